@@ -573,8 +573,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Auto begins with plain steps, until it knows what a draft would cost.</source>
-        <translation>Auto beginnt mit einfachen Schritten, bis es weiß, was ein Entwurf kosten würde.</translation>
+        <source>Auto begins without drafts, until it knows what they would cost.</source>
+        <translation>Auto beginnt ohne Entwürfe, bis bekannt ist, was sie kosten würden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -628,13 +628,38 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>It pauses because its steps gave {} of plain decoding's speed; it is tried again.</source>
-        <translation>Pausiert, weil die Schritte {} des einfachen Tempos brachten; wird wieder versucht.</translation>
+        <source>It pauses because its steps gave {} of the speed without drafts; it is tried again.</source>
+        <translation>Er pausiert, weil seine Schritte nur {} des Tempos ohne Entwürfe brachten; er wird wieder versucht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Its steps gave {} of plain decoding's speed.</source>
+        <source>Its steps gave {} of the speed without drafts.</source>
         <translation>Seine Schritte brachten {} des Tempos ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>No drafts for now: one more wrong draft would cost more time than drafts have saved.</source>
+        <translation>Vorerst keine Entwürfe: Noch ein falscher würde mehr Zeit kosten, als Entwürfe gespart haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>No drafts for now: they did not pay of late.</source>
+        <translation>Vorerst keine Entwürfe: Sie haben sich zuletzt nicht gelohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>No drafts for now: with {} it was {:.2f} times as fast as without.</source>
+        <translation>Vorerst keine Entwürfe: Mit {} war es {:.2f}-mal so schnell wie ohne.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>No drafts for now: {} did not pay of late.</source>
+        <translation>Vorerst keine Entwürfe: {} hat sich zuletzt nicht gelohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>No drafts here: there is nothing to guess the next words from.</source>
+        <translation>Hier keine Entwürfe: Es gibt nichts, woraus sich die nächsten Wörter raten ließen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -653,48 +678,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding for now: another wrong draft would cost more than was won.</source>
-        <translation>Vorerst einfaches Dekodieren: Noch ein falscher Entwurf würde mehr kosten, als gewonnen wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding for now: drafting did not pay of late and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: Entwürfe haben sich zuletzt nicht gelohnt und machen Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding for now: {} did not pay of late and pause.</source>
-        <translation>Vorerst einfaches Dekodieren: {} haben sich zuletzt nicht gelohnt und machen Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding for now: {} did not pay of late and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: {} hat sich zuletzt nicht gelohnt und macht Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding for now: {} gave {:.2f}× plain and pauses.</source>
-        <translation>Vorerst einfaches Dekodieren: {} brachte {:.2f}× einfach und macht Pause.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding here: nobody has a draft to offer.</source>
-        <translation>Hier einfaches Dekodieren: Niemand hat einen Entwurf zu bieten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding is faster here: verifying drafts would cost more than they give.</source>
-        <translation>Einfaches Dekodieren ist hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain decoding is faster here: verifying one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
-        <translation>Einfaches Dekodieren ist hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und angenommen werden {} dessen, was {} zuerst entwirft.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Plain steps for now, to see how fast plain decoding is.</source>
-        <translation>Vorerst einfache Schritte, um zu sehen, wie schnell einfaches Dekodieren ist.</translation>
+        <source>Some steps without drafts, to see how fast the model is alone.</source>
+        <translation>Einige Schritte ohne Entwürfe, um zu sehen, wie schnell das Modell allein ist.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -708,28 +693,28 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>The model is faster alone here: checking drafts would cost more than they give.</source>
+        <translation>Allein ist das Modell hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>The model is faster alone here: checking one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
+        <translation>Allein ist das Modell hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und {} von dem, was {} zuerst entwirft, wird angenommen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
         <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Two tokens take {} the time of one, four take {}. Auto decodes plainly then.</source>
-        <translation>Zwei Token brauchen {} der Zeit von einem, vier {}. Auto dekodiert dann einfach.</translation>
+        <source>Two tokens take {} the time of one, four take {}. Auto drafts nothing then.</source>
+        <translation>Zwei Token brauchen {} der Zeit von einem, vier brauchen {}. Auto entwirft dann nichts.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>Without the draft model {} more would be free.</source>
         <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>asked</source>
-        <translation>gefragt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>confidence {:.2f} to {:.2f}: {} accepted</source>
-        <translation>Sicherheit {:.2f} bis {:.2f}: {} angenommen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -758,8 +743,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafts too dear</source>
-        <translation>Entwürfe zu teuer</translation>
+        <source>drafts cost too much</source>
+        <translation>Entwürfe kosten zu viel</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -770,6 +755,11 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>forced by the grammar</source>
         <translation>von der Grammatik erzwungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -788,12 +778,17 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>no time saved or lost so far</source>
+        <translation>bisher keine Zeit gespart oder verloren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>nothing to draft</source>
         <translation>nichts zu entwerfen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>pauses</source>
+        <source>paused</source>
         <translation>pausiert</translation>
     </message>
     <message>
@@ -813,13 +808,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>plain speed measured</source>
-        <translation>einfaches Tempo gemessen</translation>
+        <source>saved {}</source>
+        <translation>{} gespart</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>saved {}</source>
-        <translation>{} gespart</translation>
+        <source>speed without drafts measured</source>
+        <translation>Tempo ohne Entwürfe gemessen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -835,6 +830,11 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>{:,} steps, {}</source>
         <translation>{:,} Schritte, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>{:.0f} to {:.0f} % sure: {} accepted</source>
+        <translation>zu {:.0f} bis {:.0f} % sicher: {} angenommen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -928,13 +928,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{}, {} of a plain step</source>
-        <translation>{}, {} eines einfachen Schritts</translation>
+        <source>{}, {} of a step without a draft</source>
+        <translation>{}, {} eines Schritts ohne Entwurf</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{}; about {} of the steps stay plain.</source>
-        <translation>{}; etwa {} der Schritte bleiben einfach.</translation>
+        <source>{}; about {} of the steps have no draft.</source>
+        <translation>{}; etwa {} der Schritte haben keinen Entwurf.</translation>
     </message>
 </context>
 <context>
@@ -1952,6 +1952,16 @@
         <source>The first of them that finds something writes ahead.</source>
         <translation>Der erste, der etwas findet, schreibt voraus.</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
+        <source>“{}”</source>
+        <translation>„{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/speculation.py"/>
+        <source>“{}” with {}</source>
+        <translation>„{}“ mit {}</translation>
+    </message>
 </context>
 <context>
     <name>CodeButtons</name>
@@ -2561,8 +2571,8 @@
     <name>DrafterBlock</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>by confidence</source>
-        <translation>nach Sicherheit</translation>
+        <source>by how sure it was, in %</source>
+        <translation>nach Sicherheit, in %</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
@@ -2571,7 +2581,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>{}: accepted by confidence</source>
+        <source>{}: accepted by how sure it was</source>
         <translation>{}: angenommen nach Sicherheit</translation>
     </message>
     <message>
@@ -2767,8 +2777,8 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>N-gram map, 4 values</source>
-        <translation>N-Gramm-Tabelle, 4 Werte</translation>
+        <source>N-gram map, 4 endings</source>
+        <translation>N-Gramm-Tabelle, 4 Enden</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -3231,11 +3241,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>Plain decoding: one token per step, nothing was drafted.</source>
-        <translation>Einfaches Dekodieren: ein Token je Schritt, nichts wurde entworfen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Stopped before its end.</source>
         <translation>Vor dem Ende angehalten.</translation>
     </message>
@@ -3243,6 +3248,11 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Threads</source>
         <translation>Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>Without drafts: one token per step.</source>
+        <translation>Ohne Entwürfe: ein Token je Schritt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3288,11 +3298,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>own ({})</source>
         <translation>eigene ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>plain ≈ {}</source>
-        <translation>einfach ≈ {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3351,8 +3356,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} of plain decoding's speed, in 95 of 100 such replies</source>
-        <translation>{} so schnell wie einfaches Dekodieren, in 95 von 100 solchen Antworten</translation>
+        <source>{} of the speed without drafts, in 95 of 100 such replies</source>
+        <translation>{} des Tempos ohne Entwürfe, in 95 von 100 solchen Antworten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3388,6 +3393,11 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{}: {} of {} tokens accepted, {:.2f} s spent on drafting</source>
         <translation>{}: {} von {} Token angenommen, {:.2f} s mit Entwerfen verbracht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>≈ {} without drafts</source>
+        <translation>≈ {} ohne Entwürfe</translation>
     </message>
 </context>
 <context>
@@ -3687,8 +3697,8 @@
     <name>HeadlineCard</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
-        <source>Estimated tokens per second without speculation</source>
-        <translation>Geschätzte Token pro Sekunde ohne Spekulation</translation>
+        <source>How many times as fast as without drafts</source>
+        <translation>Wievielmal so schnell wie ohne Entwürfe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
@@ -3702,8 +3712,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
-        <source>Times the estimated speed without speculation</source>
-        <translation>Vielfaches der geschätzten Geschwindigkeit ohne Spekulation</translation>
+        <source>Tokens per second that the model would have written alone, one in each step: an estimate from this reply</source>
+        <translation>Token pro Sekunde, die das Modell allein geschrieben hätte, eins je Schritt: geschätzt aus dieser Antwort</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
@@ -4828,7 +4838,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
         <source>{} of {}</source>
-        <translation type="unfinished"></translation>
+        <translation>{} von {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/memory_card.py"/>
@@ -5404,6 +5414,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <source>The next reply: strategy {}, {}</source>
+        <translation>Die nächste Antwort: Strategie {}, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel_controller.py"/>
         <source>The reply is no complete JSON: it ended before the schema did.</source>
         <translation>Die Antwort ist kein vollständiges JSON: Sie endete vor dem Schema.</translation>
     </message>
@@ -5746,8 +5761,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
-        <source>{:.2f} times plain</source>
-        <translation>das {:.2f}-Fache ohne Spekulation</translation>
+        <source>{:.2f} times the speed without drafts</source>
+        <translation>{:.2f}-mal das Tempo ohne Entwürfe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/plot_words.py"/>
@@ -6305,11 +6320,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>Form of the reply</source>
-        <translation>Form der Antwort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Free text</source>
         <translation>Freier Text</translation>
     </message>
@@ -6337,6 +6347,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Load from file…</source>
         <translation>Aus Datei laden …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
+        <source>Structured output</source>
+        <translation>Strukturierte Ausgabe</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
@@ -7833,6 +7848,21 @@ Vorgabe: {}</translation>
     <name>SourceLegend</name>
     <message>
         <location filename="../../app/paceline/gui/chat/view.py"/>
+        <source>A smaller model guessed these words, and the target agreed</source>
+        <translation>Ein kleineres Modell hat diese Wörter geraten, und das Ziel stimmte zu</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <source>Copied from earlier text that went on like this, and the target agreed</source>
+        <translation>Aus früherem Text kopiert, der so weiterging, und das Ziel stimmte zu</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <source>The model that you chose wrote these words itself; it decides about all of them</source>
+        <translation>Das Modell, das Sie gewählt haben, hat diese Wörter selbst geschrieben; es entscheidet über alle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
         <source>Token colours: draft model, lookup; without colour: the target</source>
         <translation>Token-Farben: Entwurfsmodell, Lookup; ohne Farbe: das Zielmodell</translation>
     </message>
@@ -7884,6 +7914,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
+        <source>Try {}: {}.</source>
+        <translation>Versuchen Sie {}: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>What this chat's replies are told and allowed</source>
         <translation>Was für die Antworten dieses Chats gilt</translation>
     </message>
@@ -7892,8 +7927,8 @@ Vorgabe: {}</translation>
     <name>SpeedPlot</name>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>- - plain estimate {}</source>
-        <translation>- - einfach geschätzt {}</translation>
+        <source>- - without drafts {}</source>
+        <translation>- - ohne Entwürfe {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
@@ -7937,8 +7972,8 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>plain not measured yet</source>
-        <translation>einfach noch nicht gemessen</translation>
+        <source>without drafts: not measured yet</source>
+        <translation>ohne Entwürfe: noch nicht gemessen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

@@ -190,7 +190,7 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     qtbot.waitUntil(lambda: panel.headline.sentence.text().startswith("Draft model pays here"))
     qtbot.waitUntil(lambda: len(panel.why.blocks) == 2)
     assert "67\u202f% accepted" in panel.headline.sentence.text()
-    assert panel.headline.plain.text() == "plain ≈ 21.6"
+    assert panel.headline.plain.text() == "≈ 21.6 without drafts"
     assert panel.headline.ratio.text() == "1.91×"
     assert panel.headline.ratio.property("tone") == "gain"
     assert len(panel.why.costs.rows) == 9
@@ -199,8 +199,8 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     draft, pool = panel.why.blocks
     assert draft.places.bars[0].share == 0.78
     assert "place 1: 78\u202f% accepted" in draft.places.accessibleDescription()
-    assert draft.state.text() == "asked"
-    assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "pauses")
+    assert draft.state.text() == "in use"
+    assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "paused")
     assert panel.why.balance[0].text().startswith("Decoding one token takes")
     client.finish_turn("x", stats=perhaps())
     assert panel.headline.ratio.text() == "1.91×"

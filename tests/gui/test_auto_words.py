@@ -39,14 +39,16 @@ SOURCES = Sources((*registry.available(), grammar_drafter.INFO))
 REASONS: tuple[Reason, ...] = get_args(Reason)
 SAYS: dict[Reason, str] = {
     "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted.",
-    "nothing": "Plain decoding here: nobody has a draft to offer.",
-    "dear": "Plain decoding is faster here: verifying one more token makes a step 1.1 times as "
+    "nothing": "No drafts here: there is nothing to guess the next words from.",
+    "dear": "The model is faster alone here: checking one more token makes a step 1.1 times as "
     "long, and 78\u202f% of what Draft model drafts first is accepted.",
-    "shut": "Plain decoding for now: Draft model gave 0.82× plain and pauses.",
+    "shut": "No drafts for now: with Draft model it was 0.82 times as fast as without.",
     "trial": "Draft model is being tried, to see whether drafting pays here.",
-    "ledger": "Plain decoding for now: another wrong draft would cost more than was won.",
-    "plain": "Plain steps for now, to see how fast plain decoding is.",
-    "first": "Auto begins with plain steps, until it knows what a draft would cost.",
+    "ledger": (
+        "No drafts for now: one more wrong draft would cost more time than drafts have saved."
+    ),
+    "plain": "Some steps without drafts, to see how fast the model is alone.",
+    "first": "Auto begins without drafts, until it knows what they would cost.",
     "forced": "The grammar allows one continuation only: its tokens cost next to nothing.",
 }
 DRAFTS = ("pays", "trial", "forced")
@@ -89,7 +91,7 @@ def test_a_mixture_is_told_as_one(qapp: object) -> None:
     ]
     words = said(steps)
     assert words.startswith("Draft model and Suffix match pay here: 3 tokens per draft, ")
-    assert words.endswith("; about 40\u202f% of the steps stay plain.")
+    assert words.endswith("; about 40\u202f% of the steps have no draft.")
     # Rare drafts that make the reply faster all the same are what goes on.
     rare = [plain_step("t", i, "nothing") for i in range(28)]
     rare += [drafting_step("t", i, drafter="suffix", total_s=0.01) for i in range(4)]
@@ -138,11 +140,8 @@ def test_another_verdict_about_the_speed_is_news(qapp: object) -> None:
 def test_several_pausing_drafters_are_named(qapp: object) -> None:
     told = report("t", outlook(is_open=False, gain=0.7), outlook("suffix", is_open=False))
     words = said(steps_of("shut"), told)
-    assert (
-        words == "Plain decoding for now: Draft model and Suffix match did not pay of late "
-        "and pause."
-    )
-    assert "drafting did not pay of late" in said(steps_of("shut"), report("t", outlook()))
+    assert words == "No drafts for now: Draft model and Suffix match did not pay of late."
+    assert "they did not pay of late" in said(steps_of("shut"), report("t", outlook()))
 
 
 def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
@@ -212,7 +211,7 @@ def test_a_replys_decisions_in_rows(qapp: object) -> None:
     assert decision_part(mix) == "75\u202f% of steps drafted"
     assert decision_details(mix).startswith("Auto: drafting paid 75\u202f%, nothing to draft 22")
     many = mix_of(steps_of("pays", 300) + steps_of("plain", 1))
-    assert dict(decision_rows(many, SOURCES, None))["Plain speed measured"] == (
+    assert dict(decision_rows(many, SOURCES, None))["Speed without drafts measured"] == (
         "1 steps, under 1\u202f%"
     )
 
@@ -224,7 +223,7 @@ def test_the_pointer_on_a_token_tells_its_steps_decision(qapp: object) -> None:
         known.add(replace(step, tokens=ends))
     told = [describe_token(record) for record in map(known.record_at, range(3)) if record]
     assert told[0].endswith("step 1\nAuto: drafting paid, 2.4 tokens expected (1.6×)")
-    assert told[1].endswith("\nAuto: drafts too dear")
+    assert told[1].endswith("\nAuto: drafts cost too much")
     assert "Auto" not in told[2]
 
 
@@ -250,7 +249,7 @@ def test_the_costs_are_those_of_the_report(qapp: object) -> None:
     assert rows[-1].share == 1.0
     assert rows[0].share == pytest.approx(0.5)
     assert "derived" in rows[2].words
-    assert rows[3].words == "4 tokens: 52.4\u202fms, 1.31× of a plain step (measured)"
+    assert rows[3].words == "4 tokens: 52.4\u202fms, 1.31× of a step without a draft (measured)"
     assert cost_rows(()) == ()
 
 
@@ -266,7 +265,7 @@ def test_a_drafter_says_what_it_did_and_why_it_pauses(qapp: object) -> None:
     unused = outlook("ngram-mod", n_judged=0, saved_s=0.0)
     view = why(report("t", outlook(), shut, unused), SOURCES)
     draft, suffix = view.drafters
-    assert (draft.title, draft.kind, draft.state) == ("Draft model", "draft", "asked")
+    assert (draft.title, draft.kind, draft.state) == ("Draft model", "draft", "in use")
     assert draft.facts == (
         "640 of 900 tokens accepted · 3.2\u202fms per drafted token · saved 12.3\u202fs"
     )
@@ -274,9 +273,9 @@ def test_a_drafter_says_what_it_did_and_why_it_pauses(qapp: object) -> None:
     assert draft.places[3].words == "places 4 to 5: 60\u202f% accepted, if all before were"
     assert draft.places[5].words == "place 10 and later: 50\u202f% accepted, if all before were"
     assert [bar.label for bar in draft.places] == ["1", "2", "3", "4–5", "6–9", "10+"]
-    assert draft.classes[1].words == "confidence 0.30 to 0.50: 42\u202f% accepted"
+    assert draft.classes[1].words == "30 to 50 % sure: 42\u202f% accepted"
     assert draft.classes[0].belief < draft.classes[1].belief < draft.classes[-1].belief == 1.0
-    assert (suffix.kind, suffix.state) == ("lookup", "pauses")
+    assert (suffix.kind, suffix.state) == ("lookup", "paused")
     assert "pauses because its steps gave 0.82×" in suffix.facts
     assert view.unused == "Not used so far: N-gram pool."
     assert view.balance[0] == "Decoding one token takes 40.0\u202fms now."

@@ -66,7 +66,7 @@ def test_nothing_drafted_is_no_ratio_but_said(
     card = program.window.panel.headline
     for strategy, sentence in (
         ("draft", "Draft model was asked but never sure enough: nothing was drafted."),
-        ("off", "Plain decoding: one token per step, nothing was drafted."),
+        ("off", "Without drafts: one token per step."),
     ):
         silent_turn(program, client, strategy, speed)
         assert card.sentence.text() == sentence
@@ -77,8 +77,8 @@ def test_nothing_drafted_is_no_ratio_but_said(
         line = figures.stats_line(reply)
         assert ("nothing drafted" in line) == (strategy != "off")
         assert "×" not in line
-        assert "plain" not in line
-        assert "plain decoding" not in figures.stats_details(reply)
+        assert "without" not in line
+        assert "without drafts" not in figures.stats_details(reply)
 
 
 def ended(stats: TurnStats) -> Reply:
@@ -106,10 +106,10 @@ def test_one_rule_for_the_colour_of_a_ratio(
     )  # fmt: skip
     line = figures.stats_line(ended(stats))
     assert shown in line
-    assert f"plain ≈ {figures.speed_text(plain)}" in line
+    assert f"≈ {figures.speed_text(plain)} without drafts" in line
     assert line.count("<") == (4 if tone != "even" else 2)  # the speed stands out in any case
     interval = f"{100 / plain_high:.2f}–{100 / plain_low:.2f}×"
-    assert f"{interval} of plain decoding's speed" in figures.stats_details(ended(stats))
+    assert f"{interval} of the speed without drafts" in figures.stats_details(ended(stats))
     metrics = StepMetrics(Sources(registry.available()))
     metrics.push(step_of("t", "abc", 1))
     head = figures.headline(metrics, "Draft model", stats)
@@ -122,7 +122,9 @@ def test_one_rule_for_the_colour_of_a_ratio(
 
 def test_a_busy_machine_is_told_in_grey() -> None:
     stats = replace(STATS, plain_low=20.0, plain_high=45.0, machine_busy=True)
-    assert "</b> · plain ≈ 21.6 · 1.91× · machine busy · " in figures.stats_line(ended(stats))
+    assert "</b> · 1.91× · ≈ 21.6 without drafts · machine busy · " in figures.stats_line(
+        ended(stats)
+    )
     for calm in (STATS, undrafted()):
         assert "machine busy" not in figures.stats_line(ended(calm))
         busy = replace(calm, machine_busy=True)
@@ -134,7 +136,7 @@ def test_a_reply_of_old_shows_its_speed_and_no_ratio(missing: str) -> None:
     stats = replace(STATS, **{missing: None})
     line = figures.stats_line(ended(stats))
     assert line.startswith("<b>41.2 t/s</b> · 71")
-    assert "plain" not in line
+    assert "without" not in line
     assert "nothing drafted" not in line
     metrics = StepMetrics(Sources(registry.available()))
     metrics.push(step_of("t", "abc", 1))

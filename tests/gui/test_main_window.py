@@ -90,12 +90,13 @@ def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtB
     for tag in ("<b>", "</b>", "<em>", "</em>"):
         line = line.replace(tag, "")
     assert line.replace("\u202f", " ") == (
-        "41.2 t/s · plain ≈ 21.6 · 1.91× · 71 % of 312 drafted accepted · first token 0.4 s"
+        "41.2 t/s · 1.91× · ≈ 21.6 without drafts · 71 % of 312 drafted accepted"
+        " · first token 0.4 s"
     )
     assert "8 drafted behind the end" in figures.stats_details(reply)
     assert reply.stats is not None
     reply.stats = without_plain()
-    assert "plain" not in figures.stats_line(reply)
+    assert "without" not in figures.stats_line(reply)
     assert "71\u202f% of 312" in figures.stats_line(reply)
     reply.stats = undrafted()
     assert "accepted" not in figures.stats_line(reply)

@@ -442,7 +442,7 @@ def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) ->
         client.emit(plain_step(turn_id, number))
     client.finish_turn("x", stats=undrafted())
     assert program.window.panel.headline.ratio.text() == ""
-    assert "nothing was drafted" in program.window.panel.headline.sentence.text()
+    assert "Without drafts" in program.window.panel.headline.sentence.text()
 
 
 def test_figures_belong_to_the_conversation_that_is_shown(

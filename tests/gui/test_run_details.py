@@ -133,7 +133,7 @@ def test_only_sampling_that_is_on_is_told() -> None:
 
 
 def test_a_model_is_described_as_far_as_it_is_known() -> None:
-    model = ModelRecord("x", "x.gguf", description="llama ?B Q8_0", n_params=17_300_000)
+    model = ModelRecord("x", "x.gguf", description="llama 256M Q8_0", n_params=17_300_000)
     rows = dict(model_rows(replace(model, size_bytes=3 << 30, n_threads=2)))
     assert rows["Model"] == "llama Q8_0, 3.2 GB"
     assert rows["Parameters"] == "17.3 M"

@@ -7,6 +7,7 @@ panel: nothing that is about to be clicked moves.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -158,9 +159,15 @@ class SpeculationPanel(QWidget):
         if reply is None or stats is None:
             self.advice.clear()
         else:
-            self.advice.show_advice(
-                reply.message_id, (*self._pair_advice(), *advise(stats, reply.strategy))[:MOST]
-            )
+            advice = map(self._in_words, advise(stats, reply.strategy))
+            self.advice.show_advice(reply.message_id, (*self._pair_advice(), *advice)[:MOST])
+
+    def _in_words(self, advice: Advice) -> Advice:
+        """Name the strategy as its menu does, not by its text."""
+        if not advice.strategy:
+            return advice
+        words = self.tr("Try {}: {}.").format(self._speculation.told(advice.strategy), advice.what)
+        return replace(advice, text=words)
 
     def _pair_advice(self) -> tuple[Advice, ...]:
         """What Auto found out about the pair in the reply that is shown."""

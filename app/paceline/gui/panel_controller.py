@@ -265,7 +265,10 @@ class PanelController(QObject):
         settings = self._panel.sampling.settings
         seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
         sampling = settings.sampling
+        sampling_words = f"{seed} · T {sampling.temperature:g} · top-p {sampling.top_p:g}"
         self._status.set_settings(
-            f"{self._speculation.text} · {seed} · T {sampling.temperature:g} · "
-            f"top-p {sampling.top_p:g}"
+            f"{self._speculation.current.title} · {sampling_words}",
+            self.tr("The next reply: strategy {}, {}").format(
+                self._speculation.text, sampling_words
+            ),
         )

@@ -96,10 +96,10 @@ class StatusLine(QStatusBar):
         self._facts.set_full_text(words)
         self._facts.setToolTip(f"{words}\n{details}".strip())
 
-    def set_settings(self, words: str) -> None:
-        """Show what the next reply will use."""
+    def set_settings(self, words: str, details: str) -> None:
+        """Show what the next reply will use, and more on hover."""
         self._settings.set_full_text(words)
-        self._settings.setToolTip(words)
+        self._settings.setToolTip(details)
 
 
 SIDEBAR_FITS_FROM = 1080

@@ -84,13 +84,20 @@ class SourceLegend(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        for swatch, text in (
-            (_Swatch("accent_soft", "accent"), self.tr("draft model")),
-            (_Swatch("lookup_soft", "lookup", dotted=True), self.tr("lookup")),
-            (_Swatch("surface", "line_strong"), self.tr("target")),
-        ):
+        for swatch, text, what in (
+            (_Swatch("accent_soft", "accent"), self.tr("draft model"), self.tr(
+                "A smaller model guessed these words, and the target agreed"
+            )),
+            (_Swatch("lookup_soft", "lookup", dotted=True), self.tr("lookup"), self.tr(
+                "Copied from earlier text that went on like this, and the target agreed"
+            )),
+            (_Swatch("surface", "line_strong"), self.tr("target"), self.tr(
+                "The model that you chose wrote these words itself; it decides about all of them"
+            )),
+        ):  # fmt: skip
             label = QLabel(text)
             label.setProperty("role", "small")
+            label.setToolTip(what)
             layout.addWidget(swatch)
             layout.addWidget(label)
             layout.addSpacing(10)

@@ -112,5 +112,5 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
     if stats is not None and stats.speedup is not None:
-        parts.append(_tr("{:.2f} times plain").format(stats.speedup.ratio))
+        parts.append(_tr("{:.2f} times the speed without drafts").format(stats.speedup.ratio))
     return ", ".join(parts)

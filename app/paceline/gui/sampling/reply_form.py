@@ -87,7 +87,7 @@ class ReplyForm(QWidget):
         self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
         self._shown: Form = "free"
         self._refusal = ""
-        label = YieldingLabel(self.tr("Form of the reply"), keeps=8)
+        label = YieldingLabel(self.tr("Structured output"), keeps=8)
         label.setProperty("role", "muted")
         self.form_choice = Choice()
         for form, name in (

@@ -42,10 +42,15 @@ class HeadlineCard(Card):
         self._unit.setProperty("role", "muted")
         self.ratio = QLabel()
         self.ratio.setProperty("role", "ratio")
-        self.ratio.setToolTip(self.tr("Times the estimated speed without speculation"))
+        self.ratio.setToolTip(self.tr("How many times as fast as without drafts"))
         self.plain = YieldingLabel()
         self.plain.setProperty("role", "small")
-        self.plain.setToolTip(self.tr("Estimated tokens per second without speculation"))
+        self.plain.setToolTip(
+            self.tr(
+                "Tokens per second that the model would have written alone, one in each step: an "
+                "estimate from this reply"
+            )
+        )
         self.sentence = QLabel()
         self.sentence.setProperty("role", "small")
         self.sentence.setWordWrap(True)
@@ -55,10 +60,10 @@ class HeadlineCard(Card):
         row.addWidget(self.speed, 0, baseline)
         row.addWidget(self._unit, 0, baseline)
         row.addStretch(1)
-        row.addWidget(self.plain, 0, baseline)
         row.addWidget(self.ratio, 0, baseline)
         self.body.setSpacing(2)
         self.body.addLayout(row)
+        self.body.addWidget(self.plain)
         self.body.addWidget(self.sentence)
 
     def show_headline(self, headline: Headline) -> None:

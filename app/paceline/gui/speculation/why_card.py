@@ -152,7 +152,7 @@ class DrafterBlock(QWidget):
         charts.setSpacing(12)
         for holder, name, chart in (
             (self._by_place, self.tr("by place in the draft"), self.places),
-            (self._by_class, self.tr("by confidence"), self.classes),
+            (self._by_class, self.tr("by how sure it was, in %"), self.classes),
         ):
             column = QVBoxLayout(holder)
             column.setContentsMargins(0, 0, 0, 0)
@@ -179,7 +179,7 @@ class DrafterBlock(QWidget):
         self.facts.setText(view.facts)
         for chart, name, bars in (
             (self.places, self.tr("{}: accepted by place in the draft"), view.places),
-            (self.classes, self.tr("{}: accepted by confidence"), view.classes),
+            (self.classes, self.tr("{}: accepted by how sure it was"), view.classes),
         ):
             chart.show_bars([_bar(bar) for bar in bars], colour)
             chart.setAccessibleName(name.format(view.title))

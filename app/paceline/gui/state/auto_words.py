@@ -36,6 +36,8 @@ _USUAL_WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)
 """Of a longer table: where kernels change their ways."""
 FULL_WEIGHT = 8.0
 """Tokens from which on a rate is believed as much as it can be; fewer are drawn paler."""
+_NOTHING_S = 0.0005
+"""Seconds that are not worth a word."""
 _STEADY = 0.07
 """A pace that is nearer to 1 is not worth a word."""
 
@@ -53,14 +55,16 @@ def sentence(verdict: Verdict, sources: Sources) -> str:
     if verdict.kind == "shut":
         return _shut(verdict, sources)
     words = {
-        "begins": _tr("Auto begins with plain steps, until it knows what a draft would cost."),
-        "measures": _tr("Plain steps for now, to see how fast plain decoding is."),
+        "begins": _tr("Auto begins without drafts, until it knows what they would cost."),
+        "measures": _tr("Some steps without drafts, to see how fast the model is alone."),
         "forced": _tr("The grammar allows one continuation only: its tokens cost next to nothing."),
         "trial": _tr("{} is being tried, to see whether drafting pays here.")
         if len(verdict.drafters) < 2
         else _tr("{} are being tried, to see whether drafting pays here."),
-        "nothing": _tr("Plain decoding here: nobody has a draft to offer."),
-        "ledger": _tr("Plain decoding for now: another wrong draft would cost more than was won."),
+        "nothing": _tr("No drafts here: there is nothing to guess the next words from."),
+        "ledger": _tr(
+            "No drafts for now: one more wrong draft would cost more time than drafts have saved."
+        ),
     }
     return words[verdict.kind].format(_names(verdict.drafters, sources))
 
@@ -88,17 +92,17 @@ def _drafting(verdict: Verdict, sources: Sources) -> str:
     words = f"{head.format(names)} {', '.join(parts)}"
     if verdict.plain_share >= _PLAIN_FROM:
         share = percent_text(round(verdict.plain_share * 20) / 20)
-        return _tr("{}; about {} of the steps stay plain.").format(words, share)
+        return _tr("{}; about {} of the steps have no draft.").format(words, share)
     return f"{words}."
 
 
 def _dear(verdict: Verdict, sources: Sources) -> str:
     if verdict.ratio is None or verdict.rate is None:
         return _tr(
-            "Plain decoding is faster here: verifying drafts would cost more than they give."
+            "The model is faster alone here: checking drafts would cost more than they give."
         )
     return _tr(
-        "Plain decoding is faster here: verifying one more token makes a step {:.1f} times as "
+        "The model is faster alone here: checking one more token makes a step {:.1f} times as "
         "long, and {} of what {} drafts first is accepted."
     ).format(verdict.ratio, percent_text(verdict.rate), _names(verdict.drafters, sources))
 
@@ -106,13 +110,11 @@ def _dear(verdict: Verdict, sources: Sources) -> str:
 def _shut(verdict: Verdict, sources: Sources) -> str:
     names = _names(verdict.drafters, sources)
     if not names:
-        return _tr("Plain decoding for now: drafting did not pay of late and pauses.")
-    if len(verdict.drafters) > 1:
-        return _tr("Plain decoding for now: {} did not pay of late and pause.").format(names)
-    if verdict.ratio is not None:
-        words = _tr("Plain decoding for now: {} gave {:.2f}× plain and pauses.")
+        return _tr("No drafts for now: they did not pay of late.")
+    if verdict.ratio is not None and len(verdict.drafters) == 1:
+        words = _tr("No drafts for now: with {} it was {:.2f} times as fast as without.")
         return words.format(names, verdict.ratio)
-    return _tr("Plain decoding for now: {} did not pay of late and pauses.").format(names)
+    return _tr("No drafts for now: {} did not pay of late.").format(names)
 
 
 def _names(drafters: Sequence[str], sources: Sources) -> str:
@@ -132,11 +134,11 @@ def reason_title(reason: Reason) -> str:
     return {
         "pays": _tr("drafting paid"),
         "nothing": _tr("nothing to draft"),
-        "dear": _tr("drafts too dear"),
+        "dear": _tr("drafts cost too much"),
         "shut": _tr("drafting paused"),
         "trial": _tr("drafting tried"),
         "ledger": _tr("no more to lose"),
-        "plain": _tr("plain speed measured"),
+        "plain": _tr("speed without drafts measured"),
         "first": _tr("first steps"),
         "forced": _tr("forced by the grammar"),
     }[reason]
@@ -298,7 +300,7 @@ def _cost_row(cost: WidthCost, one: float, most: float) -> CostRow:
     facts = _tr("1 token: {}") if cost.width == 1 else _tr("{n} tokens: {}")
     words = facts.format(time, n=cost.width)
     if ratio and cost.width > 1:
-        words = _tr("{}, {} of a plain step").format(words, ratio)
+        words = _tr("{}, {} of a step without a draft").format(words, ratio)
     basis = _tr("measured") if cost.n_samples else _tr("derived from the widths beside it")
     return CostRow(
         cost.width,
@@ -314,11 +316,13 @@ def _drafter_view(outlook: Outlook, sources: Sources) -> DrafterView:
     places = _place_bars(outlook)
     classes, lower = [], 0.0
     for rate in outlook.by_confidence:
-        words = _tr("confidence {:.2f} to {:.2f}: {} accepted").format(
-            lower, rate.upper, percent_text(rate.share)
+        words = _tr("{:.0f} to {:.0f} % sure: {} accepted").format(
+            100 * lower, 100 * rate.upper, percent_text(rate.share)
         )
         classes.append(
-            RateBar(f"{rate.upper:.2g}", rate.share, min(rate.weight / FULL_WEIGHT, 1.0), words)
+            RateBar(
+                f"{100 * rate.upper:.0f}", rate.share, min(rate.weight / FULL_WEIGHT, 1.0), words
+            )
         )
         lower = rate.upper
     return DrafterView(
@@ -326,7 +330,7 @@ def _drafter_view(outlook: Outlook, sources: Sources) -> DrafterView:
         sources.title(outlook.drafter),
         sources.kind(outlook.drafter),
         outlook.is_open,
-        _tr("asked") if outlook.is_open else _tr("pauses"),
+        _tr("in use") if outlook.is_open else _tr("paused"),
         _facts(outlook),
         places,
         tuple(classes),
@@ -365,13 +369,15 @@ def _facts(outlook: Outlook) -> str:
         return words
     if outlook.gain is not None and outlook.gain < 1:
         pause = _tr(
-            "It pauses because its steps gave {} of plain decoding's speed; it is tried again."
+            "It pauses because its steps gave {} of the speed without drafts; it is tried again."
         )
         return f"{words}. {pause.format(ratio_text(outlook.gain))}"
     return f"{words}. " + _tr("It pauses because it did not pay of late; it is tried again.")
 
 
 def _saved(seconds: float) -> str:
+    if abs(seconds) < _NOTHING_S:
+        return _tr("no time saved or lost so far")
     words = _tr("saved {}") if seconds >= 0 else _tr("lost {}")
     return words.format(duration_text(abs(seconds)))
 
@@ -435,7 +441,7 @@ def advice_on(finding: Finding, sources: Sources) -> PairAdvice:
             "Drafts cannot pay with this model on this machine: checking several tokens at once "
             "costs as much as writing them one by one."
         )
-    reason = _tr("Two tokens take {} the time of one, four take {}. Auto decodes plainly then.")
+    reason = _tr("Two tokens take {} the time of one, four take {}. Auto drafts nothing then.")
     reason = reason.format(ratio_text(finding.two), ratio_text(finding.four))
     if not finding.draft_bytes:
         return PairAdvice(finding.code, text, reason)
@@ -454,5 +460,5 @@ def _gave(finding: Finding) -> str:
     words = words.format(finding.n_judged, duration_text(abs(finding.saved_s)))
     if finding.gain is None:
         return words
-    gain = _tr("Its steps gave {} of plain decoding's speed.").format(ratio_text(finding.gain))
+    gain = _tr("Its steps gave {} of the speed without drafts.").format(ratio_text(finding.gain))
     return f"{words} {gain}"

@@ -10,6 +10,7 @@ accepted.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from paceline.run_record import ModelRecord
 
 OFF = "off"
+_GUESSED_SIZE = re.compile(r" (?:\?|\d[\dx.]*)[KMBT](?= |$)")
 
 
 def _tr(text: str) -> str:
@@ -95,10 +97,10 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
     speedup = stats.speedup
     if speedup is not None:
-        parts.append(_tr("plain ≈ {}").format(speed_text(stats.plain_tokens_per_s or 0.0)))
         tag = {"gain": "em", "even": "", "loss": "del"}[speedup.verdict]
         ratio = ratio_text(speedup.ratio)
         parts.append(f"<{tag}>{ratio}</{tag}>" if tag else ratio)
+        parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
     elif asks_drafter(reply) and not stats.n_drafted:
         parts.append(_tr("nothing drafted"))
     if stats.machine_busy:
@@ -114,6 +116,10 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     if reply.first_token_s is not None:
         parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
     return " · ".join(parts)
+
+
+def _without_drafts(tokens_per_s: float) -> str:
+    return _tr("≈ {} without drafts").format(speed_text(tokens_per_s))
 
 
 def edited_words() -> str:
@@ -158,7 +164,7 @@ def stats_details(reply: Reply) -> str:
     if stats.speedup is not None:
         low, high = stats.speedup.low, stats.speedup.high
         rows.append(
-            _tr("{} of plain decoding's speed, in 95 of 100 such replies").format(
+            _tr("{} of the speed without drafts, in 95 of 100 such replies").format(
                 interval_text(low, high)
             )
         )
@@ -203,7 +209,7 @@ def headline(
     plain = stats.plain_tokens_per_s if stats is not None else None
     return Headline(
         speed_text(speed),
-        _tr("plain ≈ {}").format(speed_text(plain)) if plain and speedup is not None else "",
+        _without_drafts(plain) if plain and speedup is not None else "",
         ratio_text(speedup.ratio) if speedup is not None else "",
         _sentence(metrics, title, speedup, rate)
         if rate is not None or not asks
@@ -214,7 +220,7 @@ def headline(
 
 def _sentence(metrics: StepMetrics, title: str, speedup: Speedup | None, rate: float | None) -> str:
     if rate is None:
-        return _tr("Plain decoding: one token per step, nothing was drafted.")
+        return _tr("Without drafts: one token per step.")
     # The first token is the prefill's, no step's.
     per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
     facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
@@ -327,9 +333,6 @@ def _finished(stats: DrafterStats) -> tuple[str, ...]:
     )
 
 
-OFF = "off"
-
-
 # --------------------------------------------------------------------------------------- models
 
 
@@ -365,8 +368,8 @@ def model_rows(model: ModelRecord) -> tuple[Row, ...]:
 
 
 def _description(model: ModelRecord) -> str:
-    """What llama.cpp calls it, without the question mark for sizes that it has no name for."""
-    return model.description.replace(" ?B", "") or model.architecture
+    """What llama.cpp calls it, without the size, which it guesses from the number of layers."""
+    return _GUESSED_SIZE.sub("", model.description) or model.architecture
 
 
 def _count(n: int) -> str:

@@ -21,8 +21,10 @@ from paceline.engine.draft.base import AUTO, DrafterInfo
 from paceline.engine.draft.strategy import (
     complete,
     drafters_named,
+    key_of,
     needs_of,
     parse_strategy,
+    settings_named,
     strategy_text,
 )
 from paceline.errors import UserError
@@ -239,7 +241,22 @@ class SpeculationModel(QObject):
 
     def choice_of_text(self, strategy: str) -> Choice:
         """What a menu shows of a strategy, by a text that `knows` accepts."""
-        return choice_of(parse_strategy(strategy).infos)
+        return choice_of([self._infos[name] for name in drafters_named(strategy)])
+
+    def told(self, strategy: str) -> str:
+        """A strategy in words, by a text that `knows` accepts, with what differs from this one."""
+        title = self.choice_of_text(strategy).title
+        members = drafters_named(strategy)
+        changes = []
+        for assignment in settings_named(strategy):
+            owner, name = key_of(assignment)
+            if assignment not in settings_named(self.text):
+                info = self._infos[owner or members[0]]
+                what = next((p.title for p in info.parameters if p.name == name), name)
+                changes.append(f"{what} {assignment.partition('=')[2]}")
+        if not changes:
+            return _tr("“{}”").format(title)
+        return _tr("“{}” with {}").format(title, ", ".join(changes))
 
     def set_drafter(self, loaded: Needs | None) -> None:
         """Know what is loaded to draft beside the target; None: that is not known."""

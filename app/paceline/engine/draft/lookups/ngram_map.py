@@ -293,7 +293,7 @@ class NgramMapK4V(NgramMap):
 
 INFO_K4V = DrafterInfo(
     id=NgramMapK4V.name,
-    title="N-gram map, 4 values",
+    title="N-gram map, 4 endings",
     summary="Tells apart what may follow the same run of tokens and drafts what mostly does.",
     family="lookup",
     parameters=(
