@@ -140,6 +140,7 @@ class Settings:
     Attributes:
         theme: "system" follows the desktop.
         token_colours: Whether replies show where each token came from.
+        wraps_code: Whether long lines of code go on in the next line; else they are scrolled.
         strategies: Strategy texts, ``ID[+ID…][:key=value]…``: first the chosen one, then the
             settings of the others, as they were last used, and chains of the user's own.
         learns_from_chats: Whether lookups may use the texts of stored chats.
@@ -172,6 +173,7 @@ class Settings:
 
     theme: ThemeMode = "system"
     token_colours: bool = True
+    wraps_code: bool = True
     strategies: tuple[str, ...] = ("auto",)
     learns_from_chats: bool = True
     learned_mb: int = 2

@@ -233,6 +233,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>&amp;Wrap long lines of code</source>
+        <translation>Lange Codezeilen &amp;umbrechen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Write a message</source>
         <translation>Nachricht &amp;schreiben</translation>
     </message>
@@ -1967,6 +1972,11 @@
     <name>CodeButtons</name>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
+        <source>Don't wrap</source>
+        <translation>Nicht umbrechen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Save</source>
         <translation>Speichern</translation>
     </message>
@@ -1974,6 +1984,21 @@
         <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
         <source>Save the code to a file</source>
         <translation>Code in eine Datei speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
+        <source>Scroll long lines</source>
+        <translation>Lange Zeilen scrollen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
+        <source>Wrap</source>
+        <translation>Umbrechen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
+        <source>Wrap long lines</source>
+        <translation>Lange Zeilen umbrechen</translation>
     </message>
 </context>
 <context>
@@ -7771,6 +7796,14 @@ Ein Klick zeigt es.</translation>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Version {} of {}</source>
         <translation>Fassung {} von {}</translation>
+    </message>
+</context>
+<context>
+    <name>SideBar</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/markdown/code_buttons.py"/>
+        <source>Scroll the code sideways</source>
+        <translation>Code seitwärts scrollen</translation>
     </message>
 </context>
 <context>

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 OTHER = Settings(
     theme="dark",
     token_colours=False,
+    wraps_code=False,
     strategies=("ngram-simple:n=3", "draft:n_max=5"),
     learns_from_chats=False,
     learned_mb=4,

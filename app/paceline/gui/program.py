@@ -189,6 +189,7 @@ class Program(QObject):
         settings = self.settings.settings
         look.start(self._resources, settings.theme, settings.font_px)
         look.set_motion(settings.motion)
+        look.set_code_wrap(settings.wraps_code)
         self.presets = ReplyPresets(settings.reply_presets, settings.default_preset, self)
         self.speculation = SpeculationModel(infos, settings.strategies, self)
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
@@ -345,6 +346,7 @@ class Program(QObject):
         window.chat_pane.composer.set_obstacle(window.panel.sampling.obstacle)
         for name, switch in (
             ("token_colours", window.actions_.token_colours),
+            ("wraps_code", window.actions_.wrap_code),
             ("hub_offline", window.actions_.offline),
             ("learns_from_chats", window.panel.learning.switch),
             ("cuts_long_chats", window.panel.sampling.cuts),

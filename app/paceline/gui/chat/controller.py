@@ -82,6 +82,7 @@ class ChatController(QObject):
         chat.branch_requested.connect(self._on_branch)
         chat.requests.link_activated.connect(self._on_link)
         chat.requests.code_save_requested.connect(self._code.save)
+        chat.requests.code_wrap_requested.connect(context.actions.wrap_code.trigger)
         self._send_key.changed.connect(self._show_send_key)
         self._show_send_key()
         context.actions.token_colours.toggled.connect(chat.set_token_colours)

@@ -44,6 +44,7 @@ class Look(QObject):
         self._font_px = BASE_PX
         self._icons: Path | None = None
         self._reduces_motion = False
+        self._wraps_code = True
         self._hears_desktop = False
 
     @property
@@ -91,6 +92,7 @@ class Look(QObject):
         self._mode, self._theme = "light", LIGHT
         self._font_px = BASE_PX
         self._reduces_motion = False
+        self._wraps_code = True
 
     def dress(self) -> None:
         """Put the style sheet on, once a window is built."""
@@ -117,6 +119,18 @@ class Look(QObject):
         if reduces != self._reduces_motion:
             self._reduces_motion = reduces
             self.motion_changed.emit(reduces)
+
+    @property
+    def wraps_code(self) -> bool:
+        """Whether long lines of code go on in the next line; else each block is scrolled."""
+        return self._wraps_code
+
+    def set_code_wrap(self, on: bool) -> None:  # noqa: FBT001
+        """Let long lines of code go on in the next line, or be scrolled."""
+        if on != self._wraps_code:
+            self._wraps_code = on
+            self.changing.emit()
+            self.changed.emit(self._theme)
 
     # ------------------------------------------------------------------------------------- icons
 

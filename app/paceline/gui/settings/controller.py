@@ -111,6 +111,8 @@ class Appearance(QObject):
             self._resize.start()
         elif name == "motion":
             look.set_motion(self._store.value(name))
+        elif name == "wraps_code":
+            look.set_code_wrap(self._store.value(name))
         self._show_choices()
 
     @Slot()

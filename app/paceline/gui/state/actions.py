@@ -57,6 +57,7 @@ class Actions(QObject):
         self.sidebar = self._make_switch(self.tr("&Chats"), "Ctrl+B")
         self.panel = self._make_switch(self.tr("S&peculation panel"), "Ctrl+Shift+B")
         self.token_colours = self._make_switch(self.tr("Token c&olours"), "Ctrl+Shift+T")
+        self.wrap_code = self._make_switch(self.tr("&Wrap long lines of code"))
         self.flip_theme = self._make(self.tr("Switch &light and dark"), "Ctrl+Shift+L")
         self.themes = QActionGroup(self)
         for mode, text in (
@@ -130,7 +131,7 @@ class Actions(QObject):
         models.addSeparator()
         models.addActions([self.chat_template, self.benchmark])
         view = menus.addMenu(self.tr("&View"))
-        view.addActions([self.sidebar, self.panel, self.token_colours])
+        view.addActions([self.sidebar, self.panel, self.token_colours, self.wrap_code])
         view.addSeparator()
         view.addAction(self.flip_theme)
         theme = view.addMenu(self.tr("&Theme"))

@@ -138,7 +138,8 @@ class Builder:
                 self._lists.append(_List(start, token.markup, indent))
             case "bullet_list_close" | "ordered_list_close":
                 self._lists.pop()
-                self.previous = "list" if not self._lists else self.previous
+                if not self._lists and self.previous != "code":
+                    self.previous = "list"
             case "list_item_open":
                 self._is_item_pending = True
             case "list_item_close":
@@ -228,13 +229,14 @@ class Builder:
         at = 0
         for number, line in enumerate(lines):
             is_last = number == len(lines) - 1
-            self._new_block(code_format(0 if number else top, left, is_last=is_last))
+            text = "".join(run.text for run in line)
+            fmt = code_format(0 if number else top, left, is_last=is_last)
+            self._new_block(self.formats.hang(fmt, text))
             if number:
                 self._inline.place("\n", self.cursor.position() - 1, pieces, at)
                 at += 1
             else:
                 start = self.cursor.position()
-            text = "".join(run.text for run in line)
             self._inline.place(text, self.cursor.position(), pieces, at)
             at += len(text)
             self._code_line(line)

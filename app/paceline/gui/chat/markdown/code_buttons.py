@@ -1,21 +1,25 @@
-"""The buttons on a code card: copy the code, save it to a file."""
+"""What is on a code card: buttons that copy, save and wrap the code, and a bar to scroll it."""
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QToolButton, QWidget
 
-from paceline.gui.chat.markdown.format import CODE_HEADER
-from paceline.gui.chat.markdown.paint import code_card
+from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
+from paceline.gui.chat.markdown.paint import CodeWindow, code_card
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from PySide6.QtGui import QTextDocument
+    from PySide6.QtGui import QKeyEvent, QTextDocument, QWheelEvent
+    from PySide6.QtWidgets import QAbstractSlider
 
     from paceline.gui.chat.markdown.inline import Mark
     from paceline.gui.chat.markdown.requests import MessageRequests
@@ -26,6 +30,11 @@ MAX_CODE_BUTTONS = 100
 
 CONFIRM_MS = 1_500
 """How long a button says that it has copied."""
+
+
+_STEP_PX, _BAR_PX = 40, 10
+_NOTCH = 120
+"""Of a wheel, in eighths of a degree."""
 
 
 class CopyButton(QToolButton):
@@ -76,9 +85,14 @@ class CodeButtons(QWidget):
         self._save.setAccessibleName(self.tr("Save the code to a file"))
         self._save.setCursor(Qt.CursorShape.PointingHandCursor)
         self._save.clicked.connect(self._on_save)
+        self._wrap = QToolButton()
+        self._wrap.setProperty("kind", "link")
+        self._wrap.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._wrap.clicked.connect(requests.code_wrap_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
+        row.addWidget(self._wrap)
         row.addWidget(self._copy)
         row.addWidget(self._save)
 
@@ -88,40 +102,191 @@ class CodeButtons(QWidget):
         self._copy.set_code(code)
         self.setVisible(code is not None)
 
+    def set_long(self, on: bool) -> None:  # noqa: FBT001
+        """Whether lines are longer than the card is wide: then there are two ways to show them."""
+        self._wrap.setVisible(on)
+        self._wrap.setText(self.tr("Don't wrap") if look.wraps_code else self.tr("Wrap"))
+        words = self.tr("Scroll long lines") if look.wraps_code else self.tr("Wrap long lines")
+        self._wrap.setAccessibleName(words)
+
     @Slot()
     def _on_save(self) -> None:
         if self._code is not None:
             self._requests.code_save_requested.emit(self._language, self._code)
 
 
+class SideBar(QScrollBar):
+    """Scrolls one block of code sideways; leaves what scrolls up and down to the conversation."""
+
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, canvas)
+        self._canvas = canvas
+        self.setAccessibleName(self.tr("Scroll the code sideways"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSingleStep(px(_STEP_PX))
+        self.hide()
+
+    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
+        """Paint the code where it stands now."""
+        super().sliderChange(change)
+        self._canvas.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Follow what goes sideways."""
+        self.turn(event)
+
+    def turn(self, event: QWheelEvent) -> None:
+        """Scroll by a wheel that goes sideways, or is turned with Shift; leave any other."""
+        pixels, turned = event.pixelDelta(), event.angleDelta()
+        delta = pixels if not pixels.isNull() else turned * px(_STEP_PX) / _NOTCH
+        way = delta.x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            way = way or delta.y()
+        elif abs(delta.x()) <= abs(delta.y()):
+            way = 0
+        before = self.value()
+        self.setValue(before - way)
+        event.setAccepted(self.value() != before)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Follow the keys that go sideways; the others are the conversation's."""
+        actions = {
+            Qt.Key.Key_Left: self.SliderAction.SliderSingleStepSub,
+            Qt.Key.Key_Right: self.SliderAction.SliderSingleStepAdd,
+        }
+        action = actions.get(Qt.Key(event.key()))
+        if action is None:
+            event.ignore()
+        else:
+            self.triggerAction(action)
+
+
+@dataclass(slots=True)
+class _Card:
+    """One block of code on the canvas.
+
+    Attributes:
+        mark: Where it is.
+        buttons: At the right of its header.
+        bar: At its lower edge, where its lines are longer than it is wide.
+        widest: How wide its lines are, in pixels; unwrapped.
+        measured: The position of the last line that was measured.
+        is_long: Whether a line is longer than the card.
+    """
+
+    mark: Mark
+    buttons: CodeButtons
+    bar: SideBar
+    widest: float = 0.0
+    measured: int = -1
+    is_long: bool = False
+
+
 class ButtonsOnCode:
-    """Keeps `CodeButtons` on the cards of a document; on the widget that paints it."""
+    """Keeps buttons and bars on the cards of a document; on the widget that paints it."""
 
     def __init__(self, document: QTextDocument, canvas: QWidget, requests: MessageRequests) -> None:
         self._document = document
         self._canvas = canvas
         self._requests = requests
-        self._cards: list[Mark] = []
-        self.buttons: list[CodeButtons] = []
+        self._cards: list[_Card] = []
+        self._key: object = None
+
+    @property
+    def buttons(self) -> list[CodeButtons]:
+        """The buttons of each card."""
+        return [card.buttons for card in self._cards]
+
+    @property
+    def bars(self) -> list[SideBar]:
+        """The bar of each card; hidden where everything is seen."""
+        return [card.bar for card in self._cards]
 
     def show_codes(self, marks: Iterable[Mark]) -> None:
         """Have buttons for the blocks of code among these marks; `place` puts them there."""
-        codes = (mark for mark in marks if mark.kind == "code_block")
-        self._cards = list(islice(codes, MAX_CODE_BUTTONS))
-        while len(self.buttons) > len(self._cards):
-            self.buttons.pop().deleteLater()
-        while len(self.buttons) < len(self._cards):
-            self.buttons.append(CodeButtons(self._canvas, self._requests))
-        for button, mark in zip(self.buttons, self._cards, strict=True):
-            button.set_code(mark.label, mark.code)
+        codes = [mark for mark in marks if mark.kind == "code_block"][:MAX_CODE_BUTTONS]
+        while len(self._cards) > len(codes):
+            card = self._cards.pop()
+            card.buttons.deleteLater()
+            card.bar.deleteLater()
+        for card, mark in zip(self._cards, codes, strict=False):
+            if card.mark.start != mark.start or mark.code != card.mark.code:
+                card.measured = -1
+            card.mark = mark
+        for mark in codes[len(self._cards) :]:
+            buttons = CodeButtons(self._canvas, self._requests)
+            self._cards.append(_Card(mark, buttons, SideBar(self._canvas)))
+        for card in self._cards:
+            card.buttons.set_code(card.mark.label, card.mark.code)
 
     def place(self) -> None:
-        """Put every button at the right of its card's header."""
-        for button, mark in zip(self.buttons, self._cards, strict=True):
-            if mark.end >= self._document.characterCount():
+        """Put every button at the right of its card's header, and every bar at its lower edge."""
+        key = (look.font_px, look.wraps_code, self._document.textWidth())
+        is_same, self._key = key == self._key, key
+        for card in self._cards:
+            if card.mark.end >= self._document.characterCount():
                 continue  # the document's end is just being built anew; this is called again then
-            card = code_card(self._document, mark)
-            size = button.sizeHint()
-            top = card.top() + (CODE_HEADER - size.height()) / 2
-            left = card.right() - size.width() - 8
-            button.setGeometry(QRect(QPoint(round(left), round(top)), size))
+            if not is_same:
+                card.measured = -1
+            rect = code_card(self._document, card.mark)
+            self._measure(card, rect.width() - 2 * CODE_PADDING)
+            card.buttons.set_long(card.is_long)
+            size = card.buttons.sizeHint()
+            top = rect.top() + (CODE_HEADER - size.height()) / 2
+            left = rect.right() - size.width() - 8
+            card.buttons.setGeometry(QRect(QPoint(round(left), round(top)), size))
+            has_bar = card.is_long and not look.wraps_code
+            card.bar.setVisible(has_bar)
+            if has_bar:
+                inner = rect.adjusted(4, 0, -4, -2).toRect()
+                inner.setTop(inner.bottom() + 1 - px(_BAR_PX))
+                card.bar.setGeometry(inner)
+                card.bar.setPageStep(round(rect.width() - 2 * CODE_PADDING))
+                card.bar.setRange(0, ceil(card.widest + 2 * CODE_PADDING - rect.width()))
+
+    def _measure(self, card: _Card, room: float) -> None:
+        """Find how wide a card's lines are; of one that grows, only the new ones are looked at."""
+        if card.measured < 0:
+            card.widest, card.is_long = 0.0, False
+        block = self._document.findBlock(max(card.measured, card.mark.start))
+        while block.isValid() and block.position() <= card.mark.end:
+            card.measured = block.position()
+            layout = block.layout()
+            if look.wraps_code:
+                card.is_long = card.is_long or layout.lineCount() > 1
+            elif layout.lineCount():
+                card.widest = max(card.widest, layout.lineAt(0).naturalTextWidth())
+            block = block.next()
+        if not look.wraps_code:
+            card.is_long = card.widest > room
+
+    def windows(self) -> Iterator[CodeWindow]:
+        """Where code is longer than its card is wide, from the top."""
+        for card in self._cards:
+            if card.bar.isVisibleTo(self._canvas):
+                rect = code_card(self._document, card.mark)
+                text = rect.adjusted(1, CODE_HEADER - 4, -1, -1)  # marks reach above letters
+                yield CodeWindow(text, card.bar.value(), card.mark.start, card.mark.end)
+
+    def shift_at(self, at: QPointF) -> int:
+        """How far the code at a point of the canvas is scrolled, in pixels."""
+        return next((window.shift for window in self.windows() if window.rect.contains(at)), 0)
+
+    def turn(self, event: QWheelEvent) -> None:
+        """Have a wheel that goes sideways scroll the code below the pointer."""
+        event.ignore()
+        for card in self._cards:
+            rect = code_card(self._document, card.mark)
+            if card.bar.isVisibleTo(self._canvas) and rect.contains(event.position()):
+                card.bar.turn(event)
+
+    def reveal(self, position: int, x: float) -> None:
+        """Scroll the code at a document position so that this place in it is seen."""
+        for card in self._cards:
+            if card.mark.start <= position <= card.mark.end and card.bar.isVisibleTo(self._canvas):
+                first, last = card.bar.value() + CODE_PADDING, card.bar.value() + self._room(card)
+                if not first <= x <= last:
+                    card.bar.setValue(round(x - self._room(card) / 2))
+
+    def _room(self, card: _Card) -> float:
+        return card.bar.pageStep()

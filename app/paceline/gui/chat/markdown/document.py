@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
 
 from paceline.chat.markdown import (
     MAX_LINE_CHARS,
@@ -399,31 +399,31 @@ class MarkdownDocument:
             end -= 1
         text = self._source[self._shown : end]
         is_code = self._growth == "code"
-        fmt = self._formats.code(PLAIN) if is_code else self._formats.text(TextStyle())
         position = self.changed_from = cursor.position()
-        if is_code and "\n" in text:
-            self._add_code_lines(cursor, text)
+        if is_code:
+            self._add_code(cursor, text)
         else:
-            cursor.insertText(text, fmt)
+            cursor.insertText(text, self._formats.text(TextStyle()))
         if text:
             self._map.put(text, position, self._shown)
         if is_code and text:
             self.marks[-1] = self.marks[-1]._replace(end=cursor.position())
         self._shown = end
 
-    def _add_code_lines(self, cursor: QTextCursor, text: str) -> None:
+    def _add_code(self, cursor: QTextCursor, text: str) -> None:
         fmt = self._formats.code(PLAIN)
-        first, *lines = text.split("\n")
-        cursor.insertText(first, fmt)
-        last_line = cursor.blockFormat()
-        inner_line = cursor.blockFormat()
-        inner_line.setBottomMargin(0)
-        cursor.setBlockFormat(inner_line)
-        inner_line.setTopMargin(0)
-        last_line.setTopMargin(0)
-        for number, line in enumerate(lines, 1):
-            cursor.insertBlock(last_line if number == len(lines) else inner_line, fmt)
+        for number, line in enumerate(text.split("\n")):
+            shape = cursor.blockFormat()
+            if number:
+                inner = QTextBlockFormat(shape)
+                inner.setBottomMargin(0)
+                cursor.setBlockFormat(inner)
+                shape.setTopMargin(0)
+                cursor.insertBlock(shape, fmt)
+            is_begun = bool(cursor.block().text().strip())
             cursor.insertText(line, fmt)
+            if not is_begun:
+                cursor.setBlockFormat(self._formats.hang(shape, cursor.block().text()))
 
     def _rebuild_tail(self, cursor: QTextCursor) -> None:
         """Parse and build what follows the closed part; close more of it."""

@@ -42,6 +42,7 @@ MAX_CELL_CHARS = 60
 """Characters of a cell's text that are measured; what is longer is wide in any case."""
 HEADING_GAP = 8
 _AIR = 5
+_HANG_CHARS = 24
 MAX_DEPTH = 8
 """Deeper lists and quotes are not indented further."""
 
@@ -134,6 +135,16 @@ class Formats:
             self._codes[style] = fmt
         return self._codes[style]
 
+    def hang(self, fmt: QTextBlockFormat, line: str) -> QTextBlockFormat:
+        """Let what is wrapped of a line of code begin below its first word, and a bit further."""
+        if look.wraps_code:
+            wide = line[:_HANG_CHARS].expandtabs()
+            n_chars = min(len(wide) - len(wide.lstrip()) + 2, _HANG_CHARS)
+            hanging = n_chars * self._code_cells.horizontalAdvance(" ")
+            fmt.setLeftMargin(fmt.leftMargin() + fmt.textIndent() + hanging)
+            fmt.setTextIndent(-hanging)
+        return fmt
+
     def cell_width(self, text: str, code: str = "") -> float:
         """Pixels that a cell with this text takes without a break, in the widest letters.
 
@@ -172,9 +183,10 @@ def block_format(top: float, left: float = 0, line: int = 126) -> QTextBlockForm
 
 
 def code_format(top: float, left: float, *, is_last: bool) -> QTextBlockFormat:
-    """The format of one line of a code block."""
+    """The format of one line of a code block, which `Formats.hang` suits to its text."""
     fmt = block_format(top, left + CODE_PADDING, line=116)
     fmt.setRightMargin(CODE_PADDING)
+    fmt.setNonBreakableLines(not look.wraps_code)
     if is_last:
         fmt.setBottomMargin(CODE_PADDING)
     return fmt

@@ -7,11 +7,10 @@ cannot offer; and what the user copies carries none of them. Only what the clip 
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen, QRegion
 
 from paceline.gui.chat.markdown.format import (
     CELL_PADDING,
@@ -45,6 +44,22 @@ class Piece(NamedTuple):
 
     rect: QRectF
     kind: str
+
+
+class CodeWindow(NamedTuple):
+    """A card of code whose lines are longer than it is wide.
+
+    Attributes:
+        rect: Where they are seen, in document coordinates.
+        shift: How far they are scrolled, in pixels.
+        start: The document position of the first character.
+        end: That after the last one.
+    """
+
+    rect: QRectF
+    shift: int
+    start: int
+    end: int
 
 
 def text_pieces(
@@ -170,11 +185,13 @@ class GroundPainter:
         *,
         current: Sequence[Span] = (),
         within: SpansWithin | None = None,
+        windows: Sequence[CodeWindow] = (),
     ) -> None:
         """Paint what the clip shows; no spans, no token colours.
 
         What was searched for is `marked`; `current` is the one of these that the user is at.
-        `within` tells the tokens of formulas between two positions.
+        `within` tells the tokens of formulas between two positions, `windows` where code is
+        scrolled.
         """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
@@ -196,12 +213,37 @@ class GroundPainter:
         painter.setBrush(QColor(look.theme.bubble))
         for rect, _ in text_pieces(self._document, inline, above, below):
             painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
-        pieces = text_pieces(self._document, spans, first, last)
         parts = within(above, below) if within is not None else ()
-        self._spans(painter, chain(pieces, formula_pieces(self._document, parts)))
+        self._spans(painter, formula_pieces(self._document, parts))
+        outside = QRegion(clip.toAlignedRect())
+        for window in windows:
+            outside -= window.rect.toAlignedRect()
+            painter.save()
+            painter.setClipRect(window.rect & clip)
+            painter.translate(-window.shift, 0)
+            between = max(first, window.start), min(last, window.end)
+            self._tokens(painter, spans, marked, current, between)
+            painter.restore()
+        painter.save()
+        if windows:
+            painter.setClipRegion(outside)
+        self._tokens(painter, spans, marked, current, (first, last))
+        painter.restore()
         for mark in marks:
             if mark.kind == "image" and mark.start <= below and mark.end >= above:
                 self._image(painter, mark)
+
+    def _tokens(
+        self,
+        painter: QPainter,
+        spans: Sequence[Span],
+        marked: Sequence[Span],
+        current: Sequence[Span],
+        between: tuple[int, int],
+    ) -> None:
+        """Colours of tokens and marks of what was searched for, between two positions."""
+        first, last = between
+        self._spans(painter, text_pieces(self._document, spans, first, last))
         theme = look.theme
         painter.setPen(QPen(QColor(theme.line_strong), 1))
         self._searched(painter, marked, first, last)

@@ -12,3 +12,5 @@ class MessageRequests(QObject):
     """An http or https address; whether it is opened is for the receiver to ask."""
     code_save_requested = Signal(str, str)
     """A block's language as the author named it, and its code."""
+    code_wrap_requested = Signal()
+    """Long lines of code are to be shown the other way."""

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QMimeData,
     QPoint,
     QPointF,
+    QRect,
     QRectF,
     QSizeF,
     Qt,
@@ -23,7 +24,16 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QTextCursor
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
 
 from paceline.gui.chat.links import describe_link
@@ -41,9 +51,10 @@ from paceline.gui.state.auto_words import step_decision
 from paceline.messages import SOURCE_TARGET
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QFocusEvent, QKeyEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QWheelEvent
     from PySide6.QtWidgets import QWidget
 
+    from paceline.gui.chat.markdown.paint import CodeWindow
     from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
 
 _SCROLL_KEYS = frozenset(
@@ -123,6 +134,7 @@ class MessageView(QTextBrowser):
         shared_formulas().drawn.connect(self._on_formulas_drawn)
         self.anchorClicked.connect(self._on_anchor_clicked)
         self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
+        self.horizontalScrollBar().rangeChanged.connect(self._on_side_range)
         self.setFixedHeight(0)
 
     @property
@@ -190,6 +202,10 @@ class MessageView(QTextBrowser):
         self._marked = [span for hit in self._hits.spans if (span := place(*hit)) is not None]
         span = place(*self._hits.current) if self._hits.current is not None else None
         self._current = [span] if span is not None else []
+        for start, *_ in self._current:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            self._codes.reveal(start, self.cursorRect(cursor).left())
 
     def current_top(self) -> float | None:
         """Where the line of the current hit begins; None: it is not here."""
@@ -235,6 +251,11 @@ class MessageView(QTextBrowser):
     def _on_size_changed(self, _size: QSizeF) -> None:
         self._fit()
 
+    @Slot()
+    def _on_side_range(self) -> None:
+        """Stay at the left: only blocks of code are scrolled, each by its own bar."""
+        self.horizontalScrollBar().setRange(0, 0)
+
     def _fit(self) -> None:
         height = ceil(self.document().size().height())
         last = self.document().characterCount() - 1
@@ -255,6 +276,7 @@ class MessageView(QTextBrowser):
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
         content, is_coloured = self._content, self._has_token_colours
+        windows = [w for w in self._codes.windows() if w.rect.intersects(QRectF(event.rect()))]
         self._painter.paint(
             painter,
             QRectF(event.rect()),
@@ -263,11 +285,44 @@ class MessageView(QTextBrowser):
             self._marked,
             current=self._current,
             within=content.formula_spans if is_coloured else None,
+            windows=windows,
         )
         if self._has_caret:
             self._paint_caret(painter)
+        for window in windows:
+            self._paint_scrolled(painter, window, QRectF(event.rect()))
         painter.end()
-        super().paintEvent(event)
+        # Qt paints the rest, in strips between the blocks that are scrolled.
+        rest = event.rect()
+        for window in windows:
+            seen = window.rect.toAlignedRect()
+            strip = QRect(rest)
+            strip.setBottom(min(rest.bottom(), seen.top() - 1))
+            if strip.isValid():
+                super().paintEvent(QPaintEvent(strip))
+            rest.setTop(max(rest.top(), seen.bottom() + 1))
+        if rest.isValid():
+            super().paintEvent(QPaintEvent(rest))
+
+    def _paint_scrolled(self, painter: QPainter, window: CodeWindow, clip: QRectF) -> None:
+        """Paint the text of a block of code that is scrolled."""
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette = self.palette()
+        shown = window.rect & clip
+        context.clip = shown.translated(window.shift, 0)
+        if self.textCursor().hasSelection():
+            group = QPalette.ColorGroup.Active if self.hasFocus() else QPalette.ColorGroup.Inactive
+            selection = QAbstractTextDocumentLayout.Selection()
+            selection.cursor = self.textCursor()
+            brush = self.palette().brush
+            selection.format.setBackground(brush(group, QPalette.ColorRole.Highlight))
+            selection.format.setForeground(brush(group, QPalette.ColorRole.HighlightedText))
+            context.selections = [selection]
+        painter.save()
+        painter.setClipRect(shown)
+        painter.translate(-window.shift, 0)
+        self.document().documentLayout().draw(painter, context)
+        painter.restore()
 
     def _paint_caret(self, painter: QPainter) -> None:
         cursor = QTextCursor(self.document())
@@ -282,8 +337,8 @@ class MessageView(QTextBrowser):
     # ---------------------------------------------------------------------------- events
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the conversation: a message neither scrolls nor zooms."""
-        event.ignore()
+        """Leave the wheel to the conversation, but for code that is scrolled sideways."""
+        self._codes.turn(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """One selection at a time: it goes when the user turns to something else."""
@@ -308,7 +363,17 @@ class MessageView(QTextBrowser):
             super().keyPressEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show what is known about the place under the pointer."""
+        """Tell about the place under the pointer; in code that is scrolled, it is another one."""
+        if isinstance(event, QMouseEvent) and (shift := self._codes.shift_at(event.position())):
+            event = QMouseEvent(
+                event.type(),
+                event.position() + QPointF(shift, 0),
+                event.globalPosition(),
+                event.button(),
+                event.buttons(),
+                event.modifiers(),
+                event.pointingDevice(),
+            )
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = self.tool_tip_at(event.pos())
             if text:
@@ -320,6 +385,7 @@ class MessageView(QTextBrowser):
 
     def tool_tip_at(self, at: QPoint) -> str:
         """What hovering tells at a point of the viewport: a link's address, a token's source."""
+        at = at + QPoint(self._codes.shift_at(QPointF(at)), 0)
         layout = self.document().documentLayout()
         position = layout.hitTest(QPointF(at), Qt.HitTestAccuracy.ExactHit)
         told = [self.tr("Image not loaded")] if self._is_image(position) else []
