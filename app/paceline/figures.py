@@ -180,7 +180,7 @@ class Outlook:
         acceptance: Share of its tokens that were accepted recently, given that all before them
             were, by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and
             all from the 10th on (`engine.auto.acceptance.PLACE_OF`). It ends before the first
-            group that is hardly ever reached.
+            group that was never reached.
         by_confidence: The same by confidence.
         gain: Tokens per second of the steps that it drafted, over plain decoding's; None: too few.
         n_judged: Tokens of its own that were judged so far, in any reply with this pair.

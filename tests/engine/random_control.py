@@ -12,7 +12,7 @@ from paceline.messages import ControlReported
 
 
 class RandomControl:
-    """Plans, wants, goes on, extends and cuts by a random number; checks what it is told."""
+    """Plans, wants, goes on and cuts by a random number; checks what it is told."""
 
     def __init__(
         self, seed: int, models: Sequence[str], lookups: Sequence[str], *, n_most: int = 62
@@ -64,12 +64,6 @@ class RandomControl:
         self._n += 1
         self._offers[self._model] = self._n
         return self._random.random() < 0.7
-
-    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
-        assert drafter in self._lookups
-        n = self._random.randint(0, len(confidences))
-        self._offers[self._model] += n
-        return n
 
     def settle(self) -> Settled:
         drafter, n = "", 0

@@ -69,13 +69,11 @@ class Script:
     worth: float = 0.0  # what an offer is worth
     n_read: int | None = None  # tokens that a model is to read; None: all
     n_drafts: int = 99
-    n_extends: int = 99
     verified: tuple[str, int] | None = None
     rooms: list[tuple[int, int]] = field(default_factory=list)
     offers: list[tuple[str, list[float | None]]] = field(default_factory=list)
     backlogs: list[int] = field(default_factory=list)
     went_on: list[float | None] = field(default_factory=list)
-    extended: list[tuple[str, int]] = field(default_factory=list)
     steps: list[StepTimes] = field(default_factory=list)
     shadows: list[tuple[str, int, int]] = field(default_factory=list)
     wait: int = 0
@@ -104,12 +102,6 @@ class Script:
         self.went_on.append(confidence)
         self._n_model += 1
         return self._n_model < self.n_drafts
-
-    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
-        self.extended.append((drafter, len(confidences)))
-        n = min(self.n_extends, len(confidences))
-        self._n_model += n
-        return n
 
     def settle(self) -> Settled:
         drafter, n = "", 0
@@ -299,42 +291,18 @@ def test_a_model_that_cannot_be_stopped_is_cut() -> None:
 # --------------------------------------------------------------------------------- what is verified
 
 
-def test_a_lookup_goes_on_behind_the_model() -> None:
-    a, b = Lookup(nothing), Lookup(copy(REPLY, 9, behind=3))
-    control = Script(n_drafts=4, n_extends=3)
-    text = Text(auto_chain(control, a=a, b=b, model=Model(copy(REPLY, 9))))
-    proposal = text.propose()
-    assert tokens_of(proposal) == "The qui"
-    assert proposal.sources == ["model"] * 4 + ["b"] * 3
-    assert control.extended == [("b", 6)]
-    counts = text.commit(proposal, "The quo", 6)
-    assert counts == [DraftCount("model", 4, 4), DraftCount("b", 3, 2)]
-    assert (b.seen[-1], control.shadows) == (2, [])
-
-
-def test_nothing_goes_on_behind_an_end_a_full_draft_or_where_it_does_not_pay() -> None:
-    for rule, n_extends in ((copy("", 9), 9), (copy(REPLY, 99), 9), (copy(REPLY, 4), 0)):
-        a = Lookup(copy(REPLY, 9, behind=3))
-        control = Script(n_extends=n_extends)
-        proposal = Text(auto_chain(control, a=a, model=Model(rule))).propose()
-        assert set(proposal.sources) == {"model"}
-        assert len(control.extended) == (n_extends == 0)
-
-
-@pytest.mark.parametrize("n", range(8))
+@pytest.mark.parametrize("n", range(5))
 def test_a_draft_is_cut_to_what_is_settled(n: int) -> None:
-    """The model drafts four tokens, the lookup three more; the first n of them are verified."""
-    b, model = Lookup(copy(REPLY, 3, behind=3)), Model(copy(REPLY, 4))
+    """The model drafts four tokens; the first n of them are verified."""
     control = Script(verified=("model" if n else "", n))
-    text = Text(auto_chain(control, b=b, model=model))
+    model = Model(copy(REPLY, 4))
+    text = Text(auto_chain(control, model=model))
     proposal = text.propose()
     assert tokens_of(proposal) == REPLY[:n]
     assert len(proposal.confidences) == len(proposal.sources) == n
     counts = text.commit(proposal, REPLY[: n + 1], n)
-    expected = [DraftCount("model", min(n, 4), min(n, 4)), DraftCount("b", n - 4, n - 4)]
-    assert counts == [count for count in expected if count.n_drafted > 0]
-    assert model.seen == [min(n, 4) or None]
-    assert b.seen == ([n - 4] if n > 4 else [])
+    assert counts == ([DraftCount("model", n, n)] if n else [])
+    assert model.seen == [n or None]
 
 
 def test_a_proposal_that_was_not_verified_counts_for_nothing_but_is_scored() -> None:
@@ -385,7 +353,7 @@ def test_drafters_that_are_not_asked_see_several_steps_at_once_before_they_are()
     control.n_max = 9
     text.propose()
     assert (a.seen, model.seen) == ([None], [None, None])
-    assert a.asked[-2:] == [("propose", 9), ("extend", 7)]
+    assert a.asked[-1] == ("propose", 9)
     assert model.asked[-1] == ("while", 9)
 
 
@@ -409,19 +377,10 @@ def test_a_drafter_sees_the_end_of_a_reply_before_it_is_closed() -> None:
     assert a.closed == 1
 
 
-def test_a_lookup_that_was_asked_to_go_on_comes_back_to_its_own_draft() -> None:
-    """Lookups remember their last proposal; what is observed must be about the verified one."""
-    a = Lookup(copy(REPLY, 3))
-    control = Script(verified=("a", 3), n_extends=0)
-    text = Text(auto_chain(control, a=a, model=Model(copy("xyz", 3))))
-    assert tokens_of(text.propose()) == "The"
-    assert [how for how, _ in a.asked] == ["propose", "extend", "propose"]
-
-
 # ------------------------------------------------------------------------------------------ trouble
 
 
-@pytest.mark.parametrize("method", ["begin", "propose", "extend", "observe", "close"])
+@pytest.mark.parametrize("method", ["begin", "propose", "observe", "close"])
 @pytest.mark.parametrize("broken", ["a", "b", "model"])
 def test_a_member_that_breaks_costs_nothing_but_itself(broken: str, method: str) -> None:
     members: dict[str, Member] = {
@@ -434,9 +393,8 @@ def test_a_member_that_breaks_costs_nothing_but_itself(broken: str, method: str)
     decoder = controlled(Script(n_drafts=2), **members)
     run(decoder)
     assert decoder.reply == REPLY
-    never = method == "extend" and broken == "model"  # it does not extend
-    assert [found for found, _ in decoder.draft_failures] == ([] if never else [broken])
-    rest = members.keys() - {broken}
+    assert [found for found, _ in decoder.draft_failures] == [broken]
+    rest = members.keys() - ({broken} if method != "close" else set())
     assert sum(decoder.meter.drafters[name].tokens_accepted for name in rest) > 10
 
 

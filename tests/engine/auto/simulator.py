@@ -364,10 +364,6 @@ def _draft(
         while going:
             going = controller.goes_on(text.sure[done + draft.n])
             draft.n += 1
-        for name in text.copies if draft.n < plan.n_max else ():
-            _, said = text.copies[name][done + draft.n]
-            if said and controller.extends(name, said[: plan.n_max - draft.n]):
-                break
     return draft
 
 
@@ -428,7 +424,7 @@ def decode(
         settled = controller.settle()
         n = settled.n
         assert n <= max(plan.n_max, 0)
-        accepted = min(n, _n_right(text, done, settled.drafter, model, draft.n, lookups))
+        accepted = min(n, _n_right(text, done, settled.drafter, model, draft.n))
         n_committed = min(accepted + 1, n_tokens - done)
         lookup_s = 1e-5 * len(draft.asked)
         decode_s = machine.verify(n + 1, n_ctx, done)
@@ -471,22 +467,13 @@ def _run(right: Sequence[bool]) -> int:
     return n
 
 
-def _n_right(
-    text: Text, done: int, drafter: str, model: str, drafted: int, lookups: Sequence[str]
-) -> int:
+def _n_right(text: Text, done: int, drafter: str, model: str, drafted: int) -> int:
     """Return how many tokens of the verified draft are right."""
     if not drafter:
         return 0
     if drafter != model:
         return text.copies[drafter][done][0]
-    own = _run(text.right[done : done + drafted])
-    if own < drafted:
-        return own
-    for name in lookups:
-        n_good, said = text.copies[name][done + drafted]
-        if said:
-            return drafted + n_good
-    return own
+    return _run(text.right[done : done + drafted])
 
 
 def fixed(text: Text, curve: Callable[[int], float], draft: float, k: int, n: int) -> float:

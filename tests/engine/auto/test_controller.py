@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -123,29 +122,6 @@ def test_the_drafted_tokens_never_exceed_the_room() -> None:
     assert n <= 3
     assert controller.settle().n <= 3
     assert controller.plan(10, 0).n_max == 0
-
-
-def test_a_lookup_goes_on_after_the_model() -> None:
-    controller = control()
-    controller.plan(10, 100)
-    assert controller.wants_model("draft", 2)
-    n = 1
-    while n < 3 and controller.goes_on(0.97):
-        n += 1
-    n_more = controller.extends("suffix", [0.97] * 6)
-    assert n_more > 0
-    settled = controller.settle()
-    assert settled.drafter == "draft"
-    assert n < settled.n <= n + n_more
-
-
-def test_after_unlikely_tokens_no_lookup_goes_on() -> None:
-    controller = control("moe")
-    controller.plan(10, 100)
-    assert controller.extends("suffix", SURE) == 0  # nothing was drafted
-    assert controller.wants_model("draft", 2)
-    controller.goes_on(0.05)
-    assert controller.extends("suffix", [0.9]) == 0
 
 
 def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:
@@ -337,20 +313,6 @@ def test_a_model_is_asked_where_it_may_gain_more_than_the_best_offer() -> None:
     assert controller.settle().drafter == "suffix"
 
 
-def test_a_long_copy_that_came_true_gives_the_model_another_trial() -> None:
-    """The text has changed, where a lookup suddenly knows eight tokens."""
-    knowledge = calibrated(CURVES["flat"])
-    controller = control(knowledge=knowledge)
-    give_up(knowledge)
-    for n in (4, 8, 8, 8):
-        before = knowledge.accepted("draft").value
-        controller.plan(10, 100)
-        controller.offer("suffix", [1.0] * n)
-        assert controller.settle().n == n
-        controller.observe(times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n))
-        assert (knowledge.accepted("draft").value > before + 0.01) is (n == 8)
-
-
 @given(
     st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
     st.sampled_from(sorted(CURVES)),
@@ -484,22 +446,17 @@ def test_long_contexts_are_learned_between_replies() -> None:
 @pytest.mark.parametrize("is_ended", [False, True], ids=["rejected", "ended"])
 @pytest.mark.parametrize("n_accepted", range(7))
 def test_nothing_after_the_first_rejected_token_is_judged(n_accepted: int, is_ended: bool) -> None:
-    """The model drafts three tokens, a lookup goes on with three more, and all are verified."""
     knowledge = calibrated(CURVES["flat"])
     controller = control(knowledge=knowledge)
     controller.plan(10, 6)
     assert controller.wants_model("draft", 1)
-    assert [controller.goes_on(0.97) for _ in range(3)] == [True] * 3
-    assert controller.extends("suffix", [0.97] * 3) == 3
+    assert [controller.goes_on(0.97) for _ in range(6)] == [True] * 5 + [False]
     assert controller.settle().n == 6
     n_compared = n_accepted if is_ended else 6  # the rest was drafted after the reply's end
     controller.observe(times(7, PLAIN_S * CURVES["flat"](7), n_accepted, n_judged=n_compared))
-    judged = {name: knowledge.accepted(name) for name in ("draft", "suffix")}
-    n_judged = min(n_accepted + 1, n_compared)
-    assert judged["draft"].n_judged == min(n_judged, 3)
-    assert judged["draft"].n_accepted == min(n_accepted, 3)
-    assert judged["suffix"].n_judged == max(n_judged - 3, 0)
-    assert judged["suffix"].n_accepted == max(n_accepted - 3, 0)
+    judged = knowledge.accepted("draft")
+    assert judged.n_judged == min(n_accepted + 1, n_compared)
+    assert judged.n_accepted == n_accepted
 
 
 def test_wide_steps_in_a_long_context_say_nothing_new_of_short_ones() -> None:
@@ -555,7 +512,4 @@ def test_among_steps_with_drafts_plain_ones_are_asked_for_again() -> None:
         seconds = PLAIN_S * CURVES["flat"](width)
         controller.observe(times(width, seconds, width - 1, is_warm=is_warm))
         last_width = width
-    # Two or three each time: after a wide step the first one tells nothing.
-    assert 6 <= len(plain) <= 9
-    assert {128, 129} <= set(plain)
-    assert max(b - a for a, b in pairwise(plain)) <= 129
+    assert plain == [256, 257]  # after a wide step the first one tells nothing

@@ -144,7 +144,7 @@ def test_there_and_back(width: int, n_ctx: int, base: float, slope: float, share
     context.slope, context.share = slope, share
     base = 1.0 if width == 1 else base
     seconds = context.at(width, n_ctx, base, 1.0)
-    assert context.at_empty(width, n_ctx, seconds, 1.0) == pytest.approx(base)
+    assert context.bases(width, [(n_ctx, seconds)], 1.0) == pytest.approx([base])
     ratios = context.ratios([0.0, 1.0, *[base] * 62], n_ctx)
     if slope * n_ctx > 0.02:
         assert ratios[width] == pytest.approx(seconds / context.at(1, n_ctx, 1.0, 1.0))
@@ -153,8 +153,7 @@ def test_there_and_back(width: int, n_ctx: int, base: float, slope: float, share
 def test_where_only_the_context_is_known_to_differ_nothing_falls_below_a_plain_step() -> None:
     context = ContextCost()
     context.slope, context.share = 1e-3, 1.0
-    assert context.at_empty(4, 1000, 3.0, 1.0) == 1.0
-    assert context.at_empty(4, 1000, 0.5, 1.0) == 0.5
+    assert context.bases(4, [(1000, 3.0), (1000, 0.5)], 1.0) == [1.0, 0.5]
     assert context.ratios([], 1000) == []
 
 

@@ -34,24 +34,5 @@ def test_savings_are_capped() -> None:
     assert ledger.slack(1.0) == pytest.approx(CAP)
 
 
-def test_a_pace_that_is_known_late_is_booked_again() -> None:
-    ledger, known = Ledger(), Ledger()
-    for i in range(20):
-        pace = 1.0 if i < 15 else 3.0
-        known.book(2, 1.5 * pace, pace)
-        ledger.book(2, 1.5 * pace, 1.0)  # taken for slow wide steps at first
-    ledger.rebook(5, 3.0)
-    assert ledger.slack(3.0) == pytest.approx(known.slack(3.0))
-    assert ledger.saved == pytest.approx(known.saved)
-
-
-def test_what_plain_steps_took_is_not_booked_again() -> None:
-    ledger = Ledger()
-    ledger.book(3, 1.0, 1.0)
-    ledger.book(1, 3.0, 3.0, counts=False)
-    ledger.rebook(2, 9.0)
-    assert ledger.saved == pytest.approx(3 * 9.0 + 3.0 - 4.0)
-
-
 def test_the_prompt_lends_a_share_of_what_its_prefill_took() -> None:
     assert Ledger(100.0).slack(1.0) == pytest.approx(STEPS + 100 * (SHARE + READING))

@@ -129,7 +129,7 @@ def test_one_step_that_was_held_up_moves_nothing() -> None:
     for see in (lambda: pace.saw_plain(4 * PLAIN_S), lambda: pace.saw_wide(4.0)):
         see()
         assert pace.plain == pytest.approx(PLAIN_S)
-        assert pace.saw_plain(PLAIN_S) == 0
+        pace.saw_plain(PLAIN_S)
         assert not pace.in_doubt
     assert pace.plain == pytest.approx(PLAIN_S)
 
@@ -139,10 +139,10 @@ def test_after_two_slow_wide_steps_plain_ones_say_that_the_machine_is_slower() -
     assert n_until_asked(pace, 2.0) == 2
     assert pace.in_doubt
     assert pace.plain == pytest.approx(PLAIN_S)
-    assert pace.saw_plain(2.1 * PLAIN_S) == 0  # one could have been held up
-    assert pace.saw_plain(2.0 * PLAIN_S) == 0
+    pace.saw_plain(2.1 * PLAIN_S)
+    pace.saw_plain(2.0 * PLAIN_S)
     assert pace.asks_for_plain()
-    assert pace.saw_plain(2.0 * PLAIN_S) == 5  # the wide ones were made at that pace, too
+    pace.saw_plain(2.0 * PLAIN_S)
     assert pace.plain == pytest.approx(2.0 * PLAIN_S)
     assert not pace.in_doubt
 
@@ -152,7 +152,7 @@ def test_or_that_wide_ones_alone_are() -> None:
     assert n_until_asked(pace, 2.0) == 2
     for _ in range(3):
         assert pace.in_doubt
-        assert pace.saw_plain(1.02 * PLAIN_S) == 0
+        pace.saw_plain(1.02 * PLAIN_S)
     assert not pace.in_doubt
     assert not pace.asks_for_plain()
     assert pace.plain == pytest.approx(PLAIN_S, rel=0.02)
@@ -160,18 +160,19 @@ def test_or_that_wide_ones_alone_are() -> None:
 
 def test_a_faster_machine_is_believed_sooner() -> None:
     pace = settled_pace()
-    assert [pace.saw_plain(0.5 * PLAIN_S) for _ in range(2)] == [0, 2]
+    for _ in range(2):
+        pace.saw_plain(0.5 * PLAIN_S)
     assert pace.plain == pytest.approx(0.5 * PLAIN_S)
 
 
-def test_plain_steps_are_asked_for_every_64_speculative_ones_or_128() -> None:
+def test_plain_steps_are_asked_for_every_64_speculative_ones_or_256() -> None:
     pace, waited = settled_pace(), []
     for factor in (1.0, 1.0, 2.0, 1.0, 1.0):
         waited.append(n_until_asked(pace, factor))
         pace.saw_plain(PLAIN_S)
         while pace.asks_for_plain():
             pace.saw_plain(PLAIN_S)
-    assert waited == [128, 128, 2, 64, 128]  # sooner after a doubt
+    assert waited == [256, 256, 2, 64, 256]  # sooner after a doubt
 
 
 def test_where_no_step_is_like_the_one_before_plain_ones_are_no_rule() -> None:

@@ -12,6 +12,8 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from operator import itemgetter
 
 from paceline.figures import ClassRate
 
@@ -22,8 +24,9 @@ PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
 _BOUNDS = UPPER[:-1]
 _SILENT = len(UPPER)  # the class of tokens that come without a confidence
 _DEFAULT = (0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 0.5)  # believed of each class before any was judged
-_WEIGHT, _RECENT_WEIGHT = 4.0, 6.0  # judged tokens that this and the long run count for
-_KEPT = 0.98  # of what was judged, with each further draft
+_N_GROUPS = len(_DEFAULT) + PLACE_OF[-1] + 1
+_WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run count for
+_KEPT = 0.97  # of what was judged of a class, with each further token of it
 _FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed, and its z
 _Z_LOW = 0.52
 _MOST = 2000.0  # beyond so many, older tokens of the long run fade
@@ -50,9 +53,8 @@ class Acceptance:
         saved: Plain steps that it saved, over all.
     """
 
-    __slots__ = ("_accepted", "_gain", "_judged", "_long_accepted", "_long_judged", "_mass",
-                 "_n_gains", "_n_tried", "_places", "_rates", "_squares", "n_accepted",
-                 "n_judged", "saved")  # fmt: skip
+    __slots__ = ("_accepted", "_gain", "_judged", "_long_accepted", "_long_judged", "_n_gains",
+                 "_n_tried", "_rates", "_squares", "n_accepted", "n_judged", "saved")  # fmt: skip
 
     def __init__(self) -> None:
         self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
@@ -63,9 +65,7 @@ class Acceptance:
 
     def forget(self) -> None:
         """Forget what was recent; the long run stays."""
-        self._judged, self._accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
-        self._places = [[0.0, 0.0] for _ in range(PLACE_OF[-1] + 1)]
-        self._mass = 1.0  # of a token that is judged now; older ones stay as they were
+        self._judged, self._accepted = [0.0] * _N_GROUPS, [0.0] * _N_GROUPS  # of classes, of places
         self._rates: list[float | None] = [None] * len(_DEFAULT)
 
     # ------------------------------------------------------------------------------ its tokens
@@ -74,10 +74,9 @@ class Acceptance:
         """Return what is safe to believe of a token of this class, given those before it."""
         rate = self._rates[cls]
         if rate is None:
-            prior, n = _RECENT_WEIGHT * self._mass, self._long_judged[cls]
-            rate = (self._accepted[cls] + prior * self._long_rate(cls)) / (
-                self._judged[cls] + prior
-            )
+            n, n_recent = self._long_judged[cls], self._judged[cls] + _RECENT_WEIGHT
+            long = (self._long_accepted[cls] + _WEIGHT * _DEFAULT[cls]) / (n + _WEIGHT)
+            rate = (self._accepted[cls] + _RECENT_WEIGHT * long) / n_recent
             if n < _FEW:
                 rate -= min(_Z_LOW * math.sqrt(rate * (1.0 - rate) / (n + 6.0)), 0.9 * rate)
             self._rates[cls] = rate
@@ -86,8 +85,8 @@ class Acceptance:
     @property
     def mean(self) -> float:
         """Share of all tokens that were accepted recently."""
-        prior = _RECENT_WEIGHT * self._mass
-        return (sum(self._accepted) + 0.6 * prior) / (sum(self._judged) + prior)
+        accepted, judged = sum(self._accepted[: len(_DEFAULT)]), sum(self._judged[: len(_DEFAULT)])
+        return (accepted + 0.6 * _RECENT_WEIGHT) / (judged + _RECENT_WEIGHT)
 
     def survivals(self, confidences: Sequence[float | None], most: int) -> list[float]:
         """Return how likely each token is accepted with all before it; ends where it is hopeless.
@@ -115,38 +114,21 @@ class Acceptance:
             n_judged: Tokens that were compared at all; the one after the accepted ones, if it is
                 among them, was rejected.
         """
-        n = n_accepted + 1 if n_accepted < n_judged else n_judged
-        n = n if n < len(classes) else len(classes)
-        if n < 1:
-            return
-        n_right = n_accepted if n_accepted < n else n
-        mass = self._mass = self._mass / _KEPT
-        judged, accepted, places, rates = self._judged, self._accepted, self._places, self._rates
-        long_judged, long_accepted = self._long_judged, self._long_accepted
+        n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
+        judged, accepted = self._judged, self._accepted
         for i in range(n):
-            cls, place = classes[i], places[PLACE_OF[i]]
-            judged[cls] += mass
-            long_judged[cls] += 1.0
-            place[0] += mass
-            if i < n_right:
-                accepted[cls] += mass
-                long_accepted[cls] += 1.0
-                place[1] += mass
-            rates[cls] = None
-        self.n_judged += n
-        self.n_accepted += n_right
-        if mass > _LARGEST:
-            self._judged = [x / mass for x in self._judged]
-            self._accepted = [x / mass for x in self._accepted]
-            self._places = [[x / mass, y / mass] for x, y in self._places]
-            self._mass = 1.0
-
-    def _long_rate(self, cls: int) -> float:
-        judged, accepted = self._long_judged, self._long_accepted
-        if judged[cls] > _MOST:
-            judged[cls] *= 0.5
-            accepted[cls] *= 0.5
-        return (accepted[cls] + _WEIGHT * _DEFAULT[cls]) / (judged[cls] + _WEIGHT)
+            cls, is_right = classes[i], i < n_accepted
+            for group in (cls, len(_DEFAULT) + PLACE_OF[i]):
+                judged[group] = _KEPT * judged[group] + 1.0
+                accepted[group] = _KEPT * accepted[group] + is_right
+            if self._long_judged[cls] > _MOST:
+                self._long_judged[cls] *= 0.5
+                self._long_accepted[cls] *= 0.5
+            self._long_judged[cls] += 1.0
+            self._long_accepted[cls] += is_right
+            self._rates[cls] = None
+        self.n_judged += max(n, 0)
+        self.n_accepted += min(n_accepted, n) if n > 0 else 0
 
     # ------------------------------------------------------------------------------- its steps
 
@@ -204,19 +186,16 @@ class Acceptance:
     def by_confidence(self) -> tuple[ClassRate, ...]:
         """Return what is believed of each class of confidence that was seen."""
         return tuple(
-            ClassRate(upper, self.rate(cls), self._judged[cls] / self._mass)
+            ClassRate(upper, self.rate(cls), self._judged[cls])
             for cls, upper in enumerate(UPPER)
             if self._long_judged[cls] > 0.0
         )
 
     def by_place(self) -> tuple[float, ...]:
         """Return the recent acceptance by group of places, up to those that are seldom reached."""
-        found: list[float] = []
-        for judged, accepted in self._places:
-            if judged < self._mass * 0.5:
-                break
-            found.append(accepted / judged)
-        return tuple(found)
+        first = len(_DEFAULT)
+        pairs = zip(self._accepted[first:], self._judged[first:], strict=True)
+        return tuple(accepted / judged for accepted, judged in takewhile(itemgetter(1), pairs))
 
     def to_json(self) -> dict[str, object]:
         """Return what is kept from one program to the next: nothing of any text is in it."""

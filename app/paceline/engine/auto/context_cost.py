@@ -32,20 +32,24 @@ class ContextCost:
         """Return the time of a plain step over that at an empty context."""
         return 1.0 + self.slope * n_ctx
 
-    def at_empty(self, width: int, n_ctx: int, seconds: float, plain: float | None) -> float:
-        """Return what a step would take at an empty context.
+    def bases(
+        self, width: int, samples: Sequence[tuple[int, float]], plain: float | None
+    ) -> list[float]:
+        """Return what steps would take at an empty context.
 
         Args:
-            width: Its tokens.
-            n_ctx: Tokens in the context.
-            seconds: What it took there.
+            width: Their tokens.
+            samples: Tokens in the context, and what they took there.
             plain: Seconds of a plain step at an empty context; None: not known.
         """
-        added = self.slope * n_ctx
+        slope = self.slope
+        if not slope:
+            return [seconds for _, seconds in samples]
         if width == 1 or plain is None:
-            return seconds / (1.0 + added)
-        base = seconds - plain * added * (1.0 + self.share * (width - 1))
-        return base if base > plain else min(plain, seconds)
+            return [seconds / (1.0 + slope * n) for n, seconds in samples]
+        # Where only the context is known to differ, nothing falls below a plain step.
+        added = plain * slope * (1.0 + self.share * (width - 1))
+        return [max(seconds - added * n, min(plain, seconds)) for n, seconds in samples]
 
     def at(self, width: int, n_ctx: int, base: float, plain: float | None) -> float:
         """Return what a step takes that takes `base` seconds at an empty context."""

@@ -43,8 +43,6 @@ _BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has 
 _HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
 _RATE_KEPT, _GAINS_KEPT = 0.98, 0.98
 _WORST = -2.0  # tokens that one step of a model may count as lost
-_TURNS = 8  # accepted tokens of a lookup that say that the text has changed
-_HICCUP = 3.0  # times the expected, beyond which a step was held up by something
 _KNOWN, _MOST_LESS = 3, 0.3  # steps that tell a width's cost; what a cold one takes less, at most
 _ENOUGH = 9  # plain samples after which the table's unit stays as it is
 _LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much
@@ -165,7 +163,6 @@ class Controller:
     def _begin_step(self) -> None:
         self._best: _Draft | None = None  # of the lookups' offers
         self._model: _Draft | None = None
-        self._extension: _Draft | None = None
         self._settled: Settled | None = None
         self._had_offer = self._is_shut = False
         # In plain steps: what may be lost, one more drafted token, reading, and all drafting.
@@ -299,29 +296,12 @@ class Controller:
         self._drafting += each
         return True
 
-    def extends(self, drafter: str, confidences: Sequence[float | None]) -> int:
-        """Say how many tokens of a lookup to append to the model's draft."""
-        model = self._model
-        if model is None or not model.survivals:
-            return 0
-        n, first = len(model.survivals), model.survivals[-1]
-        after = self._knowledge.accepted(drafter).survivals(confidences, self._most - n)
-        joined = _Draft(drafter, [], [*model.survivals, *(first * s for s in after)])
-        self._cut(joined, self._most)
-        if joined.n <= n:
-            return 0
-        classes = classes_of(confidences[: joined.n - n])
-        self._extension = _Draft(drafter, classes, joined.survivals[n : joined.n])
-        return joined.n - n
-
     def settle(self) -> Settled:
         """Decide what is verified."""
         if self._settled is not None:
             return self._settled
-        model, best, extension = self._model, self._best, self._extension
+        model, best = self._model, self._best
         if model is not None and model.survivals:
-            if extension is not None:
-                model.survivals = model.survivals + extension.survivals
             self._slack -= self._drafting
             most = min(self._most_sure, self._covered(self._slack))
             self._cut(model, most)
@@ -375,27 +355,25 @@ class Controller:
         own_s = step.draft_s + step.own_s
         pace.saw_share(decode_s + own_s, step.held_s)
         knowledge.n_ctx = n_ctx
-        scale, width, n_moved, hiccup = costs.context.scale(n_ctx), step.width, 0, 0.0
+        scale, width = costs.context.scale(n_ctx), step.width
         if width == 1:
-            n_moved = self._time_plain(step, scale)
+            self._time_plain(step, scale)
         else:
-            hiccup = self._time_wide(step, scale)
+            self._time_wide(step, scale)
             self._n_plain = 0
         self._last_width = width
         if pace.plain is None:
             return
-        plain, spent = pace.plain * scale, decode_s + own_s - hiccup
+        plain, spent = pace.plain * scale, decode_s + own_s
         if self._model is not None:
             self._learn_drafting(self._model, step, pace.plain)
         if width == 1:
             # What it took is what plain decoding takes, but for what a wide step has done to it.
             needed = decode_s / step.slowed
             needed = needed if step.is_warm else min(needed, max(plain, 0.5 * needed))
-            self.ledger.book(n_committed, spent, needed, counts=False)
+            self.ledger.book(n_committed, spent, needed)
         else:
             self.ledger.book(n_committed, spent, plain)
-        if n_moved:
-            self.ledger.rebook(n_moved, plain)
         took = spent / plain
         tokens = self._tokens = _RATE_KEPT * self._tokens + n_committed
         steps = self._steps = _RATE_KEPT * self._steps + took
@@ -406,26 +384,25 @@ class Controller:
         """Count plain steps that were made without a plan, in place of `observe`."""
         self._knowledge.n_tokens += n
         self._last_width = 1
-        self.ledger.book(n, decode_s + own_s, decode_s / n, counts=False)
+        self.ledger.book(n, decode_s + own_s, decode_s / n)
         for name in self._models:
             self._knowledge.accepted(name).pass_over(n)
         self._count_plain(n)
 
-    def _time_plain(self, step: StepTimes, scale: float) -> int:
-        """Let costs and pace learn from a plain step; return what `Pace.saw_plain` does."""
+    def _time_plain(self, step: StepTimes, scale: float) -> None:
+        """Let costs and pace learn from a plain step."""
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
         if not step.is_warm:
             if pace.plain is not None:
                 self._learn_switch(step.decode_s / scale / pace.plain - 1.0)
-            return 0
+            return
         seconds = step.decode_s / step.slowed
         knowledge.slope.add(step.n_ctx, seconds)
-        n_moved = pace.saw_plain(seconds / scale)
+        pace.saw_plain(seconds / scale)
         if costs.n_samples(1) < _ENOUGH and pace.plain is not None and pace.fits(seconds / scale):
             costs.add(1, step.n_ctx, seconds * (costs.plain or pace.plain) / pace.plain)
         self._count_plain(1)
-        return n_moved
 
     def _count_plain(self, n: int) -> None:
         self._n_plain += n
@@ -433,16 +410,15 @@ class Controller:
             self._n_plain = 0
             self._knowledge.costs.age()
 
-    def _time_wide(self, step: StepTimes, scale: float) -> float:
-        """Let costs and pace learn from a wide step; return the seconds of a hiccup."""
+    def _time_wide(self, step: StepTimes, scale: float) -> None:
+        """Let costs and pace learn from a wide step."""
         knowledge, width = self._knowledge, step.width
         costs, pace = knowledge.costs, knowledge.pace
         ratios = costs.near(step.n_ctx)[0]
         if pace.plain is None or costs.plain is None or width >= len(ratios):
-            return 0.0
+            return
         plain, n = pace.plain * scale, costs.n_samples(width)
         expected, seconds = ratios[width] * plain, step.decode_s
-        hiccup = max(seconds - _HICCUP * expected, 0.0) if n else 0.0
         if not step.is_warm:
             if n >= _KNOWN:
                 self._learn_switch((seconds - expected) / plain)
@@ -450,7 +426,6 @@ class Controller:
         pace.saw_wide(seconds / expected if n > 1 else 1.0)
         if n < 2 or not pace.in_doubt:
             costs.add(width, step.n_ctx, seconds * costs.plain / pace.plain)
-        return hiccup
 
     def _learn_drafting(self, model: _Draft, step: StepTimes, plain: float) -> None:
         unit = self._knowledge.costs.plain
@@ -475,17 +450,9 @@ class Controller:
             return
         n_judged, rates = min(n_judged, n), self._knowledge.accepted(name)
         if self._model is not None and name == self._model.drafter:
-            own = len(self._model.classes)
-            rates.add(self._model.classes, min(n_accepted, own), min(n_judged, own))
-            extension = self._extension
-            if extension is not None and n > own and n_accepted >= own:
-                after = self._knowledge.accepted(extension.drafter)
-                after.add(extension.classes, n_accepted - own, n_judged - own)
+            rates.add(self._model.classes, n_accepted, n_judged)
         elif self._best is not None:
             rates.add(self._best.classes, n_accepted, n_judged)
-            if n_accepted >= _TURNS:
-                for model in self._models:
-                    self._knowledge.accepted(model).begin_reply()
 
     def _count_gain(self, n_committed: int, took: float) -> None:
         """Count what the step gained for its drafter, and what asking a model did."""

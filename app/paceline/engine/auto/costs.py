@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import json
 import math
-from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter
 
 from paceline.engine.auto.context_cost import FEW, USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
@@ -47,22 +47,17 @@ class VerifyCosts:
         context: What tokens in the context add.
     """
 
-    __slots__ = ("_bases", "_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians",
-                 "_n_added", "_near", "_near_to", "_ordered", "_samples", "_tail", "context",
-                 "plain")  # fmt: skip
+    __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians", "_near",
+                 "_near_to", "_samples", "context", "plain")  # fmt: skip
 
     def __init__(self) -> None:
-        self._samples: dict[int, list[tuple[int, float]]] = {}
-        self._bases: dict[int, list[float]] = {}  # the same at an empty context
-        self._ordered: dict[int, list[float]] = {}  # and these sorted
-        self._medians: dict[int, float] = {}
-        self._n_added: dict[int, int] = {}
+        self._samples: dict[int, list[tuple[int, float]]] = {}  # context and seconds, the last ones
+        self._medians: dict[int, float] = {}  # seconds at an empty context
         self._known: dict[int, float] = {}  # what the medians were in the longer run
-        self._tail = (0, 0.0)  # the widest width of the lists below, and its ratio
+        self._fresh: set[int] = set()  # widths that were timed since the table last aged
         self._hopeful: list[float] = []
         self._careful: list[float] = []
         self._is_stale = False
-        self._fresh: set[int] = set()
         self._near: tuple[Sequence[float], Sequence[float]] = ((), ())
         self._near_to = -1  # the context that these are for
         self.plain: float | None = None
@@ -87,32 +82,15 @@ class VerifyCosts:
         """
         if not 1 <= width <= MAX_WIDTH or not _SHORTEST_S <= seconds <= _LONGEST_S:
             return
-        context = self.context
-        if context.slope:
-            self._doubt_share(width, n_ctx, seconds)
-        samples = self._samples.get(width)
-        if samples is None:
-            samples = self._samples[width] = []
-            self._sort(width)
-        elif calibrated and len(samples) > 2:
+        self._doubt_share(width, n_ctx, seconds)
+        samples = self._samples.setdefault(width, [])
+        if calibrated:
             del samples[:-2]
-            self._sort(width)
-        self._fresh.add(width)
-        ordered, bases = self._ordered[width], self._bases[width]
-        middle = ordered[len(ordered) // 2] if ordered else 0.0
-        base = context.at_empty(width, n_ctx, seconds, self.plain)
-        insort(ordered, base)
-        bases.append(base)
         samples.append((n_ctx, seconds))
-        if len(samples) > _N_KEPT:
-            del samples[0]
-            old = bases.pop(0)
-            del ordered[bisect_left(ordered, old)]
-            if old != middle and (base > middle) == (old > middle):
-                return  # one above it for another: the median is the same
+        del samples[:-_N_KEPT]
+        self._fresh.add(width)
         self._update(width)
-        n_added = self._n_added[width] = self._n_added.get(width, 0) + 1
-        if calibrated or n_added <= _N_FIRST:
+        if calibrated or len(samples) <= _N_FIRST:
             self._known[width] = self._medians[width]
 
     def _doubt_share(self, width: int, n_ctx: int, seconds: float) -> None:
@@ -147,17 +125,11 @@ class VerifyCosts:
         if share is not None:
             self.context.share = share
         for width in sorted(self._samples):  # plain steps first, by which the others are told
-            self._sort(width)
             self._update(width)
         self._is_stale = True
 
-    def _sort(self, width: int) -> None:
-        at_empty, plain = self.context.at_empty, self.plain
-        bases = [at_empty(width, n_ctx, s, plain) for n_ctx, s in self._samples[width]]
-        self._bases[width], self._ordered[width] = bases, sorted(bases)
-
     def _update(self, width: int) -> None:
-        ordered = self._ordered[width]
+        ordered = sorted(self.context.bases(width, self._samples[width], self.plain))
         n = len(ordered)
         # What comes in between makes steps slower only, so a few are best told by the faster ones.
         middle = ordered[n // 2] if n > 4 else ordered[n > 2]
@@ -165,19 +137,12 @@ class VerifyCosts:
         # A rebuilt table costs a fifth of what a step may cost here, so not for two per cent.
         if before is None or not 0.97 < middle / before < 1.03:
             self._medians[width] = middle
-            self._known.setdefault(width, middle)
             self._is_stale = True
             if width == 1:
                 self.plain = middle
-                self._tell_others_anew()
-
-    def _tell_others_anew(self) -> None:
-        """The plain step has changed, by which is told what wide ones take at no context."""
-        if self.context.slope:
-            for width in self._samples:
-                if width > 1:
-                    self._sort(width)
-                    self._update(width)
+                for other in self._samples if self.context.slope else ():
+                    if other > 1:
+                        self._update(other)
 
     def age(self) -> None:
         """Doubt what widths cost that were not timed since the last call, where that is much.
@@ -187,27 +152,21 @@ class VerifyCosts:
         slowest step is dropped.
         """
         for width, samples in self._samples.items():
-            if width == 1:
-                continue
             middle, known = self._medians[width], self._known[width]
             if width in self._fresh:
                 self._known[width] = known * (middle / known) ** _MOVES
-            elif middle > _DOUBTED * known:
-                halfway = math.sqrt(middle * known)
-                self._replace(width, samples, halfway if halfway > _DOUBTED * known else known)
-            elif len(samples) > 2:
-                bases = self._bases[width]
-                slowest = bases.index(self._ordered[width].pop())
-                del samples[slowest], bases[slowest]
+            elif width > 1 and middle > _DOUBTED * known:
+                self._samples[width] = self._as_if(width, math.sqrt(middle * known))
+                self._update(width)
+            elif width > 1 and len(samples) > 2:
+                samples.remove(max(samples, key=itemgetter(1)))
                 self._update(width)
         self._fresh.clear()
 
-    def _replace(self, width: int, samples: list[tuple[int, float]], base: float) -> None:
-        """Believe that a width costs so much at an empty context."""
-        n_ctx = samples[-1][0]
-        samples[:] = [(n_ctx, self.context.at(width, n_ctx, base, self.plain))] * 2
-        self._sort(width)
-        self._update(width)
+    def _as_if(self, width: int, base: float) -> list[tuple[int, float]]:
+        """Return samples by which a width takes so many seconds at an empty context."""
+        n_ctx = self._samples[width][-1][0]
+        return [(n_ctx, self.context.at(width, n_ctx, base, self.plain))] * 2
 
     # -------------------------------------------------------------------------------- asking
 
@@ -261,14 +220,12 @@ class VerifyCosts:
 
     def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
         """Return every width's cost up to the widest one that was measured."""
-        plain = self.plain
-        if plain is None:
+        if self.plain is None:
             return ()
-        scale = plain * self.context.scale(n_ctx)
-        widest = max(self._medians)
-        ratios = self.ratios(n_ctx)
+        plain, ratios = self.plain * self.context.scale(n_ctx), self.ratios(n_ctx)
         return tuple(
-            WidthCost(w, ratios[w] * scale, self.n_samples(w)) for w in range(1, widest + 1)
+            WidthCost(w, ratios[w] * plain, self.n_samples(w))
+            for w in range(1, max(self._medians) + 1)
         )
 
     def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
@@ -285,69 +242,41 @@ class VerifyCosts:
 
     def _rebuild(self) -> None:
         self._is_stale = False
-        one = self.plain
-        if one is None:
+        if self.plain is None:
             return
-        known = sorted(self._medians)
+        widths = sorted(self._medians)[1:]
         # No batch costs more than a wider one, so a width that was timed in a bad minute does not
-        # stand in the way of the others.
-        at_most = list(accumulate(map(self._medians.__getitem__, reversed(known)), min))
-        at_most.reverse()
-        hopeful, careful = [0.0, 1.0], [0.0, 1.0]
-        last, last_ratio = 1, 1.0
-        for width, cost in zip(known, at_most, strict=True):
-            if width == 1:
-                continue
-            ratio = cost / one if cost > one else 1.0
-            if width > last + 1:
-                step = (ratio - last_ratio) / (width - last)
-                line = [last_ratio + step * k for k in range(1, width - last)]
-                hopeful += [(x + max(ratio, x)) / 2 for x in line]
-                careful += [ratio] * len(line)
+        # stand in the way of the others; and none less than a plain step.
+        floors = [*accumulate((self._medians[w] / self.plain for w in reversed(widths)), min)]
+        hopeful, careful, last, ratio = [0.0, 1.0], [0.0, 1.0], 1, 1.0
+        for width, floor in zip(widths, reversed(floors), strict=True):
+            before, ratio, n = ratio, max(floor, 1.0), width - last
+            half = 0.5 * (ratio - before)
+            hopeful += [ratio - half * (1 - k / n) for k in range(1, n)]
             hopeful.append(ratio)
-            careful.append(ratio)
-            last, last_ratio = width, ratio
-        if self._tail == (last, last_ratio):
-            hopeful += self._hopeful[last + 1 :]
-            careful += self._careful[last + 1 :]
-        else:
-            self._add_tail(hopeful, careful)
-        self._hopeful, self._careful = hopeful, careful
-
-    def _add_tail(self, hopeful: list[float], careful: list[float]) -> None:
-        """Guess what lies beyond all widths that were measured."""
-        last, last_ratio = len(hopeful) - 1, hopeful[-1]
-        self._tail = (last, last_ratio)
+            careful += [ratio] * n
+            last = width
         # Curves flatten as often as they rise: an expensive second token tells nothing of the
         # others.
-        slope = (last_ratio - 1.0) / (last - 1) if last > 1 else _HOPED_SLOPE
+        slope = (ratio - 1.0) / (last - 1) if last > 1 else _HOPED_SLOPE
         slope = min(max(slope, 0.02), _STEEPEST_HOPED)
         further = range(1, MAX_WIDTH + 1 - last)
-        hopeful += [last_ratio + slope * k for k in further]
-        careful += [last_ratio + k for k in further]
+        self._hopeful = hopeful + [ratio + slope * k for k in further]
+        self._careful = careful + [ratio + k for k in further]
 
     # --------------------------------------------------------------------------------- keeping
 
     def to_json(self) -> str:
-        """Return everything as a text."""
-        samples = {str(width): self._kept(width) for width in sorted(self._samples)}
+        """Return everything as a text, but for what a bad minute has changed."""
+        held = {}
+        for width in sorted(self._samples):
+            samples, known = self._samples[width], self._known[width]
+            is_bad = width > 1 and self._medians[width] > 1.1 * known
+            held[str(width)] = self._as_if(width, known) if is_bad else samples
         context = self.context
         return json.dumps(
-            {
-                "version": _VERSION,
-                "slope": context.slope,
-                "share": context.share,
-                "samples": samples,
-            }
+            {"version": _VERSION, "slope": context.slope, "share": context.share, "samples": held}
         )
-
-    def _kept(self, width: int) -> list[list[float]]:
-        """Return the samples of a width, or what they were before a bad minute."""
-        samples, known = self._samples[width], self._known[width]
-        if width > 1 and self._medians[width] > 1.1 * known:
-            n_ctx = samples[-1][0]
-            return [[n_ctx, self.context.at(width, n_ctx, known, self.plain)]] * 2
-        return [list(sample) for sample in samples]
 
     @classmethod
     def from_json(cls, text: str) -> VerifyCosts:
@@ -372,9 +301,8 @@ class VerifyCosts:
                     for n_ctx, seconds in held[-_N_KEPT:]
                 ]
                 if costs._samples[width]:
-                    costs._n_added[width] = _N_FIRST
-                    costs._sort(width)
                     costs._update(width)
+                    costs._known[width] = costs._medians[width]
                 else:
                     del costs._samples[width]
         except (KeyError, TypeError, AttributeError) as error:

@@ -14,8 +14,6 @@ caches that a draft model has emptied.
 
 from __future__ import annotations
 
-from collections import deque
-
 SHARE = 0.02
 """Of plain decoding's time, what a turn may take longer."""
 READING = 0.03
@@ -24,7 +22,6 @@ STEPS = 3.5
 """Plain steps that a reply may lose besides; four are promised."""
 CAP = 200.0
 """Plain steps of savings that count at most."""
-_REMEMBERED = 64
 
 
 class Ledger:
@@ -34,38 +31,27 @@ class Ledger:
         prefill_s: What the target's prefill took.
     """
 
-    __slots__ = ("_booked", "_extra", "_n", "_plain", "_spent")
+    __slots__ = ("_extra", "_n", "_plain", "_spent")
 
     def __init__(self, prefill_s: float = 0.0) -> None:
         self._extra = (SHARE + READING) * prefill_s
         self._n = 0
         self._plain = self._spent = 0.0
-        self._booked: deque[tuple[int, float, float]] = deque(maxlen=_REMEMBERED)
 
-    def book(self, n_committed: int, seconds: float, plain: float, *, counts: bool = True) -> None:
+    def book(self, n_committed: int, seconds: float, plain: float) -> None:
         """Book steps.
 
         Args:
             n_committed: Tokens that they added to the reply.
             seconds: What they are charged.
             plain: Seconds that plain decoding takes for one of the tokens.
-            counts: Whether that is an estimate, which `rebook` may change.
         """
         self._n += n_committed
         self._plain += n_committed * plain
         self._spent += seconds
-        self._booked.append((n_committed if counts else 0, plain, seconds))
         beyond = self.slack(plain) - CAP * plain
         if beyond > 0.0:
             self._spent += beyond
-
-    def rebook(self, n_steps: int, plain: float) -> None:
-        """Book the last steps again: a plain step took so long then."""
-        booked = self._booked
-        for i in range(len(booked) - min(n_steps, len(booked)), len(booked)):
-            n_committed, before, seconds = booked[i]
-            self._plain += n_committed * (plain - before)
-            booked[i] = n_committed, plain, seconds
 
     def slack(self, plain: float) -> float:
         """Return the seconds that may still be lost; `plain` are those of a plain step now."""

@@ -3,8 +3,8 @@
 When something else runs, all steps get slower alike: that is the pace. Only plain steps tell it for
 certain, and a reply that drafts has few. So every wide step is compared with its table entry: after
 two in a row that do not fit, plain steps are asked for, which say whether the pace has changed, or
-the wide steps alone. Without such a sign two plain steps are asked for per 64 speculative ones, and
-per 128 once they were as expected.
+the wide steps alone. Without such a sign one warm plain step is asked for per 64 speculative ones,
+and per 256 once it was as expected.
 
 All times are those of an empty context (`ContextCost`), and without seconds in which the thread did
 not run.
@@ -19,8 +19,7 @@ _FARTHEST = 1.4  # on a noisy one
 _ALIKE = 1.25  # two steps within this factor of one another agree
 _N_KEPT = 9
 _FIRST = 3  # plain steps that the first estimate rests on
-_SOON, _EVERY, _RARELY = 8, 64, 128  # speculative steps between two looks
-_ASKED = 2  # plain steps of a look: the first one may still be slowed by the wide one before
+_SOON, _EVERY, _RARELY = 8, 64, 256  # speculative steps between two looks
 _DOUBTED = 3  # plain steps that tell whether the pace has changed
 _WARY = 16  # wide steps after a change of theirs alone
 _BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up and in the long run
@@ -40,8 +39,8 @@ class Pace:
     """
 
     __slots__ = (
-        "_budget", "_counted", "_due", "_every", "_is_asking", "_n_since", "_n_unlike", "_n_wary",
-        "_odd", "_passed", "_recent", "_unfit", "far", "plain", "spread", "wait",
+        "_budget", "_counted", "_due", "_every", "_is_asking", "_n_since", "_n_wary", "_odd",
+        "_passed", "_recent", "_unfit", "far", "plain", "spread", "wait",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -50,7 +49,6 @@ class Pace:
         self._recent: list[float] = []
         self._odd: list[float] = []  # plain steps in a row that do not fit, but each other
         self._unfit: list[float] = []  # factors of wide steps in a row that do not fit
-        self._n_unlike = 0  # steps since the last one that fitted
         self._n_since = 0  # speculative steps since the last plain one
         self._is_asking = False
         self._n_wary = 0  # wide steps that raise no doubt
@@ -73,8 +71,8 @@ class Pace:
         """Whether a plain step of so many seconds is one of the present pace."""
         return self.plain is None or 1 / self.far < seconds / self.plain < self.far
 
-    def saw_plain(self, seconds: float) -> int:
-        """Count a plain step; return how many of the last steps were made at another pace."""
+    def saw_plain(self, seconds: float) -> None:
+        """Count a plain step."""
         self._n_since = 0
         self._due = max(self._due - 1, 0)
         plain = self.plain
@@ -89,20 +87,16 @@ class Pace:
                     self._every, self._n_wary = _EVERY, _WARY
                     self._unfit.clear()
             self._odd.clear()
-            self._n_unlike = 0
-            return 0
-        self._n_unlike += 1
+            return
         self._odd = [x for x in self._odd if 1 / _ALIKE < x / seconds < _ALIKE] + [seconds]
         # Nothing that comes in between makes a step faster, so less is needed to believe that.
         if len(self._odd) < (3 if seconds > plain else 2):
             self._due = max(self._due, 1)
-            return 0
-        n_steps, self._n_unlike = self._n_unlike, 0
+            return
         self._recent, self._odd = self._odd, []
         self.plain = median(self._recent)
         self._unfit.clear()
         self._due, self._every = 0, _SOON
-        return n_steps
 
     def saw_wide(self, factor: float) -> None:
         """Count a wide step that took `factor` times what the table says at the present pace."""
@@ -110,14 +104,12 @@ class Pace:
         self._n_wary -= 1
         if self._n_since >= self._every:
             self._every = min(2 * self._every, _EVERY)
-            self._due = max(self._due, _ASKED)
+            self._due = max(self._due, 1)
         if 1 / self.far < factor < self.far:
             self._learn_spread(factor)
             if not self._due:
                 self._unfit.clear()
-                self._n_unlike = 0
             return
-        self._n_unlike += 1
         self._unfit = [x for x in self._unfit if 1 / _ALIKE < x / factor < _ALIKE] + [factor]
         if len(self._unfit) > 1 and not self._due and self._n_wary <= 0:
             self._due = _DOUBTED

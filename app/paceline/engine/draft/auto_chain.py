@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.draft.base import Draft, Workbench
+from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, Proposal
 from paceline.engine.draft.guarded_drafter import GuardedDrafter
 from paceline.engine.draft.step_clock import Timed
@@ -134,14 +134,11 @@ class AutoChain(Chain):
             step.own_s = _clock() - began
             return NOTHING, step.own_s
         self._ask_lookups(n_prompt, n_most)
-        extended: list[str] = []
         if plan.models:
             asked = _clock()
-            drafted = self._draft(n_prompt, n_most)
+            self._draft(n_prompt, n_most)
             step.draft_s = _clock() - asked
-            if drafted is not None:
-                extended = self._go_on(drafted, n_prompt, n_most)
-        proposal = self._take(control.settle(), extended, n_prompt, n_most)
+        proposal = self._take(control.settle(), n_most)
         seconds = _clock() - began
         step.own_s = seconds - step.draft_s
         return proposal, seconds
@@ -298,7 +295,7 @@ class AutoChain(Chain):
                     quiet[name] = 0
                     return
 
-    def _draft(self, n_prompt: int, n_most: int) -> Proposal | None:
+    def _draft(self, n_prompt: int, n_most: int) -> None:
         """Draft with a model where that pays."""
         step, control = self._step, self._control
         for member in self._models:
@@ -317,35 +314,9 @@ class AutoChain(Chain):
             if draft.tokens:
                 offer = step.offers[name] = Proposal([], [], [], [])
                 offer.add(member, draft)
-                return offer
-        return None
+                return
 
-    def _go_on(self, offer: Proposal, n_prompt: int, n_most: int) -> list[str]:
-        """Let the first lookup that is worth it go on after a model; return those asked."""
-        asked: list[str] = []
-        if offer.tokens[-1] in self._bench.eog:
-            return asked
-        for name, member in self._lookups.items():
-            n_left = n_most - len(offer.tokens)
-            if n_left < 1:
-                break
-            if not member.may_draft:
-                continue
-            asked.append(name)
-            self._catch_up(member)
-            draft = member.extend(self._step.history, n_prompt, offer.tokens, n_left)
-            draft = self._legal(draft, offer.tokens)
-            n = len(draft.tokens)
-            if n:
-                n = min(self._control.extends(name, draft.confidences or (None,) * n), n)
-            if n:
-                offer.add(member, Draft(draft.tokens[:n], draft.confidences[:n]))
-                break
-        return asked
-
-    def _take(
-        self, settled: Settled, extended: Sequence[str], n_prompt: int, n_max: int
-    ) -> Proposal:
+    def _take(self, settled: Settled, n_max: int) -> Proposal:
         """Return the chosen proposal, cut to what is to be verified."""
         step, name = self._step, settled.drafter
         step.decision = settled.decision
@@ -355,8 +326,6 @@ class AutoChain(Chain):
             if settled.n:  # its drafter broke while it drafted
                 step.decision = Decision("", 0, "nothing")
             return NOTHING
-        if name in extended:  # it has looked up something else since: bring it back to its draft
-            self._lookups[name].propose(step.history, n_prompt, n_max)
         del step.offers[name]
         chosen.cut(n)
         return chosen
