@@ -345,6 +345,29 @@ def test_the_version_before_refuses_the_new_database_in_words(
     assert (tmp_path / "chats.db").read_bytes() == before
 
 
+def test_a_database_of_the_version_before_that_cannot_be_changed_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("chats are not written")
+
+    def no_room(*_: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    write(tmp_path / "chats.db", BEFORE, SHOWN)
+    monkeypatch.setattr(disk, "migrate", no_room)
+    archive = Archive(tmp_path / "chats.db")
+    assert "no space left" in archive.open().notes[0]
+    bench = ChatBench(archive, defaults=MINE)
+    assert len(bench.session.summaries) == len(BEFORE)
+    for name in ("chat0", "chat1", "chat2", "chat3", "chat4"):
+        bench.session.show(name)
+        assert settings_of(bench) == EXPECTED[name]
+    assert len(archive.search("question 77")) == 2
+    archive.close()
+
+
 def test_a_damaged_database_of_the_version_before_loses_nothing_that_can_be_read(
     tmp_path: Path, allow_warnings: Callable[[str], None]
 ) -> None:

@@ -231,7 +231,7 @@ class Conversations:
         """Keep this value of a conversation.
 
         Args:
-            conversation: Its title, flags and active path are kept.
+            conversation: Its title, flags, settings and active path are kept.
             changed: Its messages that are new or changed.
             removed: Messages that it no longer has.
         """
@@ -257,7 +257,7 @@ class Conversations:
         """Keep a copy under new ids; returns its id.
 
         Args:
-            conversation: Times, title and flags are kept.
+            conversation: Times, title, flags and settings are kept.
             records: What is known of its replies, by message id; with steps.
 
         Raises:

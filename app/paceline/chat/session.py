@@ -524,7 +524,7 @@ class ChatSession:
         """Keep a copy under new ids, and show it; returns its id.
 
         Args:
-            conversation: Times, title and flags are kept.
+            conversation: Times, title, flags and settings are kept.
             records: What is known of its replies, by message id; with steps.
             shows: Whether to show it; if not, the listener is not told. Of many that are imported,
                 the last one must be shown.

@@ -70,7 +70,7 @@ class ConversationStore(Protocol):
         changed: Sequence[str] = (),
         removed: Sequence[str] = (),
     ) -> None:
-        """Keep its title, flags and active path, and these messages, which are new or changed."""
+        """Keep its title, flags, settings and path, and these messages, new or changed."""
 
     def begin_run(self, conversation_id: str, record: RunRecord) -> None:
         """A reply begins; its message has been saved, with no text."""
@@ -210,7 +210,7 @@ class MemoryStore:
         changed: Sequence[str] = (),
         removed: Sequence[str] = (),
     ) -> None:
-        """Keep its title, flags and active path, and these messages."""
+        """Keep its title, flags, settings and active path, and these messages."""
         known = self._kept.get(conversation.conversation_id)
         messages = dict(known.messages) if known is not None else {}
         messages.update((name, conversation.messages[name]) for name in changed)

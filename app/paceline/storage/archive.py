@@ -165,7 +165,7 @@ class Archive:
         changed: Sequence[str] = (),
         removed: Sequence[str] = (),
     ) -> None:
-        """Keep its title, flags and active path, and these messages; a private one is not kept."""
+        """Keep all of it but its other messages; a private one is not kept."""
         if not conversation.private:
             self._add(saved(conversation, changed, removed))
 

@@ -128,6 +128,7 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
             )  # fmt: skip
             connection.text_factory = readable_text
             connection.execute("SELECT count(*) FROM conversations").fetchone()
+            _fill_in(connection)
         except BROKEN as error:
             if connection is not None:
                 connection.close()
@@ -136,6 +137,16 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
         else:
             return connection
     return None
+
+
+def _fill_in(connection: sqlite3.Connection) -> None:
+    """Let an older layout, which cannot be changed here, be read like the newest."""
+    columns = {name for _, name, *_ in connection.execute("PRAGMA table_info(conversations)")}
+    if "settings" not in columns:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(
+            "CREATE TEMP VIEW conversations AS SELECT *, NULL AS settings FROM main.conversations"
+        )
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ class SamplingController(QObject):
     @Slot()
     def _on_kept_changed(self) -> None:
         """Let a new chat, in which nothing was set, follow another default."""
-        if self._session.current.settings is None:
+        if self._session.current.settings is None and self._chats.settings != self._card.settings:
             self._show()
 
     def _last_seed(self) -> int | None:
