@@ -348,6 +348,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>S&amp;ettings of the chat</source>
+        <translation>Ei&amp;nstellungen des Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>S&amp;maller text</source>
         <translation>&amp;Kleinere Schrift</translation>
     </message>

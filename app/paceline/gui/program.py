@@ -389,7 +389,6 @@ class Program(QObject):
         self.panel.question_returned.connect(pane.composer.return_message)
         panel.loading.host_requested.connect(self._on_host_requested)
         panel.picker.help_button.clicked.connect(self.advisor.open)
-        self.reply_presets.badge.open_button.clicked.connect(window.show_chat_settings)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
         self.signals.described.connect(self.devices.show_engine)

@@ -425,6 +425,7 @@ class MainWindow(QMainWindow):
         actions.delete.triggered.connect(self._on_delete)
         actions.sidebar.triggered.connect(self._on_toggle_sidebar)
         actions.panel.triggered.connect(self._on_toggle_panel)
+        actions.chat_settings.triggered.connect(self._on_chat_settings)
         self.panes.visibility_changed.connect(self._on_panes_changed)
         self.chat_pane.errors.dismissed.connect(self._on_write)
 
@@ -470,7 +471,7 @@ class MainWindow(QMainWindow):
         self.panes.toggle("panel")
 
     @Slot()
-    def show_chat_settings(self) -> None:
+    def _on_chat_settings(self) -> None:
         """Show what the shown chat has set, and put the keyboard there."""
         if not self.panes.is_shown("panel"):
             self.panes.toggle("panel")

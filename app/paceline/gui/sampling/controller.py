@@ -168,6 +168,7 @@ class PresetsController(QObject):
             menu.import_wanted.connect(self._on_import)
             menu.export_wanted.connect(self._on_export)
         self.badge = SettingsBadge(presets)
+        self.badge.open_button.clicked.connect(context.actions.chat_settings.trigger)
         for reset in (card.reset_button, self.badge.reset_button):
             reset.clicked.connect(self.reset)
         context.signals.shown.connect(self._on_shown)

@@ -47,6 +47,7 @@ class Actions(QObject):
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
         self.attach = self._make(self.tr("&Attach files…"), "Ctrl+U")
         self.copy_reply = self._make(self.tr("&Copy the last reply"), "Ctrl+Shift+C")
+        self.chat_settings = self._make(self.tr("S&ettings of the chat"))
         self.which_strategy = self._make(self.tr("Which strate&gy?…"))
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
@@ -117,7 +118,7 @@ class Actions(QObject):
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
         chat.addSeparator()
-        chat.addActions([self.rename, self.pin, self.tag, self.delete])
+        chat.addActions([self.chat_settings, self.rename, self.pin, self.tag, self.delete])
         models = menus.addMenu(self.tr("&Models"))
         models.addActions([self.choose_models, self.choose_draft])
         models.addActions([self.downloads, self.offline])
