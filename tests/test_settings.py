@@ -39,7 +39,7 @@ CHANGED = Settings(
     was_told_of_learning=True,
     engine_host="thread",
     kernels="stock",
-    window=WindowSettings("QUJD", False, True, 200, 400, ("sampling",)),
+    window=WindowSettings("QUJD", False, True, 200, 400, "chat", ("why",)),
     pairs=(
         SavedPair(
             ModelParams("/m/große.gguf", 8192, tensor_split=(3.0, 1.0), extra_bufts=False),

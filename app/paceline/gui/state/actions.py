@@ -47,7 +47,6 @@ class Actions(QObject):
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
         self.attach = self._make(self.tr("&Attach files…"), "Ctrl+U")
         self.copy_reply = self._make(self.tr("&Copy the last reply"), "Ctrl+Shift+C")
-        self.chat_settings = self._make(self.tr("S&ettings of the chat"))
         self.which_strategy = self._make(self.tr("Which strate&gy?…"))
         self.run = self._make(self.tr("&How the last reply was made…"), "Ctrl+I")
 
@@ -98,6 +97,7 @@ class Actions(QObject):
         self.demo_pair = self._make(self.tr("Back to the de&mo pair"))
         self.reload = self._make(self.tr("&Reload models"), "Ctrl+Shift+R")
         self.stop_loading = self._make(self.tr("&Stop loading"))
+        self.chat_settings = self._make(self.tr("S&ettings of the chat"))
         self.chat_template = self._make(self.tr("Chat t&emplate…"))
         self.benchmark = self._make(self.tr("&Benchmark…"), "Ctrl+Shift+P")
 
