@@ -28,11 +28,12 @@ import json
 import math
 import sys
 import time
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from paceline.bench.workload import read_workloads, shipped_workloads
 from paceline.engine.api import Pair, generate, load_pair
@@ -51,16 +52,26 @@ STRATEGIES = ("suffix", "draft", "ngram-simple", "auto")
 MODES = ("default", "exact")
 TEMPERATURES = (0.0, 0.8)
 BEFORE = (0, 300, 900, 1200)
-"""Tokens of other text in front of a prompt."""
+"""Tokens of other text in front of a prompt. Ways begin at different ones, both modes alike, so
+that few prompts of each see all of them."""
 _AGAIN = "Say that again in one sentence."
 _WAY = ("target", "kernels", "threads", "mode")
+
+
+class Options(TypedDict):
+    """How all replies to a prompt are drawn; see `generate`."""
+
+    seed: int
+    max_tokens: int
+    ignore_eog: bool
+
 
 Line = dict[str, Any]
 """What was found in one way with one prompt, as it stands in the log:
 
-`_WAY` and `prompt` (its number) say which; `promised` is `Sameness.holds` at its beginning, `looks`
-(rows), `apart` and `widths` what was known of rows by then; `replies` has one entry for each
-temperature and strategy.
+`_WAY` and `prompt` (its number) say which; `before` is how many tokens are in front; `promised` is
+`Sameness.holds` at its beginning, `looks` (rows), `apart` and `widths` what was known of rows by
+then; `replies` has one entry for each temperature and strategy.
 """
 
 
@@ -77,6 +88,11 @@ class Way(NamedTuple):
     def key(self) -> tuple[str, str, int, str]:
         """What `_WAY` names in the log."""
         return self.target.stem, self.kernels, self.threads, self.mode
+
+    def n_before(self, number: int) -> int:
+        """Return how many tokens of other text this prompt has in front of it."""
+        shift = zlib.crc32(f"{self.target.stem} {self.kernels} {self.threads}".encode())
+        return BEFORE[(number + shift) % len(BEFORE)]
 
 
 # --------------------------------------------------------------------------------- measuring
@@ -100,6 +116,7 @@ def measure(way: Way, number: int, args: argparse.Namespace) -> Line:
         return {
             **dict(zip(_WAY, way.key, strict=True)),
             "prompt": number,
+            "before": way.n_before(number),
             "promised": sameness.holds,
             "looks": sameness.n_rows,
             "apart": sameness.difference,
@@ -108,7 +125,11 @@ def measure(way: Way, number: int, args: argparse.Namespace) -> Line:
                 reply
                 for turn, temperature in enumerate(TEMPERATURES)
                 for reply in _replies(
-                    pair, number, temperature, n_tokens, args.strategies[(number + turn) % 2 :: 2]
+                    pair,
+                    _prompt(pair, number, way.n_before(number)),
+                    SamplingParams(temperature=temperature),
+                    {"seed": number + 1, "max_tokens": n_tokens, "ignore_eog": True},
+                    args.strategies[(number + turn) % 2 :: 2],
                 )
             ],
         }
@@ -138,20 +159,21 @@ class RowDigests(dict[int, int]):
 
 
 def _replies(
-    pair: Pair, number: int, temperature: float, n_tokens: int, strategies: Iterable[str]
+    pair: Pair,
+    prompt: Sequence[ChatMessage],
+    sampling: SamplingParams,
+    options: Options,
+    strategies: Iterable[str],
 ) -> Iterator[Line]:
     """Generate two turns without drafts and by each strategy, and compare."""
-    prompt = _prompt(pair, number)
-    sampling = SamplingParams(temperature=temperature)
+    temperature, n_tokens = sampling.temperature, options["max_tokens"]
     digests = RowDigests(pair.loaded.target)
 
     def reply(
         messages: Sequence[ChatMessage], strategy: str, most: int
     ) -> tuple[TurnFinished, list[int], float]:
-        made = generate(
-            pair, messages, strategy=strategy, max_tokens=most, seed=number + 1,
-            sampling=sampling, ignore_eog=True,
-        )  # fmt: skip
+        wanted: Options = {**options, "max_tokens": most}
+        made = generate(pair, messages, strategy=strategy, sampling=sampling, **wanted)
         next(made)  # with the prefill
         began = time.thread_time()
         done = made.finish()
@@ -187,8 +209,8 @@ def _replies(
         }
 
 
-def _prompt(pair: Pair, number: int) -> list[ChatMessage]:
-    """Return the conversation of this number."""
+def _prompt(pair: Pair, number: int, n_before: int) -> list[ChatMessage]:
+    """Return the conversation of this number, after so many tokens of other text."""
     workloads = [
         workload
         for name in ("standard", "held_out")
@@ -196,7 +218,7 @@ def _prompt(pair: Pair, number: int) -> list[ChatMessage]:
         if workload.messages
     ]
     first, *others = workloads[number % len(workloads)].messages
-    tokens = sample_tokens(pair.vocab, BEFORE[number % len(BEFORE)], number)
+    tokens = sample_tokens(pair.vocab, n_before, number)
     text = b"".join(map(pair.vocab.piece, tokens)).decode(errors="replace")
     return [ChatMessage(first.role, f"{text}\n\n{first.content}".strip()), *others]
 

@@ -394,3 +394,19 @@ def test_padding_gives_the_rows_asked_for_and_leaves_nothing_behind() -> None:
     assert model.widths == [4, 4, 8, 4]
     context.feed([1, 2], 0)  # nothing is output, so nothing is padded
     assert model.widths[-1] == 2
+
+
+def test_a_batch_is_no_wider_than_agrees_and_finds_room() -> None:
+    context = CachedContext(FakeModel(fingerprint, n_ctx=16))
+    context.widths = BatchWidths(1, 1, 8)
+    assert [context.width_of(3, wanted) for wanted in (0, 2, 3, 6, 8, 9, 63)] == [
+        3,
+        3,
+        3,
+        6,
+        8,
+        3,
+        3,
+    ]
+    context.feed(list(range(11)), 0)
+    assert [context.width_of(3, wanted) for wanted in (5, 6)] == [5, 3]

@@ -18,6 +18,7 @@ from paceline.engine.idle import IdleWork
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import BatchWidths
 from paceline.engine.pair import LoadedPair
+from paceline.engine.sameness import evidence
 from paceline.engine.sameness import promise as promise_module
 from paceline.engine.sameness.promise import ENOUGH, PIECE
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
@@ -250,6 +251,27 @@ def test_other_widths_of_exact_mode_are_told_once() -> None:
     assert made.promise.take_news() == ()
 
 
+def test_nothing_is_known_of_what_steps_cost_at_other_widths() -> None:
+    is_met = False
+    made = exact(lambda n, _i, _t: 0.5 * (is_met and n % 4 != 0))
+    for is_met in (False, True):
+        made.pair.knowledge.costs.add(1, 0, 0.01)
+        for _ in range(3):
+            made.context.feed(list(range(50)), 0)
+            while made.work.slice():
+                pass
+        assert made.pair.settle() == is_met
+        assert (made.pair.knowledge.costs.plain is None) == is_met
+
+
+def test_another_processor_has_evidence_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts("")
+    Made(by_fours, is_exact=True, facts=facts).promise.measure()
+    assert Made(facts=facts).holds is False
+    monkeypatch.setattr(evidence, "processor", lambda: "another one")
+    assert Made(facts=facts).holds is None
+
+
 def test_what_was_seen_is_not_looked_at_again() -> None:
     facts = Facts("")
     first = Made(by_fours, is_exact=True, facts=facts)
@@ -421,8 +443,8 @@ def test_words_promise_no_more_than_is_known(monkeypatch: pytest.MonkeyPatch) ->
 def test_only_own_kernels_are_sure_without_a_look() -> None:
     made = Made()
     made.model.computes_here = True
-    for kinds, holds in ((("own", "stock"), None), (("own", "own"), True)):
-        uses = tuple(KernelUse(f"q{i}", by) for i, by in enumerate(kinds))  # type: ignore[arg-type]
+    for by, holds in ((("own", "stock"), None), (("stock", "own"), None), (("own", "own"), True)):
+        uses = tuple(map(KernelUse, ("q4_K", "attention"), by))  # type: ignore[arg-type]
         made.model.info = replace(made.model.info, kernels=uses)
         assert made.holds is holds
     assert "as if it were alone" in made.words
