@@ -55,6 +55,15 @@ def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind
         assert any("take back 16 tokens" in note for note in engine.loaded.notes)
 
 
+def test_exact_mode_is_refused_in_words() -> None:
+    with Engine(make_pairs.path("tiny-lfm2"), exact=True) as engine:
+        sameness = engine.pair.promise.sameness
+        assert not sameness.is_exact
+        assert sameness.holds is None
+        assert engine.pair.target.prefill_piece == 0
+        assert any("Exact mode is not possible" in note for note in engine.loaded.notes)
+
+
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
