@@ -449,3 +449,5 @@ def test_only_own_kernels_are_sure_without_a_look() -> None:
         assert made.holds is holds
     assert "as if it were alone" in made.words
     assert "as far as" not in made.words
+    made.model.can_rollback, made.model.max_rollback = False, 16
+    assert made.holds is None, "what recurrent operators do was never compared"
