@@ -102,6 +102,7 @@ def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
     yield "window", program.window
     for name, action in (
         ("settings", actions.settings),
+        ("guide", actions.guide),
         ("shortcuts", actions.shortcuts),
         ("log", actions.log),
         ("about", actions.about),

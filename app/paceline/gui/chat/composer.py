@@ -264,6 +264,7 @@ class HeldBack(QWidget):
         self.label.setProperty("role", "danger")
         self.label.setWordWrap(True)
         self.button = QPushButton()
+        self.button.hide()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
