@@ -52,6 +52,21 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a branch comes from.
+
+    Attributes:
+        conversation_id: The chat that it was taken from, which may be gone.
+        message_id: The last message that both have, as it is called there.
+        here: The same, as it is called in the branch.
+    """
+
+    conversation_id: str
+    message_id: str
+    here: str
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A tree of messages and the leaf that is shown.
 
@@ -66,6 +81,7 @@ class Conversation:
         tags: Words that the user sorts by, without duplicates, in the user's order.
         private: Whether nothing of it is stored or remembered; it lives while the window does.
         settings: How its replies are drawn; None: as its last one was, otherwise by the defaults.
+        origin: Of which chat and message it is a branch; None: of none.
     """
 
     conversation_id: str
@@ -78,6 +94,7 @@ class Conversation:
     tags: tuple[str, ...] = ()
     private: bool = False
     settings: ReplySettings | None = None
+    origin: Origin | None = None
     _following: dict[str | None, list[Message]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -222,6 +239,7 @@ class ConversationSummary:
         pinned: See `Conversation`.
         tags: See `Conversation`.
         private: See `Conversation`.
+        origin: See `Conversation`.
         strategy: What the last reply was asked with; empty: there is none.
         tokens_per_s: Its speed; None where it has no figures.
         acceptance_rate: 0..1; None when nothing was drafted.
@@ -234,6 +252,7 @@ class ConversationSummary:
     pinned: bool = False
     tags: tuple[str, ...] = ()
     private: bool = False
+    origin: Origin | None = None
     strategy: str = ""
     tokens_per_s: float | None = None
     acceptance_rate: float | None = None

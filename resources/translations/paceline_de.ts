@@ -1682,6 +1682,16 @@
     <name>ChatController</name>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Branched here from a chat that was deleted</source>
+        <translation>Hier abgezweigt von einem gelöschten Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Branched here from “{}”</source>
+        <translation>Hier abgezweigt von „{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Open</source>
         <translation>Öffnen</translation>
     </message>
@@ -1796,6 +1806,16 @@
     <name>ChatLines</name>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <source>Branch of a chat that was deleted</source>
+        <translation>Zweig eines gelöschten Chats</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <source>Branch of “{}”</source>
+        <translation>Zweig von „{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
@@ -1803,6 +1823,11 @@
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
         <source>Private chat</source>
         <translation>Privater Chat</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <source>branch</source>
+        <translation>Zweig</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>

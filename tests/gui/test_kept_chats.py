@@ -296,6 +296,43 @@ def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
     assert view.has_drafts
 
 
+def test_a_branch_is_marked_as_one_and_leads_back(live: Callable[..., Life]) -> None:
+    life = live().load()
+    life.ask("One", "1")
+    life.ask("Two", "2")
+    parted = life.message(1)
+    original = life.session.current.conversation_id
+    life.chat.branch_requested.emit(parted)
+    life.ask("Three", "3")
+    life.end()
+    life = live()  # it is stored
+    view = life.chat.reply_view(life.message(1))
+    assert view is not None
+    mark = view._origin
+    assert mark is not None
+    assert mark.text() == "Branched here from “One”"
+    assert mark.isVisibleTo(view)
+    others = (life.chat._pages.item(life.message(at)) for at in (0, 2, 3))
+    assert all(item is not None and item._origin is None for item in others)
+    rows = life.program.window.sidebar.finder.list.model()
+    tips = [str(rows.index(at, 0).data(Qt.ItemDataRole.ToolTipRole)) for at in range(3)]
+    assert [("Branch of “One”" in tip) for tip in tips].count(True) == 1
+    mark.click()
+    assert life.session.current.conversation_id == original
+    assert life.shown == ["1", "2"]
+    item = life.chat._list.first_seen()
+    assert item is not None
+    (branch,) = [s for s in life.session.summaries if s.origin is not None]
+    life.session.remove(original)
+    life.session.show(branch.conversation_id)
+    view = life.chat.reply_view(life.message(1))
+    assert view is not None
+    assert view._origin is not None
+    assert view._origin.text() == "Branched here from a chat that was deleted"
+    view._origin.click()
+    assert life.session.current.conversation_id == branch.conversation_id
+
+
 def test_messages_that_were_left_out_are_told_below_the_reply(live: Callable[..., Life]) -> None:
     first = live().load()
     first.session.send("One")

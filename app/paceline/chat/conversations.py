@@ -452,8 +452,10 @@ def _copy_of(
     leaf = conversation.leaf_id
     if leaf is not None and leaf not in ids:
         raise _no_tree(f"it ends with {leaf!r:.40}, which is not there")
+    origin = conversation.origin
     copy = replace(
         conversation,
+        origin=replace(origin, here=ids.get(origin.here, "")) if origin is not None else None,
         conversation_id=new_id(),
         title=clean(conversation.title),
         tags=tuple(map(clean, conversation.tags)),

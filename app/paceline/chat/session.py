@@ -23,7 +23,7 @@ from paceline.chat.reply import edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore
 from paceline.chat.stored_texts import StoredTexts
-from paceline.conversation import clean, title_of
+from paceline.conversation import Origin, clean, title_of
 from paceline.messages import (
     Calibrated,
     DescribeEngine,
@@ -513,6 +513,7 @@ class ChatSession:
             created_s=now,
             changed_s=now,
             pinned=False,
+            origin=Origin(self.current.conversation_id, message_id, message_id),
         )
         replies = (self.conversations.full_reply(message.message_id) for message in path)
         records = {reply.message_id: to_record(reply) for reply in replies if reply is not None}

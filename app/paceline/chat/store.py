@@ -116,6 +116,7 @@ def summary_of(
         pinned=conversation.pinned,
         tags=conversation.tags,
         private=conversation.private,
+        origin=conversation.origin,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paceline.conversation import Message, ViewPlace, clean, clean_message
+from paceline.conversation import Message, Origin, ViewPlace, clean, clean_message
 from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
@@ -34,7 +34,8 @@ class Head:
         tags: See above.
         leaf_id: See above.
         reply_id: The last reply on the active path, whose figures the list shows; empty: none.
-        settings: See `Conversation`.
+        settings: See `Conversation`; likewise the next.
+        origin: See above.
     """
 
     conversation_id: str
@@ -46,6 +47,7 @@ class Head:
     leaf_id: str | None = None
     reply_id: str = ""
     settings: ReplySettings | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,4 +188,5 @@ def _head(conversation: Conversation) -> Head:
         conversation.leaf_id,
         reply,
         conversation.settings,
+        conversation.origin,
     )

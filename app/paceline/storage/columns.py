@@ -24,7 +24,7 @@ TABLES = {
         "key": "key", "id": "text", "title": "text", "created_s": "time", "changed_s": "time",
         "pinned": "int", "tags": "text", "leaf_id": "text?", "reply_id": "text",
         "is_removed": "int", "strategy": "text", "tokens_per_s": "figure",
-        "acceptance_rate": "figure", "settings": "text",
+        "acceptance_rate": "figure", "settings": "text", "origin": "text",
     },
     "messages": {
         "key": "key", "conversation": "int", "id": "text", "parent_id": "text?", "role": "role",

@@ -7,10 +7,17 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from paceline.codec import CodecError, decode_known, decode_part, encode_part
-from paceline.conversation import Attachment, Conversation, ConversationSummary, Message, ViewPlace
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    ConversationSummary,
+    Message,
+    Origin,
+    ViewPlace,
+)
 from paceline.params import ReplySettings
 from paceline.run_record import Figures
 from paceline.storage.changes import Head
@@ -20,22 +27,15 @@ from paceline.storage.problems import DamageError
 _HEAD = read_as(
     "conversations",
     (
-        "id",
-        "title",
-        "created_s",
-        "changed_s",
-        "pinned",
-        "tags",
-        "leaf_id",
-        "reply_id",
-        "settings",
+        "id", "title", "created_s", "changed_s", "pinned", "tags", "leaf_id", "reply_id",
+        "settings", "origin",
     ),
-)
+)  # fmt: skip
 _SUMMARY = read_as(
     "conversations",
     (
         "id", "title", "created_s", "changed_s", "pinned", "tags", "strategy", "tokens_per_s",
-        "acceptance_rate",
+        "acceptance_rate", "origin",
     ),
 )  # fmt: skip
 _MESSAGE = read_as(
@@ -43,6 +43,8 @@ _MESSAGE = read_as(
 )
 
 _NO_TAGS = "[]"
+
+T = TypeVar("T")
 
 
 def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSummary]:
@@ -59,6 +61,7 @@ def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSumm
             strategy=row[6],
             tokens_per_s=row[7],
             acceptance_rate=row[8],
+            origin=_part(Origin, row[9]),
         )
         for row in rows
     }
@@ -89,7 +92,7 @@ def summary_of(head: Head, figures: Figures) -> ConversationSummary:
     strategy, speed, rate = figures
     return ConversationSummary(
         head.conversation_id, head.title, head.created_s, head.changed_s, head.pinned, head.tags,
-        strategy=strategy, tokens_per_s=speed, acceptance_rate=rate,
+        origin=head.origin, strategy=strategy, tokens_per_s=speed, acceptance_rate=rate,
     )  # fmt: skip
 
 
@@ -150,6 +153,7 @@ def conversation_of(head: Head, messages: dict[str, Message]) -> Conversation:
     return Conversation(
         head.conversation_id, head.title, head.created_s, MappingProxyType(known), leaf,
         head.changed_s, head.pinned, head.tags, settings=head.settings,
+        origin=head.origin,
     )  # fmt: skip
 
 
@@ -158,14 +162,14 @@ def write_head(connection: sqlite3.Connection, head: Head) -> int:
     values = (
         head.title, head.created_s, head.changed_s, int(head.pinned),
         json.dumps(head.tags, ensure_ascii=False), head.leaf_id, head.reply_id,
-        json.dumps(encode_part(head.settings), ensure_ascii=False) if head.settings else None,
+        _part_text(head.settings), _part_text(head.origin),
     )  # fmt: skip
     connection.execute(
         "INSERT INTO conversations"
-        " (id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, strategy)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '') ON CONFLICT (id) DO UPDATE SET"
-        " title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6, leaf_id = ?7,"
-        " reply_id = ?8, settings = ?9",
+        " (id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, origin,"
+        " strategy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '') ON CONFLICT (id) DO"
+        " UPDATE SET title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6,"
+        " leaf_id = ?7, reply_id = ?8, settings = ?9, origin = ?10",
         (head.conversation_id, *values),
     )
     return _written(conversation_key(connection, head.conversation_id))
@@ -309,16 +313,20 @@ def write_place(connection: sqlite3.Connection, conversation_id: str, place: Vie
 
 
 def _head(row: tuple[Any, ...]) -> Head:
-    key, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings = row
+    key, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, origin = row
     return Head(
         key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id, reply_id,
-        _settings(settings),
+        _part(ReplySettings, settings), _part(Origin, origin),
     )  # fmt: skip
 
 
-def _settings(text: str) -> ReplySettings | None:
+def _part_text(part: ReplySettings | Origin | None) -> str | None:
+    return json.dumps(encode_part(part), ensure_ascii=False) if part is not None else None
+
+
+def _part(kind: type[T], text: str) -> T | None:
     try:
-        return decode_known(ReplySettings, json.loads(text)) if text else None
+        return decode_known(kind, json.loads(text)) if text else None
     except (ValueError, RecursionError):  # it was damaged
         return None
 

@@ -283,7 +283,12 @@ def _settings(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE conversations ADD COLUMN settings TEXT")
 
 
-MIGRATIONS: tuple[Migration, ...] = (_first, _settings)
+def _origin(connection: sqlite3.Connection) -> None:
+    """Let a branch know where it comes from: a JSON object, NULL for every other conversation."""
+    connection.execute("ALTER TABLE conversations ADD COLUMN origin TEXT")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_first, _settings, _origin)
 
 
 def migrate(

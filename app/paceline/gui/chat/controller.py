@@ -80,6 +80,7 @@ class ChatController(QObject):
         chat.continue_requested.connect(session.continue_reply)
         chat.sibling_requested.connect(self._on_sibling)
         chat.branch_requested.connect(self._on_branch)
+        chat.origin_requested.connect(self._on_origin)
         chat.requests.link_activated.connect(self._on_link)
         chat.requests.code_save_requested.connect(self._code.save)
         chat.requests.code_wrap_requested.connect(context.actions.wrap_code.trigger)
@@ -163,6 +164,19 @@ class ChatController(QObject):
         except UserError as error:
             self._notices.user_error(error)
 
+    @Slot()
+    def _on_origin(self) -> None:
+        """Show the chat that the shown one is a branch of, where they part."""
+        origin, known = self._session.current.origin, self._session.conversations.summary
+        if origin is None or known(origin.conversation_id) is None:
+            return  # it says that the chat was deleted
+        try:
+            self._session.show_message(origin.conversation_id, origin.message_id)
+        except UserError as error:
+            self._notices.user_error(error)
+        else:
+            self._chat.go_to(origin.message_id)
+
     @Slot(str)
     def _on_link(self, address: str) -> None:
         url = QUrl(address)
@@ -188,7 +202,7 @@ class ChatController(QObject):
             place = self._chat.place()
         self._shown_id = conversation.conversation_id
         path = conversation.path()
-        self._chat.show_path([_shown(conversation, message) for message in path], place)
+        self._chat.show_path([self._shown(conversation, message) for message in path], place)
         self._show_figures(path)
         self._show_busy()
 
@@ -213,7 +227,7 @@ class ChatController(QObject):
         current = self._session.current
         if self._chat.reply_view(reply.message_id) is None:  # otherwise all was just shown
             for message in current.path()[-2:]:
-                self._chat.add(_shown(current, message))
+                self._chat.add(self._shown(current, message))
         self._live.show(reply)
         self._show_status(reply)
         self._show_busy()
@@ -285,18 +299,19 @@ class ChatController(QObject):
         if view is not None:
             self._writer.show_status(view, reply)
 
-
-def _shown(conversation: Conversation, message: Message) -> ShownMessage:
-    """What the view is told about a message."""
-    place, n_siblings = conversation.place_of(message.message_id)
-    return ShownMessage(
-        message.message_id,
-        message.role,
-        message.content,
-        message.attachments,
-        n_siblings,
-        place,
-    )
+    def _shown(self, conversation: Conversation, message: Message) -> ShownMessage:
+        """What the view is told about a message."""
+        place, n_siblings = conversation.place_of(message.message_id)
+        origin, words = conversation.origin, ""
+        if origin is not None and origin.here == message.message_id:
+            original = self._session.conversations.summary(origin.conversation_id)
+            words = self.tr("Branched here from a chat that was deleted")
+            if original is not None:
+                words = self.tr("Branched here from “{}”").format(original.title)
+        return ShownMessage(
+            message.message_id, message.role, message.content, message.attachments, n_siblings,
+            place, words,
+        )  # fmt: skip
 
 
 class ReplyWriter(QObject):

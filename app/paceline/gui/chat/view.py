@@ -163,6 +163,8 @@ class ChatView(QWidget):
     delete_requested = Signal(str)
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
+    origin_requested = Signal()
+    """Where the shown chat was branched is to be shown."""
     run_requested = Signal(str)
     compare_requested = Signal(str)
 
@@ -467,6 +469,8 @@ class ChatView(QWidget):
             self.delete_requested.emit(message_id)
         elif act == Act.CONTINUE:
             self.continue_requested.emit(message_id)
+        elif act == Act.ORIGIN:
+            self.origin_requested.emit()
         elif act == Act.BRANCH:
             self.branch_requested.emit(message_id)
         elif act == Act.DETAILS:

@@ -48,6 +48,13 @@ def when_text(changed_s: float, now_s: float) -> str:
     return _tr("{day} {month} {year}").format(day=then.day, month=month, year=then.year)
 
 
+def branch_text(original: ConversationSummary | None) -> str:
+    """Of which chat another one is a branch; None: that is not there any more."""
+    if original is None:
+        return _tr("Branch of a chat that was deleted")
+    return _tr("Branch of “{}”").format(title_text(original))
+
+
 def second_line(summary: ConversationSummary, now_s: float, note: str = "") -> str:
     """The line below the title.
 
@@ -57,15 +64,23 @@ def second_line(summary: ConversationSummary, now_s: float, note: str = "") -> s
         note: What is happening in it.
     """
     kept = _tr("not stored") if summary.private else ""
-    return _SEPARATOR.join(filter(None, (when_text(summary.changed_s, now_s), kept, note)))
+    branch = _tr("branch") if summary.origin is not None else ""
+    when = when_text(summary.changed_s, now_s)
+    return _SEPARATOR.join(filter(None, (when, branch, kept, note)))
 
 
-def spoken_row(summary: ConversationSummary, now_s: float, note: str = "") -> str:
-    """A whole row in words, for screen readers."""
+def spoken_row(
+    summary: ConversationSummary,
+    now_s: float,
+    note: str = "",
+    original: ConversationSummary | None = None,
+) -> str:
+    """A whole row in words, for screen readers; `original` is the chat that it is a branch of."""
     parts = [
         title_text(summary),
         _tr("pinned") if summary.pinned else "",
         second_line(summary, now_s, note).replace(_SEPARATOR, ", "),
+        branch_text(original) if summary.origin is not None else "",
     ]
     if summary.tags:
         parts.append(_tr("tags: {}").format(", ".join(summary.tags)))

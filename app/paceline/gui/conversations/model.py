@@ -403,7 +403,9 @@ class ConversationList(ChatRows):
         note = self._notes.get(summary.conversation_id, "")
         if role == SUBTITLE_ROLE:
             return second_line(summary, self._now(), note)
-        return spoken_row(summary, self._now(), note)
+        origin = summary.origin
+        original = self._by_id.get(origin.conversation_id) if origin is not None else None
+        return spoken_row(summary, self._now(), note, original)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Ask for another title."""

@@ -38,6 +38,7 @@ class Act(StrEnum):
     DETAILS = "details"
     COMPARE = "compare"
     DELETE = "delete"
+    ORIGIN = "origin"
 
 
 _ICONS = {

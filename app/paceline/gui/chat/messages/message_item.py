@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     import re
@@ -34,6 +35,7 @@ class ShownMessage(NamedTuple):
         attachments: The files that were sent with it.
         n_siblings: Messages under the same parent, this one included.
         sibling: Its place among them, from 0.
+        origin: Where the chat was branched, in words, if this is the last message of both.
     """
 
     message_id: str
@@ -42,6 +44,7 @@ class ShownMessage(NamedTuple):
     attachments: tuple[Attachment, ...] = ()
     n_siblings: int = 1
     sibling: int = 0
+    origin: str = ""
 
 
 ROW_PX = 28
@@ -72,6 +75,7 @@ class MessageItem(QWidget):
         self._searched: tuple[re.Pattern[str] | None, int | None] = None, None
         self._actions: MessageActions | None = None
         self._switch: SiblingSwitch | None = None
+        self._origin: QToolButton | None = None
         self._row: QHBoxLayout
         self._action_row: QHBoxLayout
 
@@ -171,9 +175,23 @@ class MessageItem(QWidget):
     def update_message(self, message: ShownMessage) -> None:
         """Show the same message with other siblings."""
         self._message = message
-        self._show_siblings()
+        self._show_place()
 
-    def _show_siblings(self) -> None:
+    def _show_place(self) -> None:
+        """Show its place in the tree: its siblings, and where the chat was branched."""
+        origin = self._message.origin
+        rows = self.layout()
+        if origin and self._origin is None and rows is not None:
+            self._origin = QToolButton()
+            self._origin.setProperty("kind", "link")
+            self._origin.setIcon(look.icon("branch"))
+            self._origin.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            self._origin.clicked.connect(self._on_origin)
+            rows.addWidget(self._origin)
+            rows.setAlignment(self._origin, Qt.AlignmentFlag.AlignHCenter)
+        if self._origin is not None:
+            self._origin.setText(origin)
+            self._origin.setVisible(bool(origin))
         many = self._message.n_siblings > 1
         if many and self._switch is None:
             self._switch = SiblingSwitch()
@@ -220,6 +238,10 @@ class MessageItem(QWidget):
             self._need_actions().confirm_copy()
         else:
             self.acted.emit(act, self.message_id)
+
+    @Slot()
+    def _on_origin(self) -> None:
+        self.acted.emit(Act.ORIGIN, self.message_id)
 
     @Slot(int)
     def _on_stepped(self, step: int) -> None:

@@ -269,7 +269,7 @@ class ReplyView(MessageItem):
         layout.setSpacing(8)
         for widget in (self._body, self._footer):
             layout.addWidget(widget)
-        self._show_siblings()
+        self._show_place()
         self._name()
 
     def _make_error(self) -> QLabel:

@@ -175,7 +175,7 @@ class UserBubble(MessageItem):
         rows.setSpacing(0)
         rows.addLayout(self._line)
         rows.addLayout(self._row)
-        self._show_siblings()
+        self._show_place()
 
     @property
     def text(self) -> str:
