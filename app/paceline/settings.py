@@ -36,8 +36,8 @@ SETTINGS_FILE = "settings.json"
 """Below `Paths.config_dir`."""
 KERNELS_VARIABLE = "PACELINE_KERNELS"
 SCHEMA_VERSION = 1
-MAX_PAIRS = 8
-"""Pairs that are remembered; more would make a menu too long to read."""
+MAX_PAIRS = 50
+"""Pairs that are remembered, so that a chat can offer those that it was answered by."""
 ThemeMode = Literal["system", "light", "dark"]
 EngineHost = Literal["process", "thread"]
 Motion = Literal["system", "full", "reduced"]

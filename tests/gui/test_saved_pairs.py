@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QMenu
 
 from paceline import paths
 from paceline.chat.pair import Pair
+from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
 from paceline.params import ModelParams
@@ -44,6 +46,17 @@ def test_the_newest_is_first_and_the_oldest_goes(pairs: SavedPairs) -> None:
         pairs.remember(pair_of(str(number)), f"Number {number}")
     assert pairs.titles == tuple(f"Number {n}" for n in range(MAX_PAIRS + 2, 2, -1))
     assert pairs.pair(0) == pair_of(str(MAX_PAIRS + 2))
+
+
+def test_the_menu_has_the_newest_of_them(qapp: object, pairs: SavedPairs) -> None:
+    bar, forget = QMenu(), QMenu()
+    bar.addAction("Choose models")
+    menu = PairsMenu(bar, forget, pairs)
+    for number in range(12):
+        pairs.remember(pair_of(str(number)), f"Number {number}")
+    menu.tick(11)
+    assert [action.text() for action in menu.actions_] == [f"Number {n}" for n in range(11, 3, -1)]
+    assert not any(action.isChecked() for action in menu.actions_)
 
 
 def test_the_same_files_take_the_older_ones_place(pairs: SavedPairs) -> None:

@@ -23,6 +23,10 @@ _LONGEST = 60
 """Letters of a pair's name that a menu shows."""
 
 
+_MOST = 8
+"""Pairs, the newest; more would make the menu too long to read."""
+
+
 class PairsMenu(QObject):
     """Keeps one menu in line with the pairs; the current one is ticked."""
 
@@ -53,7 +57,7 @@ class PairsMenu(QObject):
             action.deleteLater()
         self.actions_ = []
         self._forget.clear()
-        titles = self._pairs.titles
+        titles = self._pairs.titles[:_MOST]
         for at, title in enumerate(titles):
             words = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
             words = words.replace("&", "&&")
