@@ -363,8 +363,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>Switch &amp;light and dark</source>
-        <translation>Zwischen &amp;hell und dunkel wechseln</translation>
+        <source>Switch the theme, &amp;light or dark</source>
+        <translation>Farben wechseln, &amp;hell oder dunkel</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -5111,6 +5111,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>MessageItem</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
+        <source>Copy selection</source>
+        <translation>Auswahl kopieren</translation>
+    </message>
+</context>
+<context>
     <name>MessageView</name>
     <message>
         <location filename="../../app/paceline/gui/chat/markdown/view.py"/>
@@ -6406,7 +6414,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Structured output</source>
-        <translation>Strukturierte Ausgabe</translation>
+        <translation>Ausgabeformat</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
@@ -7725,8 +7733,8 @@ Ein Klick zeigt es.</translation>
     <name>SetupPage</name>
     <message>
         <location filename="../../app/paceline/gui/bench/setup_page.py"/>
-        <source>More repeats take longer and tell small differences apart from chance.</source>
-        <translation>Mehr Wiederholungen dauern länger und trennen kleine Unterschiede vom Zufall.</translation>
+        <source>At least two, since one says nothing about chance; more take longer and tell smaller differences.</source>
+        <translation>Mindestens zwei, denn eine sagt nichts über den Zufall; mehr dauern länger und zeigen kleinere Unterschiede.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/setup_page.py"/>
@@ -7995,6 +8003,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
+        <source>A bar is a step: the tokens that were drafted, and those that were accepted</source>
+        <translation>Ein Balken ist ein Schritt: die entworfenen Token und die angenommenen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>Accepted of drafted</source>
         <translation>Angenommene Token</translation>
     </message>
@@ -8027,11 +8040,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
         <source>one bar for each step of a reply</source>
         <translation>ein Balken je Schritt einer Antwort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>per step</source>
-        <translation>je Schritt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
@@ -8284,7 +8292,7 @@ def add_all(numbers):
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Structured output</source>
-        <translation>Strukturierte Ausgabe</translation>
+        <translation>Ausgabeformat</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>

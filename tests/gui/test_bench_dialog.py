@@ -306,6 +306,7 @@ def test_a_scripted_benchmark_runs_to_its_end(
 ) -> None:
     dialog = begin(program, client)
     assert "warm up" in dialog.results.strip.state.text()
+    assert dialog.results.strip.bar.maximum() == 0, "it moves, though nothing is counted yet"
     finish(client, 3)  # warm up: two prompts by plain decoding, one by the other
     finish(client, 7)
     assert program.bench.driver.is_running

@@ -49,6 +49,12 @@ def test_commands_are_found_and_run_by_key(program: Program, qtbot: QtBot) -> No
     assert titles(opened(program))[0] == "Token colours"  # used last
 
 
+def test_the_switch_of_the_theme_is_found_by_that_word(program: Program) -> None:
+    sheet = opened(program)
+    sheet.field.setText("theme")
+    assert titles(sheet)[0] == "Switch the theme, light or dark"
+
+
 def test_what_was_used_last_survives_a_restart_but_no_chat_does(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -43,6 +43,13 @@ def test_one_dialog_at_a_time(window: QWidget, qtbot: QtBot) -> None:
     dialog_of(chooser).reject()
 
 
+def test_the_first_one_begins_at_home(window: QWidget) -> None:
+    chooser = FileChooser()
+    chooser.ask_folder(window, "Add a folder")
+    assert Path(dialog_of(chooser).directory().absolutePath()) == Path.home()
+    dialog_of(chooser).reject()
+
+
 def test_it_begins_where_something_was_chosen_last(
     window: QWidget, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -189,7 +189,7 @@ def contexts(client: FakeClient) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("code", "stage", "fraction", "in use", "offered"),
+    ("code", "stage", "fraction", "asked", "offered"),
     [
         ("does-not-fit", "target", 1.0, (3000, 0), (1500, 1500)),
         ("out-of-memory", "target", 1.0, (3000, 1000), (1500, 1000)),

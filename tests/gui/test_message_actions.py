@@ -172,7 +172,8 @@ def test_the_context_menu_has_the_text_s_entries_and_the_message_s(
     menus = [w for w in QApplication.topLevelWidgets() if isinstance(w, QMenu) and w.isVisible()]
     (menu,) = menus
     texts = [action.text() for action in menu.actions()]
-    assert any("&Copy" in text for text in texts), "the selection"
+    assert "Copy selection" in texts
+    assert not any("Link" in text for text in texts), "there is none"
     for text in ("Copy as Markdown", "Copy as plain text", "Regenerate", "Branch"):
         assert text in texts
     menu.close()

@@ -187,6 +187,7 @@ def test_an_example_can_be_used_and_taken_back(program: Program, form: str, at: 
     card = program.window.panel.sampling.form
     assert card.tools.isHidden()
     card.form_choice.setCurrentIndex(at)
+    assert card.problem.isHidden(), "nothing was typed yet"
     card.editor.setPlainText("mine")
     card.example.click()
     assert card.editor.toPlainText() == EXAMPLES[form]

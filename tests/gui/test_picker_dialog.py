@@ -121,8 +121,8 @@ def judged(qtbot: QtBot, world: World) -> None:
 
 
 def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_models: Path) -> None:
-    loads: list[tuple[Pair, str]] = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    loads: list[Pair] = []
+    world.picker.load_requested.connect(loads.append)
     dialog = opened(qtbot, world)
     assert not dialog.main.isEnabled()
     pick(dialog, "7B", Qt.Key.Key_Return)
@@ -133,12 +133,11 @@ def test_a_pair_is_picked_by_keys_and_loaded(qtbot: QtBot, world: World, made_mo
     assert dialog.focusWidget() is dialog.main
     QTest.keyClick(dialog.main, Qt.Key.Key_Return)
     assert world.picker.dialog is None
-    ((pair, strategy),) = loads
+    (pair,) = loads
     target, draft = pair.target, pair.draft
     assert Path(target.path) == made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf"
     assert draft is not None
     assert Path(draft.path) == made_models / "Qwen2.5-0.5B-Instruct-Q8_0.gguf"
-    assert strategy == ""
 
 
 def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
@@ -159,32 +158,27 @@ def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
     assert dialog.reason.text() == ""
 
 
-def test_a_remedy_without_a_draft_model_brings_its_strategy(qtbot: QtBot, world: World) -> None:
-    loads = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
+def test_a_remedy_without_a_draft_model_leaves_the_strategy_alone(
+    qtbot: QtBot, world: World
+) -> None:
+    """Auto works without one, and any other strategy is fitted when the pair is ready."""
+    loads: list[Pair] = []
+    world.picker.load_requested.connect(loads.append)
     dialog = opened(qtbot, world)
     pick(dialog, "7B")
     dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
     assert world.picker.picks.is_decided
     assert dialog.main.text() == "Load model"
+    assert dialog.focusWidget() is dialog.main, "not a slider, which an arrow key would change"
     dialog.main.click()
-    assert [(pair.draft, strategy) for pair, strategy in loads] == [(None, "suffix")]
+    assert [pair.draft for pair in loads] == [None]
 
 
-def test_a_strategy_of_a_cancelled_pick_is_forgotten(
-    qtbot: QtBot, world: World, made_models: Path
-) -> None:
-    loads = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
-    world.picker.show_loaded(
-        Pair(ModelParams(str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")))
-    )
+def test_another_page_takes_what_is_typed(qtbot: QtBot, world: World) -> None:
     dialog = opened(qtbot, world)
-    dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
-    dialog.reject()
-    dialog = opened(qtbot, world)
-    dialog.main.click()
-    assert [(pair.draft, strategy) for pair, strategy in loads] == [(None, "")]
+    for page in (dialog.hub, dialog.installed):
+        dialog.tabs.setCurrentIndex(dialog.tabs.indexOf(page))
+        assert dialog.focusWidget() is page.search
 
 
 def test_what_does_not_fit_is_said_and_can_be_tried(
@@ -212,8 +206,8 @@ def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> No
 
 
 def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
-    loads = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    loads: list[Pair] = []
+    world.picker.load_requested.connect(loads.append)
     world.picker.show_loaded(Pair(ModelParams(str(paths.demo_pair()[0]))))
     dialog = opened(qtbot, world)
     dialog.installed.search.setFocus()
@@ -422,8 +416,8 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
     world = make_world(endpoint=server.endpoint)
-    loads = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    loads: list[Pair] = []
+    world.picker.load_requested.connect(loads.append)
     dialog = choose_remote(qtbot, world)
     assert dialog.main.text() == "Download and load (21 MB)"
     server.add(Fault("*target*.gguf", bytes_per_s=40_000_000))
@@ -443,7 +437,7 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert not loads
     world.picker.load_fetched()
     assert world.notices[-1] == offers()[0]  # not hidden by “… is downloaded. Use it”
-    ((pair, _),) = loads
+    (pair,) = loads
     target, draft = pair.target, pair.draft
     for params, original in zip((target, draft), paths.demo_pair(), strict=True):
         assert Path(params.path).is_relative_to(world.models.models_folder)
@@ -456,8 +450,8 @@ def test_a_failed_download_is_told_and_can_be_tried_again(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
     world = make_world(endpoint=server.endpoint)
-    loads = []
-    world.picker.load_requested.connect(lambda *args: loads.append(args))
+    loads: list[Pair] = []
+    world.picker.load_requested.connect(loads.append)
     dialog = choose_remote(qtbot, world)
     server.add(Fault("*target*.gguf", status=404))
     dialog.main.click()

@@ -338,7 +338,7 @@ class BenchController(QObject):
             words.state_text(progress, is_paused=is_paused),
             words.now_text(progress),
             words.left_text(progress),
-            progress.n_done / progress.n_total if progress.n_total else None,
+            None if progress.stage == "prepare" else progress.n_done / max(progress.n_total, 1),
             is_paused=is_paused,
         )
         if progress.n_done != self._n_shown:

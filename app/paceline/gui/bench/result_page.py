@@ -377,6 +377,7 @@ class ProgressStrip(QFrame):
         self.state.setText(state)
         self.now.setText(now)
         self.left.setText(left)
+        self.bar.setRange(0, 0 if fraction is None else _PARTS)  # without an end it keeps moving
         self.bar.setValue(round((fraction or 0.0) * _PARTS))
         self.bar.setAccessibleDescription(state)
         tone = "lookup" if is_paused else ""

@@ -268,7 +268,10 @@ class SetupPage(QWidget):
         self.repeats.setAccessibleName(self.tr("Repeats"))
         self.repeats.valueChanged.connect(self.changed)
         words = small_text(
-            self.tr("More repeats take longer and tell small differences apart from chance.")
+            self.tr(
+                "At least two, since one says nothing about chance; more take longer and tell "
+                "smaller differences."
+            )
         )
         self.repeats.setAccessibleDescription(words.text())
         row = QHBoxLayout()

@@ -35,7 +35,7 @@ _Mode = QFileDialog.FileMode
 
 
 class FileChooser(QObject):
-    """One dialog at a time, which begins in the folder where something was chosen last.
+    """One dialog at a time, which begins where something was chosen last, and at first at home.
 
     Attributes:
         dialog: The one that is open; asking for another does nothing meanwhile.
@@ -49,7 +49,7 @@ class FileChooser(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._folder = ""
+        self._folder = str(Path.home())
         self.dialog: QFileDialog | None = None
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.catalog.local.library import LibraryEntry
     from paceline.catalog.models import Models
-    from paceline.chat.pair import Pair, PairState
+    from paceline.chat.pair import PairState
     from paceline.gui.context import AppContext
     from paceline.gui.models.controller import ModelsController
     from paceline.gui.state.current_devices import CurrentDevices
@@ -78,7 +78,7 @@ class Catalogue(QObject):
         self.downloads.use_requested.connect(loads.open_target)
         # The folder of downloads may be new, and then it is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
-        self.picker.load_requested.connect(self._on_picked)
+        self.picker.load_requested.connect(loads.load_models)
         self.picker.online_chosen.connect(self._on_online)
         context.pair.changed.connect(self._on_pair_changed)
         actions = context.actions
@@ -148,12 +148,6 @@ class Catalogue(QObject):
         engine = self._devices.description
         if state.status == "loading" and engine is not None and engine.supports_gpu:
             self._models.inspector.rest()  # its dry runs take some of the GPU's memory
-
-    @Slot(object, str)
-    def _on_picked(self, pair: Pair, strategy: str) -> None:
-        self._loads.load_models(pair)
-        if strategy:
-            self._context.speculation.use(strategy)
 
     @Slot()
     def _on_downloads_closed(self) -> None:

@@ -206,6 +206,7 @@ class ModelsController(QObject):
         else:
             self._loader.load(pair)
 
+    @Slot(object)
     def load_models(self, picked: Pair) -> None:
         """Load what was picked; what belongs to a pair as a whole stays."""
         pair = self._loader.state.pair

@@ -269,7 +269,10 @@ class SpeedPlot(Card):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.set_title(self.tr("Accepted of drafted"), self.tr("per step"))
+        self.set_title(self.tr("Accepted of drafted"))
+        self.title.setToolTip(
+            self.tr("A bar is a step: the tokens that were drafted, and those that were accepted")
+        )
         self.setAccessibleName(self.tr("Accepted of drafted, per step"))
         self._metrics = metrics
         self._sources = sources

@@ -202,7 +202,8 @@ class ReplyForm(QWidget):
         self.editor.setPlaceholderText(
             '{"type": "object", "properties": {…}}' if is_schema else 'root ::= "yes" | "no"'
         )
-        problem = self._refusal or self.obstacle
+        is_empty = not self.editor.toPlainText().strip()
+        problem = "" if is_empty else self._refusal or self.obstacle
         self.problem.setText(with_soft_breaks(problem))
         self.problem.setVisible(bool(problem))
 

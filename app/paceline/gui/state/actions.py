@@ -58,7 +58,7 @@ class Actions(QObject):
         self.panel = self._make_switch(self.tr("S&peculation panel"), "Ctrl+Shift+B")
         self.token_colours = self._make_switch(self.tr("Token c&olours"), "Ctrl+Shift+T")
         self.wrap_code = self._make_switch(self.tr("&Wrap long lines of code"))
-        self.flip_theme = self._make(self.tr("Switch &light and dark"), "Ctrl+Shift+L")
+        self.flip_theme = self._make(self.tr("Switch the theme, &light or dark"), "Ctrl+Shift+L")
         self.themes = QActionGroup(self)
         for mode, text in (
             ("system", self.tr("Like the &desktop")),

@@ -273,6 +273,11 @@ class MessageItem(QWidget):
         )
         menu = menu or QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action in menu.actions():
+            if not action.isEnabled():  # nothing is selected, or there is no link
+                menu.removeAction(action)
+            elif action.objectName() == "edit-copy":  # the whole message can be copied, too
+                action.setText(self.tr("Copy selection"))
         if menu.actions():
             menu.addSeparator()
         actions = self._need_actions()

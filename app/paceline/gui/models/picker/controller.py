@@ -227,8 +227,8 @@ _DRAFT_STEP = 2
 class PickerController(QObject):
     """One dialog at a time; main thread."""
 
-    load_requested = Signal(object, str)
-    """Pair of files that are here, and the strategy that goes with it, or an empty text"""
+    load_requested = Signal(object)
+    """Pair of files that are here"""
     online_chosen = Signal()
     """The user has left the offline mode."""
 
@@ -261,7 +261,6 @@ class PickerController(QObject):
         self._fetcher = PairFetcher(models, downloads, context.background, self)
         self._loaded: Pair | None = None
         self._fetched: Pair | None = None
-        self._strategy = self._strategy_of_wanted = ""
         self._picks = Picks()
         self._button = MainButton("wait", "")
         self.dialog: PickerDialog | None = None
@@ -319,7 +318,7 @@ class PickerController(QObject):
         """Load the pair that was downloaded after the dialog was closed."""
         if self._fetched is not None:
             pair, self._fetched = self._fetched, None
-            self.load_requested.emit(pair, self._strategy_of_wanted)
+            self.load_requested.emit(pair)
 
     # ---------------------------------------------------------------------------------- the dialog
 
@@ -366,7 +365,6 @@ class PickerController(QObject):
     @Slot()
     def _on_gone(self) -> None:
         self.dialog = None
-        self._strategy = ""
         self._devices.watch(is_watched=False)
         self._files.leave()
         self._hub.leave()
@@ -386,7 +384,6 @@ class PickerController(QObject):
     def _set(self, picks: Picks) -> None:
         before, self._picks = self._picks, picks
         if replace(before, step=picks.step) != picks:
-            self._strategy = ""
             self._show_pair()
         self._show()
 
@@ -454,7 +451,8 @@ class PickerController(QObject):
         draft = self._of_path(remedy.draft) if remedy.draft else None
         picks = replace(self._picks, target=target)
         self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
-        self._strategy = remedy.strategy
+        if self.dialog is not None:  # the button that had the keyboard is gone
+            self.dialog.main.setFocus()
 
     def _of_path(self, reference: str) -> Candidate:
         return of_path(reference, self._library.model)
@@ -466,8 +464,14 @@ class PickerController(QObject):
 
     @Slot()
     def _begin_page(self) -> None:
-        if self.dialog is not None and self.dialog.page is self.dialog.hub:
-            self.dialog.hub.begin()
+        dialog = self.dialog
+        if dialog is None:
+            return
+        if dialog.page is dialog.hub:
+            dialog.hub.begin()
+        for page in (dialog.installed, dialog.hub):
+            if dialog.page is page and not dialog.tabs.tabBar().hasFocus():
+                page.search.setFocus()  # what is typed next is a search
 
     @Slot()
     def _on_main(self) -> None:
@@ -478,22 +482,21 @@ class PickerController(QObject):
         if pair is None:
             return
         if self._button.todo == "download":
-            self._strategy_of_wanted = self._strategy
             self._fetcher.fetch(pair)
         elif self._button.todo == "load":
-            self._load(pair, self._strategy)
+            self._load(pair)
 
-    def _load(self, pair: Pair, strategy: str) -> None:
+    def _load(self, pair: Pair) -> None:
         if self.dialog is not None:
             self.dialog.accept()
-        self.load_requested.emit(pair, strategy)
+        self.load_requested.emit(pair)
 
     @Slot(object)
     def _on_fetched(self, pair: Pair) -> None:
         self._library.refresh()
         self._notifications.settled.emit(DOWNLOADS)  # that one file has come is no news any more
         if self.dialog is not None and self._is_waited_for:
-            self._load(pair, self._strategy_of_wanted)
+            self._load(pair)
             return
         self._fetched = pair
         self._notifications.tell(
