@@ -263,6 +263,11 @@ FAULTS = (
         ("tests/engine/sameness/test_promise.py",),
     ),
     Fault(
+        "a copy outlives the text that it was made of",
+        (("            self._saved.forget(n_past)\n", "            pass\n"),),
+        ("tests/integration/test_sliding_windows.py", "-k", "outlives"),
+    ),
+    Fault(
         "the last program's evidence alone is kept",
         (("        self._read(self._facts.newest(self._name))\n", ""),),
         ("tests/engine/sameness/test_evidence.py",),

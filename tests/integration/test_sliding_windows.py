@@ -161,6 +161,19 @@ def test_exact_mode_stays_possible_in_a_context_that_is_made_anew() -> None:
         assert context.tokens == tokens[:50], "any place can be gone back to"
 
 
+def test_no_copy_outlives_the_text_that_it_was_made_of() -> None:
+    with Engine(make_pairs.path("tiny-swa"), n_ctx=2048, swa_full=False) as engine:
+        model = engine.pair.target.model
+        for n_back, place in ((0, 900), (5, -1)):
+            engine.pair.empty()
+            for _ in range(3):
+                model.decode([5] * 300, 0)
+            model.save("prompt")
+            assert model.rollback(900 - n_back)
+            model.decode([6] * 40, 0)
+            assert model.restore(920) == place
+
+
 def test_the_copy_of_windows_is_as_large_as_planned() -> None:
     params = ModelParams(str(make_pairs.path("tiny-swa")), n_ctx=2048, swa_full=False, device="CPU")
     with closing(Inspector()) as inspector:
