@@ -180,7 +180,6 @@ def _replies(
         seconds = time.thread_time() - began
         return done, digests.taken(len(done.tokens)), seconds
 
-    pair.loaded.empty()
     reply(prompt, "off", 1)  # so that all find the same cells of the prompt
     plain, plain_rows, plain_s = reply(prompt, "off", n_tokens)
     yield {"temperature": temperature, "strategy": "off", "seconds": round(plain_s, 4)}

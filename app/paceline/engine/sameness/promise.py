@@ -240,11 +240,14 @@ class Promise:
             EngineError: The model could not be run.
         """
         until = self._clock() + LIMIT_S
-        while self._holds is None and not self._context.model.forgets:
-            if self._clock() >= until or not self.look_at_a_text(until):
-                return
-            if self._is_exact:
-                self.settle()
+        try:
+            while self._holds is None and not self._context.model.forgets:
+                if self._clock() >= until or not self._look_on(until):
+                    return
+                if self._is_exact:
+                    self.settle()
+        finally:
+            self._context.clear()
 
     @property
     def contexts(self) -> tuple[CachedContext]:
@@ -280,7 +283,7 @@ class Promise:
         return has_looked
 
     def look_at_a_text(self, until: float = math.inf) -> bool:
-        """Look in the part of the context with the fewest looks; leaves an empty context.
+        """Look after more or less text, where few looks were; leaves an empty context.
 
         Args:
             until: By the clock, when no more of the text is put in front.
@@ -288,20 +291,28 @@ class Promise:
         Returns:
             Whether there was room for it.
         """
-        context, looks = self._context, self._evidence.looks(self._goal)
-        number = sum(looks)
-        part = min(self._parts, key=looks.__getitem__, default=0)
-        n_before = FAR[part] + number * _STRIDE % _PART
-        n_before = max(min(n_before, context.model.n_ctx - 2 * self._goal.highest), 0)
-        text = sample_tokens(context.model.vocab, n_before + self._goal.highest + N_FEW, number)
         try:
-            for done in range(0, n_before, PIECE):
-                if self._clock() > until:
-                    break
-                context.feed(text[done : min(done + PIECE, n_before)], 0)
-            return self._look(text[len(context.tokens) :])
+            return self._look_on(until)
         finally:
-            context.clear()
+            self._context.clear()
+
+    def _look_on(self, until: float) -> bool:
+        """Do that after what an earlier look has put into the context, which stays."""
+        context, goal = self._context, self._goal
+        looks = self._evidence.looks(goal)
+        number, n_each = sum(looks), -(-ENOUGH // max(len(self._parts), 1))
+        # The parts in order, each as often as is enough, further on each time: little is reread.
+        part = min(self._parts, key=lambda part: looks[part] // n_each, default=0)
+        further = looks[part] % n_each * _PART + number * _STRIDE % _PART
+        n_before = min(FAR[part] + further // n_each, context.model.n_ctx - 2 * goal.highest)
+        n_before = max(n_before, 0)
+        context.rollback(n_before)
+        text = sample_tokens(context.model.vocab, n_before + goal.highest + N_FEW, number)
+        for done in range(len(context.tokens), n_before, PIECE):
+            if self._clock() > until:
+                break
+            context.feed(text[done : min(done + PIECE, n_before)], 0)
+        return self._look(text[len(context.tokens) :])
 
     def _look(self, text: Sequence[int]) -> bool:
         """Look after what the context holds, at the last tokens of a text; False: no room."""
