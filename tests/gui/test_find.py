@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import settle
 from paceline.conversation import Conversation, Message
+from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 
@@ -192,6 +193,57 @@ def test_a_growing_reply_is_searched(program: Program, client: FakeClient, qtbot
     settle(qtbot)
     assert bar.count.text() == "1 of 2"
     assert marked_text(program) == (5, "haystack")
+
+
+def test_what_the_user_folds_again_stays_folded(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    show(program, CHAT)
+    chat = program.window.chat_pane.chat
+    program.session.send("And now?")
+    client.start_turn()
+    client.step("<think>\nA needle, and")
+    view = chat.reply_view(program.session.current.path()[5].message_id)
+    assert view is not None
+    bar = search(program, "needle")
+    qtbot.waitUntil(lambda: bar.count.text().endswith("of 7"))
+
+    def go_to(count: str) -> None:
+        while bar.count.text() != count:
+            QTest.keyClick(bar.field, Qt.Key.Key_Return)
+
+    go_to("7 of 7")
+    (block,) = view.parts.reasoning
+    assert block.is_open
+    block.header.click()
+    for n in range(3):
+        client.step(" more", n + 2)
+        view.flush()
+    assert not block.is_open
+    go_to("4 of 7")
+    bubble = chat._pages.item(program.session.current.path()[2].message_id)
+    assert isinstance(bubble, UserBubble)
+    assert "needle" in bubble.view.toPlainText()
+    bubble._unfold.click()
+    assert "needle" not in bubble.view.toPlainText()
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "found"),
+    [
+        ("a  B", "a **b** _a_\n`b`", 2),
+        ("2 * 3", "2 * 3, 2*3", 1),
+        ("**bold** word", "**bold** word", 1),
+        ("(x", "f(x)", 1),
+        (" ", "a b", 0),
+        ("a * b", "a" + "*" * 50_000, 0),
+    ],
+)
+def test_words_and_what_may_stand_between_them(asked: str, text: str, found: int) -> None:
+    start = thread_time()
+    pattern = phrase(asked)
+    assert (len(pattern.findall(text)) if pattern is not None else 0) == found
+    assert thread_time() - start < 0.05
 
 
 def test_a_selection_is_what_is_searched_for(program: Program, qtbot: QtBot) -> None:

@@ -265,3 +265,64 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
         assert reply.content.startswith(streamed)  # the end may have been held back
         assert record.stats is not None
         assert record.stats.n_generated == sum(len(step.tokens) for step in record.steps)
+
+
+def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> None:
+    program, keys = story.program, Keyboard(qtbot)
+    composer, bar = program.window.chat_pane.composer.edit, program.window.chat_pane.find_bar
+    keys.write("What does len do?")
+    keys.press(Qt.Key.Key_Return)
+    story.wait(lambda: len(story.texts()) == 2 and not story.is_writing())
+    first = story.texts()[1]
+
+    # Continue: a version that begins with the first.
+    keys.press(Qt.Key.Key_G, CONTROL)
+    story.wait(lambda: story.n_replies() == 2 and not story.is_writing())
+    assert story.texts()[1].startswith(first)
+
+    # Edit the reply; Enter is a new line there. It is a version, too.
+    def act(name: str) -> None:
+        keys.press(Qt.Key.Key_L, CONTROL)
+        keys.go_to_name("Conversation", back=True)
+        keys.go_to_name(name)
+        keys.press(Qt.Key.Key_Space)
+
+    act("Change the text of this reply")
+    keys.press(Qt.Key.Key_A, CONTROL)
+    keys.write("It counts a needle,")
+    keys.press(Qt.Key.Key_Return)
+    keys.write("then $n$ needles.")
+    keys.press(Qt.Key.Key_Return, CONTROL)
+    story.wait(lambda: story.n_replies() == 3)
+    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."
+
+    # Find in the chat: forwards, backwards, and the keyboard comes back.
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.press(Qt.Key.Key_F, CONTROL)
+    assert keys.place is bar.field
+    keys.write("needle")
+    story.wait(lambda: bar.count.text() == "1 of 2")
+    keys.press(Qt.Key.Key_Return)
+    assert bar.count.text() == "2 of 2"
+    keys.press(Qt.Key.Key_Return, SHIFT)
+    keys.press(Qt.Key.Key_F3)
+    assert bar.count.text() == "2 of 2"
+    keys.press(Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert keys.place is composer
+
+    # Branch, and back to where it came from.
+    original = program.session.current.conversation_id
+    act("Go on from here in a chat of its own")
+    assert program.session.current.title == "What does len do? (2)"
+    act("Branched here from “What does len do?”")
+    assert program.session.current.conversation_id == original
+
+    # Delete the question with all its replies, and bring them back.
+    act("Delete this message and what follows it")
+    story.wait(lambda: story.n_replies() == 0)
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.go_to_name("Undo", back=True)
+    keys.press(Qt.Key.Key_Space)
+    story.wait(lambda: story.n_replies() == 3)
+    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."

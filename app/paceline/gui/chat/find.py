@@ -248,7 +248,7 @@ class FindController(QObject):
         Where the bar is closed it is opened, which finds what was searched for last.
         """
         if self._bar.isHidden():
-            self.open()
+            self._actions.find.trigger()
             return
         n = len(self._path)
         if len(self._counts) < n or not any(self._counts):

@@ -129,8 +129,13 @@ class MessageItem(QWidget):
             pattern: What is searched for in the source.
             current: The number of the hit that the user is at, from 0; it is unfolded.
         """
-        self._searched = pattern, current
-        self._show_marks()
+        if (pattern, current) != self._searched:
+            self._searched = pattern, current
+            self._unfold_hit()
+            self._show_marks()
+
+    def _unfold_hit(self) -> None:
+        """Show the part of the text in which the current hit stands."""
 
     def _show_marks(self) -> None:
         raise NotImplementedError

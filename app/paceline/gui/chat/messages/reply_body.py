@@ -144,10 +144,10 @@ class ReasoningBlock(QWidget):
             self._view.set_token_colours(on)
 
     def mark(self, hits: Hits) -> None:
-        """Mark what was found; the text is unfolded for the current hit."""
-        self._hits = hits
+        """Mark what was found; the text is unfolded when the current hit comes to stand in it."""
+        is_new, self._hits = hits.current != self._hits.current, hits
         begin = hits.current[0] if hits.current is not None else -1
-        if self._base <= begin < self._base + len(self._source):
+        if is_new and self._base <= begin < self._base + len(self._source):
             self._header.setChecked(True)
         if self._view is not None:
             self._view.mark(hits)

@@ -213,12 +213,13 @@ class UserBubble(MessageItem):
         """Give the keyboard to the text."""
         (self._edit or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_marks(self) -> None:
-        hits = hits_in(self.text, *self._searched)
-        if self._is_folded and hits.current is not None and hits.current[1] > self._n_shown:
+    def _unfold_hit(self) -> None:
+        current = hits_in(self.text, *self._searched).current
+        if self._is_folded and current is not None and current[1] > self._n_shown:
             self._show_text(is_folded=False)
-        else:
-            self._view.mark(hits)
+
+    def _show_marks(self) -> None:
+        self._view.mark(hits_in(self.text, *self._searched))
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force."""
