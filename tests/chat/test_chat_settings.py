@@ -151,6 +151,35 @@ def test_private_ones_stay_in_memory(bench: ChatBench) -> None:
         bench.store.load(secret)
 
 
+def test_half_a_character_in_a_prompt_costs_no_message(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.session.conversations.set_settings(ReplySettings(system_prompt="Half \ud83d"))
+    bench.ask("One", "1")
+    again = ChatBench(store, prefix="again")
+    again.session.show(bench.id)
+    assert again.texts == ["One", "1"]
+
+
+@pytest.mark.parametrize("text", ["{", "7", '{"seed": "x"}', '{"max_tokens": 0}', "[" * 100_000])
+def test_damaged_settings_are_those_of_the_last_reply(tmp_path: Path, text: str) -> None:
+    archive = Archive(tmp_path / "chats.db")
+    archive.open()
+    bench = ChatBench(archive)
+    bench.session.conversations.set_settings(COLD)
+    bench.ask("One", "1")
+    bench.ask("Two", "2")
+    archive.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "chats.db")) as connection:
+        connection.execute("UPDATE conversations SET settings = ?", (text,))
+        connection.commit()
+    archive = Archive(tmp_path / "chats.db")
+    archive.open()
+    again = ChatBench(archive, prefix="again")
+    again.session.show(bench.id)
+    assert settings_of(again) == COLD
+    archive.close()
+
+
 # -------------------------------------------------------------------------- export and import
 
 

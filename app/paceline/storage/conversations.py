@@ -17,6 +17,7 @@ from paceline.conversation import (
     Message,
     Origin,
     ViewPlace,
+    clean,
 )
 from paceline.params import ReplySettings
 from paceline.run_record import Figures
@@ -321,7 +322,7 @@ def _head(row: tuple[Any, ...]) -> Head:
 
 
 def _part_text(part: ReplySettings | Origin | None) -> str | None:
-    return json.dumps(encode_part(part), ensure_ascii=False) if part is not None else None
+    return clean(json.dumps(encode_part(part), ensure_ascii=False)) if part is not None else None
 
 
 def _part(kind: type[T], text: str) -> T | None:

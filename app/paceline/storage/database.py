@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from paceline.files import private_folder
+from paceline.storage.columns import TABLES
 from paceline.storage.problems import BROKEN, DamageError, MovedError, NewerSchemaError, is_busy
 from paceline.storage.search import check_index, create_index
 
@@ -141,11 +142,12 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
 
 def _fill_in(connection: sqlite3.Connection) -> None:
     """Let an older layout, which cannot be changed here, be read like the newest."""
-    columns = {name for _, name, *_ in connection.execute("PRAGMA table_info(conversations)")}
-    if "settings" not in columns:
+    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(conversations)")}
+    later = ", ".join(f"NULL AS {name}" for name in TABLES["conversations"] if name not in there)
+    if later:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(
-            "CREATE TEMP VIEW conversations AS SELECT *, NULL AS settings FROM main.conversations"
+            f"CREATE TEMP VIEW conversations AS SELECT *, {later} FROM main.conversations"
         )
 
 

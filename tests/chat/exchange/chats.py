@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.figures import DraftCount, DrafterStats, TokenTrace, TurnStats
 from paceline.messages import FinishReason, StepCommitted
-from paceline.params import LogitBias, SamplingParams
+from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.run_record import ModelRecord, RunError, RunRecord
 
 if TYPE_CHECKING:
@@ -35,6 +35,19 @@ SAMPLING = st.builds(
         st.builds(LogitBias, COUNT, st.sampled_from((-float("inf"), -1.5, 2.0))), max_size=2
     ).map(tuple),
     grammar=TEXT,
+)
+SETTINGS = st.builds(
+    ReplySettings,
+    st.builds(
+        SamplingParams,
+        temperature=st.floats(0, 5),
+        logit_bias=st.just((LogitBias(3, -float("inf")), LogitBias(4, 0.5))),
+        json_schema=TEXT,
+    ),
+    st.integers(1, 1_000_000),
+    st.none() | COUNT,
+    TEXT,
+    st.lists(WORD, max_size=3, unique=True).map(tuple),
 )
 DRAFTERS = st.builds(
     DrafterStats, WORD, *[COUNT] * 3, *[FIGURE] * 3, *[COUNT] * 4,
@@ -131,5 +144,6 @@ def chats(draw: DrawFn) -> tuple[Conversation, dict[str, RunRecord]]:
         draw(st.booleans()),
         tuple(draw(st.lists(WORD, max_size=3))),
         draw(st.booleans()),
+        settings=draw(st.one_of(st.none(), SETTINGS)),
     )
     return conversation, {reply.message_id: draw(runs(reply)) for reply in known}
