@@ -8,6 +8,8 @@ unless QT_QPA_PLATFORM says otherwise. Reported, as JSON:
 * ``gui_share``: processor time of the GUI thread while the reply streams, as a share of one core;
 * ``longest_gap_ms``: the longest time between two timeouts of a timer of 10 ms, from the first step
   to half a second after the last, and ``gaps_over_50_ms``, how many were longer than that;
+* ``longest_busy_ms``: the most processor time that the GUI thread took in one of these gaps, which
+  a busy machine leaves as it is;
 * ``rss_mib``: resident memory at each thousand tokens, and ``growth_bytes_per_token`` after the
   first thousand;
 * ``open_ms``: how long showing the conversation took, and ``paint_ms``, its first painting.
@@ -52,6 +54,7 @@ class Figures:
     gui_share: float = 0.0
     longest_gap_ms: float = 0.0
     gaps_over_50_ms: int = 0
+    longest_busy_ms: float = 0.0
     rss_mib: dict[int, float] = field(default_factory=dict)
     growth_bytes_per_token: float = 0.0
 
@@ -69,7 +72,7 @@ class Watch(QObject):
         self._chat = chat
         self._program, self._client = program, client
         self.figures = Figures()
-        self._start_s = self._start_cpu_s = self._last_s = 0.0
+        self._start_s = self._start_cpu_s = self._last_s = self._last_cpu_s = 0.0
         self._gaps: list[float] = []
         self._pulse = QTimer(self)
         self._pulse.setTimerType(Qt.TimerType.PreciseTimer)
@@ -99,14 +102,16 @@ class Watch(QObject):
     @Slot()
     def _on_began(self) -> None:
         self._start_s = self._last_s = perf_counter()
-        self._start_cpu_s = thread_time()
+        self._start_cpu_s = self._last_cpu_s = thread_time()
         self._pulse.start()
 
     @Slot()
     def _on_pulse(self) -> None:
-        now = perf_counter()
+        now, busy_s = perf_counter(), thread_time()
         self._gaps.append(now - self._last_s)
-        self._last_s = now
+        busy_ms = 1e3 * (busy_s - self._last_cpu_s)
+        self.figures.longest_busy_ms = max(self.figures.longest_busy_ms, busy_ms)
+        self._last_s, self._last_cpu_s = now, busy_s
         thousand = self._client.n_tokens // 1_000 * 1_000
         if thousand and thousand not in self.figures.rss_mib:
             self.figures.rss_mib[thousand] = rss_bytes() / 2**20
@@ -198,6 +203,7 @@ def main() -> int:
             "gui_share": round(figures.gui_share, 4),
             "longest_gap_ms": round(figures.longest_gap_ms, 1),
             "gaps_over_50_ms": figures.gaps_over_50_ms,
+            "longest_busy_ms": round(figures.longest_busy_ms, 1),
             "rss_mib": {str(key): round(value, 1) for key, value in figures.rss_mib.items()},
             "growth_bytes_per_token": round(figures.growth_bytes_per_token),
         },

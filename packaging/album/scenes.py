@@ -59,6 +59,7 @@ def stored(studio: Studio) -> None:
     _hover(studio)
     studio.program.runs.open(reply)
     studio.shoot_dialog("run-details")
+    _maths(studio, "maths")
     studio.open_chat("Fast string building")
     studio.shoot("reasoning-folded")
     for block in chat.findChildren(ReasoningBlock):
@@ -77,6 +78,21 @@ def stored(studio: Studio) -> None:
     studio.wait(500)
     studio.shoot("search")
     sidebar.search.clear()
+
+
+def _maths(studio: Studio, name: str) -> None:
+    """Formulas, and code that is wrapped and then scrolled."""
+    reply = studio.open_chat("Fit a line to points")
+    chat = studio.window.chat_pane.chat
+    studio.until(lambda: sum(len(v.content.formulas) for v in chat.findChildren(MessageView)) > 6)
+    chat.go_to(reply)
+    studio.wait(200)
+    studio.shoot(name)
+    studio.window.actions_.wrap_code.trigger()
+    chat.scroll_to_end()
+    studio.wait(200)
+    studio.shoot(f"{name}-code")
+    studio.window.actions_.wrap_code.trigger()
 
 
 def _hover(studio: Studio) -> None:
@@ -194,4 +210,5 @@ def narrow(studio: Studio) -> None:
     studio.open_chat("Count words in a file")
     studio.resize(640, 700)
     studio.shoot("narrow")
+    _maths(studio, "narrow-maths")
     studio.resize(size.width(), size.height())

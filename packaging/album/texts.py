@@ -67,6 +67,34 @@ text = "".join(parts)
 
 Adding with `+=` **may** copy everything that is there so far at each step. Measure it with \
 `python -m timeit` before you change code that is easy to read."""
+MATHS = r"""The **least-squares line** through $n$ points has the slope and the intercept
+
+$$\hat{\beta}_1 = \frac{\sum_{i=1}^{n} (x_i - \bar{x})(y_i - \bar{y})}{\sum_{i=1}^{n} (x_i - \bar{x})^2},
+\qquad \hat{\beta}_0 = \bar{y} - \hat{\beta}_1 \bar{x}$$
+
+With several variables, in the rows of a matrix \(\mathbf{X} \in \mathbb{R}^{n \times p}\):
+
+1. Set the gradient to zero:
+   \[
+   \nabla_{\boldsymbol{\beta}} \left\| \mathbf{y} - \mathbf{X}\boldsymbol{\beta} \right\|_2^2
+   = -2\,\mathbf{X}^\top (\mathbf{y} - \mathbf{X}\boldsymbol{\beta}) = 0
+   \]
+2. Solve $\mathbf{X}^\top \mathbf{X} \boldsymbol{\beta} = \mathbf{X}^\top \mathbf{y}$, never by $(\mathbf{X}^\top \mathbf{X})^{-1}$ itself.
+
+| quantity | estimate |
+|---|---|
+| variance | $s^2 = \frac{1}{n-p} \sum_i e_i^2$ |
+| loss | $\ell(e) = \begin{cases} e^2 & \text{if } \lvert e \rvert \le \delta \\ 2\delta\lvert e \rvert - \delta^2 & \text{otherwise} \end{cases}$ |
+
+```python
+def slope_and_intercept(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    # both arrays have n numbers
+    slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+    return slope, float(y.mean() - slope * x.mean())
+```
+
+It costs $5 or $10 of electricity at most.
+"""  # noqa: E501
 SHORT = "Use `pathlib.Path.glob`: it yields paths, and `**` descends into folders."
 FILE = """def render(row):
     cells = "".join(f"<td>{cell}</td>" for cell in row)
@@ -195,6 +223,8 @@ def chats() -> tuple[Chat, ...]:
              tags=("python",), days=1),
         chat("join", "Fast string building", ("Which is faster, join or +=?", REASONING),
              tags=("python", "speed"), attachments=(file,)),
+        chat("maths", "Fit a line to points", ("How are slope and intercept computed?", MATHS),
+             tags=("python",), days=1),
         chat("words", "Count words in a file",
              ("What is the best way to walk a folder?", SHORT),
              ("Count the words of a large file, and compare the ways to read it.", CODE),

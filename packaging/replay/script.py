@@ -1,8 +1,8 @@
 """A long reply in Markdown, cut into tokens and steps as speculative decoding would commit them.
 
 Made from a seed, so that two runs on two machines replay the same: headings, prose, lists, tables,
-code, quotes and emoji, some of whose tokens end within a character. Steps commit one to seven
-tokens; all but the last of a step come from a draft model or a lookup.
+code with long lines, formulas, quotes and emoji, some of whose tokens end within a character. Steps
+commit one to seven tokens; all but the last of a step come from a draft model or a lookup.
 """
 
 from __future__ import annotations
@@ -30,10 +30,24 @@ def read_{name}(path: Path, limit: int = {number}) -> dict[str, int]:
         if not value.isdigit():
             raise ValueError(f"{{path.name}}: {{line!r}} is no number")
         counts[key.strip()] = counts.get(key, 0) + int(value)
-    return counts
+    return {{key: value for key, value in sorted(counts.items(), key=str) if value > {number} and key}}
 ```
 
-"""
+"""  # noqa: E501
+_MATHS = r"""The {name} has $n = {number}$ parts and the mean \(\bar{{x}}_{{{number}}} = \frac{{1}}{{n}}\sum_i x_i\), so
+
+$$\hat{{\theta}} = \arg\max_\theta \prod_{{i=1}}^{{{number}}} p(x_i \mid \theta), \quad \sqrt{{n}}\,(\hat{{\theta}} - \theta_0) \to \mathcal{{N}}(0, \sigma^2)$$
+
+and with $\sigma^2 = \int_0^{{{number}}} (x - \mu)^2 \, dx$:
+
+\[
+\begin{{aligned}}
+A &= \begin{{pmatrix}} {number} & b \\ c & d \end{{pmatrix}} \\
+f(x) &= \begin{{cases}} x & \text{{if }} x > {number} \\ 0 & \text{{otherwise}} \end{{cases}}
+\end{{aligned}}
+\]
+
+"""  # noqa: E501  a model breaks no lines either
 _TOKEN = re.compile(r"\s?\w{1,7}|\s+|[^\w\s]")
 
 
@@ -83,6 +97,7 @@ def _section(random: Random) -> str:
         f"{_sentence(random)} {_sentence(random)} It has *{name}* and `{name}()`.\n\n",
         "".join(f"- {_sentence(random)}\n" for _ in range(3)) + "\n",
         _CODE.format(name=name, number=random.randrange(1_000)),
+        _MATHS.format(name=name, number=random.randrange(1_000)),
         _table(random),
         "".join(f"{n}. **{random.choice(_WORDS)}**: {_sentence(random)}\n" for n in (1, 2, 3)),
         f"\n> {_sentence(random)}\n\n",

@@ -70,6 +70,7 @@ def sources(view: MessageView) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
+        ("an escaped \\[bracket and \\(another", []),
         ("one $x$ two", ["$x$"]),
         ("one \\(x\\) two", ["\\(x\\)"]),
         ("one $$x$$ two", ["$$x$$"]),
@@ -95,10 +96,10 @@ def test_what_is_a_formula(qtbot: QtBot, chat: ChatView, text: str, found: list[
     assert view.toPlainText().count(OBJECT) == len(found)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(16))
 def test_streaming_shows_what_the_whole_text_shows(qtbot: QtBot, seed: int) -> None:
     rnd = random.Random(seed)
-    text = "".join(rnd.choice((*MATHS, *MATHS, *BLOCKS, "\n", "\n")) for _ in range(12))
+    text = "".join(rnd.choice((*MATHS, *MATHS, *BLOCKS, "\n", "\n")) for _ in range(16))
     whole = Sheet()
     whole.content.finish(text)
     know(qtbot, *whole.content._awaited)
@@ -115,7 +116,9 @@ def test_streaming_shows_what_the_whole_text_shows(qtbot: QtBot, seed: int) -> N
             sheet.check()
     know(qtbot, *sheet.content._awaited)
     sheet.content.draw_formulas()
-    assert sheet.text.rstrip("\n") == whole.text.rstrip("\n")
+    at_once = Sheet()
+    at_once.content.write(text)
+    assert sheet.text.rstrip("\n") == at_once.text.rstrip("\n")
     sheet.content.finish(text)
     know(qtbot, *sheet.content._awaited)
     sheet.content.draw_formulas()
@@ -135,6 +138,13 @@ def test_an_unfinished_formula_is_its_source_until_its_end(qtbot: QtBot, chat: C
             assert seen.rstrip() == text[:end].replace("\n\n", "\n").rstrip()
     qtbot.waitUntil(lambda: OBJECT in reply.body.toPlainText(), timeout=20_000)
     assert reply.body.toPlainText() == f"Before.\nSo {OBJECT} holds."
+    more = f"{text}\n\nA bracket: \\[*"
+    reply.append(committed(more[len(text) :]))
+    reply.flush()
+    assert reply.body.toPlainText().endswith("A bracket: \\[*")
+    reply.finish(more)
+    reply.flush()
+    assert reply.body.toPlainText().endswith("A bracket: [*"), "no formula, but an escape"
 
 
 def test_what_comes_late_leaves_the_text_above_alone(qtbot: QtBot, chat: ChatView) -> None:

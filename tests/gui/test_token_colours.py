@@ -95,7 +95,7 @@ def check_colours(content: MarkdownDocument, document: QTextDocument, stream: St
 def written(text: str, provenance: Provenance) -> tuple[MarkdownDocument, QTextDocument]:
     document = QTextDocument()
     content = MarkdownDocument(document, provenance)
-    content.finish(text)
+    content.write(text)  # not its end: what is open until then is shown otherwise
     return content, document
 
 

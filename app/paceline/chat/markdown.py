@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 PIECES, AT = "pieces", "at"
 """Keys of a token's `meta`: of a block with text its pieces; of an inline token its place."""
 
+GROWS = "grows"
+"""Key of the parser's environment: more text is to come, so a formula may still find its end."""
+
 # A dollar sign in prose is mostly money or a variable of a shell: "$5 and $10", "$HOME/$USER".
 _DOLLAR_MATH = re.compile(
     r"\$\$(?:[^$`\\]|\\.)+\$\$"
@@ -269,7 +272,7 @@ class _InlineParser(ParserInline):
 def _math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
     r"""Take `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as they are: emphasis and escapes would maim it.
 
-    One that has no end yet stays as it is written, to the end of its paragraph.
+    One that has no end yet, in text that grows, is as it is written to the end of the text.
     """
     start, src = state.pos, state.src
     if src[start] not in "$\\":
@@ -278,7 +281,8 @@ def _math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
     end = _end_of_math(src, start, last)
     kind = "math"
     if end < 0:
-        if last < state.posMax or not _OPEN_MATH.match(src, start):
+        is_open = last == state.posMax and state.env.get(GROWS) and _OPEN_MATH.match(src, start)
+        if not is_open:
             return False
         end, kind = state.posMax, "open_math"
     if not silent:
@@ -444,9 +448,14 @@ def make_parser() -> PlacingParser:
 
 def _parse_inline(state: StateCore) -> None:
     """Parse inline text, except where that would take too long."""
-    for token in state.tokens:
+    grows = state.env.get(GROWS)
+    n_last = len(state.tokens)
+    while n_last and state.tokens[n_last - 1].nesting < 0:
+        n_last -= 1
+    for number, token in enumerate(state.tokens, 1):
         if token.type != "inline":
             continue
+        state.env[GROWS] = grows and number == n_last
         token.children = []
         if _is_trap(token.content):
             at = 0

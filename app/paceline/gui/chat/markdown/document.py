@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
 
 from paceline.chat.markdown import (
+    GROWS,
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
     MAX_MARKDOWN_LINES,
@@ -443,7 +444,7 @@ class MarkdownDocument:
         )
         builder.live_code = self._live_code
         lines = tail.split("\n")
-        tokens = self._parser.parse(tail)
+        tokens = self._parser.parse(tail, {GROWS: True})
         cut = find_cut(tokens, lines)
         is_within_list = (
             cut.n_tokens < len(tokens) and tokens[cut.n_tokens].type == "list_item_open"
