@@ -196,6 +196,9 @@ def _adapt(element: ET.Element) -> None:
         element.text = _STRETCHED.get(element.text or "", element.text)
     elif element.tag == "mtable" and "rowspacing" in element.attrib:
         element.set("rowspacing", "0.6em")
+    elif element.tag == "mfrac":
+        for part in element:  # as TeX does: else a sum's limits touch the bar
+            part.attrib.setdefault("displaystyle", "false")
     if element.text and element.text in _STIFF:
         element.set("stretchy", "false")
 

@@ -214,7 +214,7 @@ class GroundPainter:
         for rect, _ in text_pieces(self._document, inline, above, below):
             painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
         parts = within(above, below) if within is not None else ()
-        self._spans(painter, formula_pieces(self._document, parts))
+        self._lines(painter, list(formula_pieces(self._document, parts)))
         outside = QRegion(clip.toAlignedRect())
         for window in windows:
             outside -= window.rect.toAlignedRect()
@@ -243,7 +243,7 @@ class GroundPainter:
     ) -> None:
         """Colours of tokens and marks of what was searched for, between two positions."""
         first, last = between
-        self._spans(painter, text_pieces(self._document, spans, first, last))
+        self._spans(painter, list(text_pieces(self._document, spans, first, last)))
         theme = look.theme
         painter.setPen(QPen(QColor(theme.line_strong), 1))
         self._searched(painter, marked, first, last)
@@ -359,16 +359,21 @@ class GroundPainter:
         for rect, _ in text_pieces(self._document, marked, first, last):
             painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
 
-    def _spans(self, painter: QPainter, pieces: Iterable[Piece]) -> None:
-        theme = look.theme
-        lines: dict[str, list[QLineF]] = {"draft": [], "lookup": []}
-        grounds = {"draft": QColor(theme.accent_soft), "lookup": QColor(theme.lookup_soft)}
+    def _spans(self, painter: QPainter, pieces: Sequence[Piece]) -> None:
+        grounds = {
+            "draft": QColor(look.theme.accent_soft),
+            "lookup": QColor(look.theme.lookup_soft),
+        }
         painter.setPen(Qt.PenStyle.NoPen)
         for rect, kind in pieces:
             painter.setBrush(grounds[kind])
             painter.drawRoundedRect(rect.adjusted(-1, -1, 1, 1), 3, 3)
-            y = round(rect.bottom()) + 1
-            lines[kind].append(QLineF(rect.left() - 1, y, rect.right() + 1, y))
+        self._lines(painter, [Piece(rect.adjusted(-1, 0, 1, 0), kind) for rect, kind in pieces])
+
+    @staticmethod
+    def _lines(painter: QPainter, pieces: Sequence[Piece]) -> None:
+        """What says by whom pieces are; below a formula that is all, since grounds cut it up."""
+        theme = look.theme
         for kind, ink in (("draft", theme.accent), ("lookup", theme.lookup)):
             pen = QPen(QColor(ink), 2)
             pen.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -376,4 +381,8 @@ class GroundPainter:
                 # Not by colour alone: lookups are dotted.
                 pen.setDashPattern([1, 1])
             painter.setPen(pen)
-            painter.drawLines(lines[kind])
+            rects = [piece.rect for piece in pieces if piece.kind == kind]
+            bottoms = [round(rect.bottom()) + 1 for rect in rects]
+            painter.drawLines(
+                [QLineF(r.left(), y, r.right(), y) for r, y in zip(rects, bottoms, strict=True)]
+            )
