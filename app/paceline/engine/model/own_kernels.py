@@ -29,9 +29,9 @@ EQUAL = "equal"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
 
 _ADDS_IN_F16 = (
-    "On this processor llama.cpp adds up attention over F16 caches in F16 registers, which "
-    "Paceline's attention cannot do alike, so llama.cpp's computes there, and drafts can turn a "
-    "near-tie. Over Q8_0 caches (--kv-type-k q8_0 --kv-type-v q8_0) Paceline's computes."
+    "On this processor llama.cpp adds up attention over F16 caches in F16 registers. Paceline's "
+    "attention does not, so llama.cpp's is used there, and drafts can turn a near-tie. Over Q8_0 "
+    "caches (--kv-type-k q8_0 --kv-type-v q8_0) Paceline's is used."
 )
 _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
 """Instructions that ggml and the kernels choose their code by."""
