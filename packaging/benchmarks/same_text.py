@@ -55,6 +55,7 @@ BEFORE = (0, 300, 900, 1200)
 """Tokens of other text in front of a prompt. Ways begin at different ones, both modes alike, so
 that few prompts of each see all of them."""
 _AGAIN = "Say that again in one sentence."
+_ALL = "all targets"
 _WAY = ("target", "kernels", "threads", "mode")
 
 
@@ -352,7 +353,7 @@ def report(lines: Sequence[Line]) -> tuple[str, bool]:
     ]
     by_target: dict[str, Count] = defaultdict(Count)
     for (target, *_), count in counts.items():
-        for total in (by_target[target], by_target["all targets"]):
+        for total in (by_target[target], by_target[_ALL]):
             total.n_checked += count.n_checked
             total.n_broken += count.n_broken
             total.n_promised_rows += count.n_promised_rows
@@ -362,7 +363,7 @@ def report(lines: Sequence[Line]) -> tuple[str, bool]:
         f"{target}: {total.n_broken} of {total.n_checked} replies and next turns "
         f"({at_most(total.n_broken, total.n_checked):.2%}), {total.n_broken_rows} of "
         f"{total.n_promised_rows} rows ({at_most(total.n_broken_rows, total.n_promised_rows):.3%})"
-        for target, total in by_target.items()
+        for target, total in sorted(by_target.items(), key=lambda item: item[0] == _ALL)
     ]
     drafted = Counter(
         reply["strategy"]
