@@ -43,6 +43,7 @@ from paceline.engine.sameness.look import sample_tokens
 from paceline.messages import (
     ChatMessage,
     KernelWish,
+    LogitBias,
     ModelParams,
     SamplingParams,
     TurnFinished,
@@ -128,7 +129,7 @@ def measure(way: Way, number: int, args: argparse.Namespace) -> Line:
                 for reply in _replies(
                     pair,
                     _prompt(pair, number, way.n_before(number)),
-                    SamplingParams(temperature=temperature),
+                    _sampling(pair, temperature, args.few),
                     {"seed": number + 1, "max_tokens": n_tokens, "ignore_eog": True},
                     args.strategies[(number + turn) % 2 :: 2],
                 )
@@ -207,6 +208,14 @@ def _replies(
             "next_same": is_same
             and reply(again, strategy, n_tokens // 3)[0].tokens == plain_next.tokens,
         }
+
+
+def _sampling(pair: Pair, temperature: float, n_few: int) -> SamplingParams:
+    """Return how replies are drawn; above 0, of so many tokens alone."""
+    few = sample_tokens(pair.vocab, n_few, 0)
+    others = {*range(pair.vocab.n_tokens)} - {*few} if few else ()
+    biases = tuple(LogitBias(token, -math.inf) for token in others)
+    return SamplingParams(temperature=temperature, logit_bias=biases)
 
 
 def _prompt(pair: Pair, number: int, n_before: int) -> list[ChatMessage]:
@@ -435,6 +444,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--tokens", nargs="+", type=int, default=[200], help="of a reply; with one thread, two, …"
     )
+    few = "tokens that replies consist of, so that random models say something again; 0: all"
+    parser.add_argument("--few", type=int, default=0, help=few)
     args = parser.parse_args(arguments)
     lines = read_log(args.log)
     ways = [
