@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.storage import salvage
 from paceline.storage.archive import Archive
-from paceline.storage.database import MIGRATIONS, copies, migrate, user_version
+from paceline.storage.database import MIGRATIONS, copies, has_layout, migrate, user_version
 from paceline.storage.problems import NewerSchemaError
+from storage.before_settings import OldReply, write
 from storage.chats import chat
 
 if TYPE_CHECKING:
@@ -65,6 +67,22 @@ def test_a_step_that_fails_changes_nothing(connection: sqlite3.Connection, db: P
         migrate(connection, db, [*MIGRATIONS, add_colour, break_off])
     assert user_version(connection) == len(MIGRATIONS) + 1
     assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
+
+
+def test_an_old_database_has_its_layout_where_a_new_one_has_it(db: Path, tmp_path: Path) -> None:
+    chats = {f"c{i}": [OldReply("question " * 50, "answer " * 200)] for i in range(200)}
+    db.parent.mkdir(exist_ok=True)
+    write(db, chats, {})
+    for path in (db, tmp_path / "new.db"):
+        archive = Archive(path)
+        archive.open()
+        archive.close()
+    # Salvaging gives a file whose beginning is broken that of a new one, page for page.
+    first, new = (path.read_bytes()[:4096] for path in (db, tmp_path / "new.db"))
+    assert salvage._children(first) == salvage._children(new)
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        assert has_layout(connection)
+        assert user_version(connection) == len(MIGRATIONS)
 
 
 def test_a_later_layout_is_refused(connection: sqlite3.Connection, db: Path) -> None:
