@@ -203,8 +203,6 @@ def test_what_the_user_folds_again_stays_folded(
     program.session.send("And now?")
     client.start_turn()
     client.step("<think>\nA needle, and")
-    view = chat.reply_view(program.session.current.path()[5].message_id)
-    assert view is not None
     bar = search(program, "needle")
     qtbot.waitUntil(lambda: bar.count.text().endswith("of 7"))
 
@@ -213,6 +211,9 @@ def test_what_the_user_folds_again_stays_folded(
             QTest.keyClick(bar.field, Qt.Key.Key_Return)
 
     go_to("7 of 7")
+    view = chat.reply_view(program.session.current.path()[5].message_id)
+    assert view is not None
+    view.flush()
     (block,) = view.parts.reasoning
     assert block.is_open
     block.header.click()
