@@ -161,6 +161,20 @@ def test_what_was_sent_too_early_comes_back(
     assert composer.held.button.text() == "Load with 8k context"
 
 
+def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello")
+    client.reply("Hi there")
+    program.session.continue_reply()
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    path = program.session.current.path()
+    assert [message.content for message in path] == ["Hello", "Hi there"]
+    assert program.session.current.place_of(path[1].message_id) == (0, 1)
+    assert "Too many tokens" in program.window.chat_pane.errors.text.text()
+
+
 def test_the_sizes_on_offer() -> None:
     state = PairState(
         "ready", Pair(ModelParams("t.gguf")), replace(model_info("t"), n_ctx_train=40_960)

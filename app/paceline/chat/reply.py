@@ -169,6 +169,11 @@ class Reply:
         """Whether nothing more will come."""
         return self.status in ("finished", "failed")
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the model has written anything; what it goes on after does not count."""
+        return self.first_token_s is not None
+
     def grow(self, event: TurnEvent, clock_s: float) -> None:
         """Take what an event of its turn says; how it ended is set by `ReplyRunner`.
 

@@ -369,7 +369,7 @@ class ChatSession:
     def take_back(self, reply: Reply) -> Message | None:
         """Delete a reply that failed before it began; returns its question if that is gone, too."""
         name = reply.conversation_id
-        if not reply.has_ended or reply.steps or self.conversations.summary(name) is None:
+        if not reply.has_ended or reply.has_begun or self.conversations.summary(name) is None:
             return None
         old = self.conversations.get(name)
         if reply.message_id not in old.messages:

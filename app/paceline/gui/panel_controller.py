@@ -146,7 +146,7 @@ class PanelController(QObject):
         error = reply.error
         if error is None:
             self._tell_of_incomplete_json(reply)
-        if error is None or reply.steps:
+        if error is None or reply.has_begun:
             return
         action: Action | None = None
         if error.code in REFUSALS:
