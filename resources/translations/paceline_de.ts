@@ -3208,13 +3208,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
-        <source>first token {:.1f} s</source>
-        <translation>erstes Token {:.1f} s</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
-        <source>plain ≈ {}</source>
-        <translation>einfach ≈ {}</translation>
+        <source>first token {:.2f} s</source>
+        <translation>erstes Token {:.2f} s</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
@@ -3245,6 +3240,11 @@
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
         <source>{} tokens/s</source>
         <translation>{} Token/s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>≈ {} without drafts</source>
+        <translation>≈ {} ohne Entwürfe</translation>
     </message>
 </context>
 <context>

@@ -14,12 +14,13 @@ import pytest
 import make_pairs
 from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline.cli import calibrate
+from paceline.cli.calibrate import costs_table, rows_of
 from paceline.cli.interrupts import Interrupts
 from paceline.engine.facts import Facts
 from paceline.engine.measure.decode_timer import WIDTHS
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
-from paceline.messages import Calibrate, Calibrated, Command, EngineDied, Event
+from paceline.messages import Calibrate, Calibrated, Command, EngineDied, Event, WidthCost
 
 TARGET = make_pairs.DEMO_TARGET
 FIELDS = ["tokens", "seconds", "ratio", "seconds_per_token", "break_even", "n_samples"]
@@ -154,3 +155,14 @@ def test_an_engine_that_fails_is_told(answer: Event, words: str) -> None:
 def test_help_names_it() -> None:
     assert "calibrate " in paceline("--help").out
     assert "--threads-draft" in paceline("calibrate", "--help").out
+
+
+def test_the_table_tells_lookups_and_draft_model_apart() -> None:
+    """A lookup costs nothing to ask, so that it may pay where the draft model never does."""
+    costs = [WidthCost(1, 0.010, 3), WidthCost(4, 0.025, 3)]
+    table = costs_table(rows_of(costs, 0.009), 0.009)
+    head, _, four, *_ = table.splitlines()
+    assert head.split("  ")[-2:] == ["draft model pays from", "lookup pays from"]
+    draft_model, lookup = four.split()[-2:]
+    assert draft_model == "never"
+    assert 60 < int(lookup.rstrip("%")) < 80

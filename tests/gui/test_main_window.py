@@ -245,8 +245,12 @@ def test_a_chat_is_chosen_renamed_deleted_and_brought_back(
     assert titles(program) == []
     assert replies(program) == []
     assert not sidebar.undo_bar.isHidden()
-    qtbot.mouseClick(sidebar.undo_button, Qt.MouseButton.LeftButton)
-    assert titles(program) == ["New title"]
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
+    before = QApplication.focusWidget()
+    assert before is not None
+    qtbot.keyClick(before, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: titles(program) == ["New title"])
     assert [view.plain_text for view in replies(program)] == ["Hi"]
     assert sidebar.undo_bar.isHidden()
 

@@ -168,8 +168,13 @@ def as_text(report: dict[str, Any]) -> str:
 
 def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
     """Return what steps of each width cost, a line each, and below what drafting a token takes."""
-    titles = ("tokens", "ms per step", "of a plain step", "ms per token", "pays from")
-    table = in_columns([titles, *map(_cells, rows)], right=range(5))
+    titles = ["tokens", "ms per step", "of a plain step", "ms per token", "pays from"]
+    cells = [_cells(row) for row in rows]
+    if draft_token_s:  # the draft model's time is in the last column, a lookup's would be none
+        titles[-1:] = ["draft model pays from", "lookup pays from"]
+        for row, texts in zip(rows, cells, strict=True):
+            texts.append(_share(row.tokens, break_even(row.tokens, row.ratio)))
+    table = in_columns([titles, *cells], right=range(len(titles)))
     if draft_token_s is None:
         return table
     share = draft_token_s / rows[0].seconds
@@ -178,14 +183,20 @@ def costs_table(rows: Sequence[Row], draft_token_s: float | None) -> str:
     )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return (
+def _cells(row: Row) -> list[str]:
+    return [
         str(row.tokens),
         f"{row.seconds * 1e3:.2f}",
         f"{row.ratio:.2f}",
         f"{row.seconds_per_token * 1e3:.2f}",
-        "" if row.tokens == 1 else "never" if row.break_even is None else f"{row.break_even:.0%}",
-    )
+        _share(row.tokens, row.break_even),
+    ]
+
+
+def _share(n_tokens: int, share: float | None) -> str:
+    if n_tokens == 1:
+        return ""
+    return "never" if share is None else f"{share:.0%}"
 
 
 # ---------------------------------------------------------------------------------- what costs mean

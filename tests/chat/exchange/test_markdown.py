@@ -31,8 +31,8 @@ def test_the_shown_path_as_markdown() -> None:
         "> **Reasoning**\n>\n> Hm.\n>\n> So.\n\n"
         "Use:\n\n```py\nx = 1\n```\n\n"
         "*This reply failed: It broke.*\n\n"
-        "*30.0 tokens/s · plain ≈ 15.0 · 2.00× · 68 % of 88 drafted accepted · first token 0.1 s"
-        " · draft for A model*\n"
+        "*30.0 tokens/s · 2.00× · ≈ 15.0 without drafts · 68 % of 88 drafted accepted"
+        " · first token 0.12 s · draft for A model*\n"
     )
 
 

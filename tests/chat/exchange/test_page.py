@@ -246,3 +246,12 @@ def test_only_the_newest_versions_are_exported() -> None:
     assert [text for text in page.texts if text.startswith("Beside")] == [
         f"Beside version {n} of 12" for n in range(5, 12)
     ]
+
+
+def test_blanks_around_a_token_have_no_colour() -> None:
+    """Indentation is no word that somebody guessed."""
+    text = "```py\n    x = 1\n```\n"
+    trace = TokenTrace(1, "draft", 0, None, len(text))
+    step = StepCommitted("t", 1, (trace,), text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    page = reply_page(text, (step,))
+    assert re.search(r"<code>    <span [^>]*>x = 1</span>", page)

@@ -277,8 +277,13 @@ class PageText:
             self._token(text[span.start - offset : span.end - offset], span)
 
     def _token(self, text: str, span: TokenSpan) -> None:
-        tag = self._open_tag(span)
-        self.out.append(f"{tag}{escape(text)}</span>" if tag else escape(text))
+        """Colour a token, but not the blanks around it, as in the window."""
+        tag, inner = self._open_tag(span), text.strip()
+        if not (tag and inner):
+            self.out.append(escape(text))
+            return
+        before, after = text.split(inner, 1)
+        self.out.append(f"{escape(before)}{tag}{escape(inner)}</span>{escape(after)}")
 
 
 def _block_tag(token: Token) -> str:

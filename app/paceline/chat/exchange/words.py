@@ -65,9 +65,9 @@ class Words:
     edited: str = "Edited by its user."
     version: str = "Beside version {other} of {n}"
     speed: str = "{} tokens/s"
-    plain: str = "plain ≈ {}"
+    plain: str = "≈ {} without drafts"
     accepted: str = "{share:.0f} % of {n} drafted accepted"
-    first_token: str = "first token {:.1f} s"
+    first_token: str = "first token {:.2f} s"
     strategy: str = "{strategy} for {model}"
     by_target: str = "the target's own · step {step}"
     by_drafter: str = "accepted from {who} · {place} of {total} drafted · step {step}"
@@ -111,8 +111,8 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
     stats = record.stats
     parts = [words.speed.format(_speed(stats.tokens_per_s))]
     if stats.speedup is not None:
-        parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0)))
         parts.append(f"{stats.speedup.ratio:.2f}×")
+        parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0)))
     if stats.acceptance_rate is not None:
         n_judged = stats.n_drafted - stats.n_discarded
         parts.append(words.accepted.format(share=stats.acceptance_rate * 100, n=n_judged))

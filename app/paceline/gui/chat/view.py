@@ -133,8 +133,6 @@ class LegendLine(QWidget):
         self._legend.setVisible(wanted)
 
 
-_ABOVE_PX = 8
-"""Between the button that leads to the end and the lower edge."""
 _N_DELETED = 3
 MARKED_MS = 6_000
 """How long words stay marked that the list of chats was searched for."""
@@ -537,7 +535,7 @@ class ChatView(QWidget):
         is_elsewhere = not self._list.follows and not (
             self._pages.has_end and self._list.room_below() <= 0
         )
-        self._to_end.show_over(self._list, wanted=is_elsewhere)
+        self._to_end.show_at(self._legend, wanted=is_elsewhere and self._list.isVisible())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the button above the text in its place."""
@@ -546,7 +544,7 @@ class ChatView(QWidget):
 
 
 class LatestButton(QToolButton):
-    """Leads to the end of the conversation; hidden at first, floats over its lower edge."""
+    """Leads to the end of the conversation; hidden at first."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -567,16 +565,19 @@ class LatestButton(QToolButton):
         if event.type() == QEvent.Type.StyleChange:
             self.setIconSize(icon_size())
 
-    def show_over(self, widget: QWidget, *, wanted: bool) -> None:
-        """Stand over the lower edge of a sibling, or be hidden."""
-        self.setVisible(wanted and widget.isVisible())
+    def show_at(self, line: QWidget, *, wanted: bool) -> None:
+        """Stand at the right end of the legend's line, where no text is covered, or be hidden."""
+        self.setVisible(wanted)
         if self.isVisible():
-            size = self.sizeHint()
+            size, place = self.sizeHint(), line.geometry()
             self.resize(size)
-            place = widget.geometry()
-            left = place.left() + (place.width() - size.width()) // 2
-            self.move(left, place.bottom() - _ABOVE_PX - size.height())
+            column = min(COLUMN_PX, place.width() - 2 * MARGIN_PX)
+            right = place.center().x() + column // 2
+            self.move(right - size.width(), place.center().y() - size.height() // 2)
             self.raise_()
+
+
+MIN_WIDTH = 320
 
 
 MIN_WIDTH = 320

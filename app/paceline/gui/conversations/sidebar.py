@@ -94,6 +94,7 @@ class UndoBar(QFrame):
         self._words.setProperty("role", "small")
         self.button = QPushButton(self.tr("Undo"))
         self.button.setProperty("kind", "quiet")
+        self.button.setShortcut(QKeySequence.StandardKey.Undo)  # where no text is being written
         self.button.clicked.connect(self._on_clicked)
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 2, 4, 2)

@@ -24,8 +24,6 @@ from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel
-from paceline.gui.look.current import look
-from paceline.gui.look.local_style import tick_list_stylesheet
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -223,7 +221,6 @@ class TagEditor(QDialog):
         self.field.installEventFilter(self)
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Tags"))
-        self.list.setStyleSheet(tick_list_stylesheet(look.theme))
         for tag in dict.fromkeys((*summary.tags, *sorted(known, key=str.casefold))):
             self._add(tag, is_ticked=tag in self._order)
         self.list.itemChanged.connect(self._on_item)

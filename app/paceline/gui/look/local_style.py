@@ -153,14 +153,6 @@ QListView[kind="models"]:focus { border: 0; }
 QComboBox[kind="value"] { background: $surface; border-color: $line; }
 """)
 
-_TICKS = Template("""
-QListView { border-radius: 8px; padding: 4px; }
-QListView::indicator {
-    width: 12px; height: 12px; border: 1px solid $muted; border-radius: 4px; background: $surface;
-}
-QListView::indicator:checked { background: $accent; border-color: $accent; }
-""")
-
 _DROP_ZONES = Template("""
 QWidget#drop_zones { background: $window; }
 QFrame[kind="dropzone"] {
@@ -198,11 +190,6 @@ def bench_stylesheet(theme: Theme) -> str:
 def picker_stylesheet(theme: Theme) -> str:
     """The rules of the dialog that picks a pair."""
     return _in_colours(_PICKER, theme)
-
-
-def tick_list_stylesheet(theme: Theme) -> str:
-    """The rules of a list whose items can be ticked."""
-    return _in_colours(_TICKS, theme)
 
 
 def drop_zones_stylesheet(theme: Theme) -> str:
