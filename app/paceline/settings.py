@@ -160,6 +160,8 @@ class Settings:
         draft_presets: Strategies that are kept per pair.
         promptings: Templates and ways to reason that were chosen for models, the newest first, at
             most `MAX_PROMPTINGS`.
+        keeps_on_edit: Whether the reply to an edited question is drawn with the old one's seed, so
+            that it keeps what need not change.
         cuts_long_chats: Whether the oldest messages are left out when a chat outgrows the context;
             otherwise such a message is refused.
         font_px: Size of running text in device-independent pixels.
@@ -188,6 +190,7 @@ class Settings:
     default_preset: str = ""
     draft_presets: tuple[DraftPreset, ...] = ()
     promptings: tuple[ModelPrompting, ...] = ()
+    keeps_on_edit: bool = True
     cuts_long_chats: bool = True
     font_px: int = 14
     motion: Motion = "system"

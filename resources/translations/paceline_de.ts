@@ -253,6 +253,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Bring later t&amp;urns up to date</source>
+        <translation>Spätere &amp;Fragen nachziehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>C&amp;ontinue the reply</source>
         <translation>Antwort fort&amp;setzen</translation>
     </message>
@@ -323,6 +328,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>No older version of this chat has later questions.</source>
+        <translation>Keine ältere Fassung dieses Chats hat spätere Fragen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>No reply is being written.</source>
         <translation>Gerade wird keine Antwort geschrieben.</translation>
     </message>
@@ -345,6 +355,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Re&amp;name the chat</source>
         <translation>Chat &amp;umbenennen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Regenerate, &amp;keeping what need not change</source>
+        <translation>Neu erzeugen und &amp;behalten, was bleiben kann</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -390,6 +405,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>There is no reply at the end to continue.</source>
         <translation>Am Ende steht keine Antwort, die fortgesetzt werden könnte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>There is no reply whose seed could be kept.</source>
+        <translation>Es gibt keine Antwort, deren Seed behalten werden könnte.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -1682,6 +1702,16 @@
     <name>ChatController</name>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>A later question is in the older version only.</source>
+        <translation>Eine spätere Frage steht nur in der älteren Fassung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Ask here, too</source>
+        <translation>Auch hier stellen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Branched here from a chat that was deleted</source>
         <translation>Hier abgezweigt von einem gelöschten Chat</translation>
     </message>
@@ -1689,6 +1719,11 @@
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Branched here from “{}”</source>
         <translation>Hier abgezweigt von „{}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Bringing later turns up to date: {} of {}.</source>
+        <translation>Spätere Fragen werden nachgezogen: {} von {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
@@ -1702,6 +1737,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>Stop</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>The message was deleted.</source>
         <translation>Die Nachricht wurde gelöscht.</translation>
     </message>
@@ -1709,6 +1749,11 @@
         <location filename="../../app/paceline/gui/chat/controller.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/controller.py"/>
+        <source>{} later questions are in the older version only.</source>
+        <translation>{} spätere Fragen stehen nur in der älteren Fassung.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/controller.py"/>
@@ -3336,6 +3381,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>kept {} of the earlier reply</source>
+        <translation>{} der früheren Antwort behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>kept {} of the {} tokens of the earlier reply</source>
+        <translation>{} der {} Token der früheren Antwort behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>llama.cpp's ({})</source>
         <translation>von llama.cpp ({})</translation>
     </message>
@@ -3443,6 +3498,11 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} was asked but never sure enough: nothing was drafted.</source>
         <translation>{} wurde gefragt, war aber nie sicher genug: Nichts wurde entworfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>{}: {} of {} before the first insertion or omission, {} of {} after it</source>
+        <translation>{}: {} von {} vor der ersten Einfügung oder Auslassung, {} von {} danach</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3663,6 +3723,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>Edits keep what need not change</source>
+        <translation>Änderungen behalten, was bleiben kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Enter</source>
         <translation>Eingabe</translation>
     </message>
@@ -3713,6 +3778,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>The reply to an edited question is drawn with the seed of the old one and differs only where it has to. Off: every edit draws a new seed, as Regenerate does.</source>
+        <translation>Die Antwort auf eine geänderte Frage wird mit dem Seed der alten gezogen und weicht nur ab, wo sie muss. Aus: Jede Änderung zieht einen neuen Seed, wie „Neu erzeugen“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Window</source>
         <translation>Fenster</translation>
     </message>
@@ -3720,6 +3790,11 @@
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Writing</source>
         <translation>Schreiben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
+        <source>seed edit</source>
+        <translation>seed ändern bearbeiten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -5096,6 +5171,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Keep what need not change</source>
+        <translation>Behalten, was bleiben kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Send</source>
         <translation>Senden</translation>
     </message>
@@ -5108,6 +5188,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Send the edited message</source>
         <translation>Bearbeitete Nachricht senden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>The new reply has the seed of the old one, and differs where it has to</source>
+        <translation>Die neue Antwort hat den Seed der alten und weicht ab, wo sie muss</translation>
     </message>
 </context>
 <context>
@@ -6827,6 +6912,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>Earlier reply</source>
+        <translation>Frühere Antwort</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>

@@ -51,6 +51,7 @@ OTHER = Settings(
     default_preset="Calm",
     draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
     promptings=(ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
+    keeps_on_edit=False,
     cuts_long_chats=False,
     font_px=16,
     motion="reduced",

@@ -26,7 +26,14 @@ from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.messages import FinishReason, ModelInfo, Strategy, TokenTrace, TurnStats
+    from paceline.messages import (
+        EarlierReply,
+        FinishReason,
+        ModelInfo,
+        Strategy,
+        TokenTrace,
+        TurnStats,
+    )
 
 TurnEvent = (
     TurnStarted
@@ -107,6 +114,7 @@ class Reply:
         waits_again: Whether the engine died before it began, and it was handed to the next one.
         n_parts: In how many turns it was written; those before are in text, traces and steps.
         edited: Whether its user wrote the text.
+        earlier: The reply that it replaces, and other versions of that one.
     """
 
     turn_id: str
@@ -138,6 +146,7 @@ class Reply:
     waits_again: bool = False
     n_parts: int = 1
     edited: bool = False
+    earlier: tuple[EarlierReply, ...] = ()
 
     def go_on_after(self, text: str, old: Reply | None) -> None:
         """Begin with another reply's text, drawn as that was; None: only the text is known."""

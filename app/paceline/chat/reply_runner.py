@@ -22,6 +22,7 @@ from paceline.errors import UserError
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
     ControlReported,
+    EarlierReply,
     FiguresReported,
     LoadFailed,
     PrefillProgressed,
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
         Unloaded,
     )
     from paceline.params import ReplySettings
+
+
+_MOST_VERSIONS = 4
+"""Of a reply that draft the next one."""
 
 
 class SessionListener(Protocol):
@@ -147,6 +152,8 @@ class ReplyRunner:
         greedy: bool = False,
         recording: Recording | None = None,
         continued: Message | None = None,
+        replaced: Message | None = None,
+        keeps: bool = False,
     ) -> Reply:
         """Start a reply in the shown conversation; none may be under way.
 
@@ -157,6 +164,8 @@ class ReplyRunner:
             greedy: Take the likeliest token each time, regardless of the settings.
             recording: Its events will come from here; the engine is not asked.
             continued: Another reply to the question, with which it begins.
+            replaced: The reply that it takes the place of: it drafts, as its other versions do.
+            keeps: Whether it is drawn with that one's seed, unless the settings have another.
         """
         self._is_recorded = recording is not None
         if recording is None:
@@ -164,6 +173,9 @@ class ReplyRunner:
             if greedy:
                 sampling = replace(settings.sampling, temperature=0.0)
                 settings = replace(settings, sampling=sampling)
+            old = self._conversations.full_reply(replaced.message_id) if replaced else None
+            if keeps and old is not None and settings.seed is None:
+                settings = replace(settings, seed=old.seed)
             options = self._asked_options(self._conversations.current.conversation_id, settings)
         else:
             options = TurnOptions(read_strategy(recording.strategy))
@@ -177,8 +189,9 @@ class ReplyRunner:
         )
         reply.ask(options)
         if continued is not None:
-            old = self._conversations.full_reply(continued.message_id)
-            reply.go_on_after(continued.content, old)
+            before = self._conversations.full_reply(continued.message_id)
+            reply.go_on_after(continued.content, before)
+        reply.earlier = self._versions(replaced or continued)
         self._active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
@@ -198,6 +211,18 @@ class ReplyRunner:
         elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
         return reply
+
+    def _versions(self, first: Message | None) -> tuple[EarlierReply, ...]:
+        """Return a reply and the newest of its other versions; none: there is no such reply."""
+        if first is None:
+            return ()
+        others = [m for m in self._conversations.current.siblings(first.message_id) if m != first]
+        found = []
+        for message in (first, *others[:-_MOST_VERSIONS:-1]):
+            reply = self._conversations.full_reply(message.message_id)
+            traces = reply.traces if reply is not None else ()
+            found.append(EarlierReply(tuple(t.token for t in traces), message.content))
+        return tuple(version for version in found if version.text)
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
         """Return what is asked for now; nothing of a private conversation is remembered."""
@@ -361,4 +386,5 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
         prompting=options.prompting,
         begun=tuple(trace.token for trace in reply.traces),
         begun_text=reply.text,
+        earlier=reply.earlier,
     )

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from paceline.chat.conversations import Conversations, DeletedMessages, without, without_reply
+from paceline.chat.later_turns import LaterTurns, later_turns
 from paceline.chat.reply import edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore
@@ -186,6 +187,7 @@ class ChatSession:
             client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock
         )
         self._listener: SessionListener | None = None
+        self._later: LaterTurns | None = None
         self._observers: list[Callable[[Event], None]] = []
 
     @property
@@ -202,6 +204,11 @@ class ChatSession:
     def active(self) -> Reply | None:
         """The reply that is under way."""
         return self._runner.active
+
+    @property
+    def later(self) -> LaterTurns | None:
+        """How far `bring_up_to_date` is; None: it is not at work."""
+        return self._later
 
     def set_listener(self, listener: SessionListener | None) -> None:
         """Tell `listener` from now on what changes."""
@@ -247,6 +254,7 @@ class ChatSession:
                 if isinstance(event, TurnStarted):
                     self.stored_texts.on_turn()
                 self._runner.on_turn_event(event)
+        self._go_on_later()
 
     # ------------------------------------------------------------------------------- replies
 
@@ -289,7 +297,12 @@ class ChatSession:
         self.conversations.put(replace(named, settings=self.conversations.settings), (question_id,))
 
     def edit(
-        self, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
+        self,
+        message_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] | None = None,
+        *,
+        keeps: bool = False,
     ) -> bool:
         """Add a message of the user as a new version of an old one, and start its reply.
 
@@ -299,6 +312,7 @@ class ChatSession:
             message_id: The old message, which stays beside the new one.
             text: What the new one says.
             attachments: Its files; None: those of the old one.
+            keeps: Whether the reply keeps what need not change of the old one: its seed.
 
         Returns:
             False: it is no user's message, it would be empty, or a reply is under way.
@@ -312,32 +326,80 @@ class ChatSession:
         files = old.attachments if attachments is None else attachments
         if not (text or files):
             return False
+        replaced = self._answer_to(message_id)
         new_id = self.conversations.new_id()
         now = self.conversations.now()
         edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
         self._put_question(edited, new_id)
-        self._runner.start(new_id, shows_again=True)
+        self._runner.start(new_id, shows_again=True, replaced=replaced, keeps=keeps)
         return True
 
-    def regenerate(self, message_id: str = "") -> bool:
+    def _answer_to(self, question_id: str) -> Message | None:
+        """The reply to a question: the one that is shown, or else the newest."""
+        answers = self.current.children(question_id)
+        shown = self.current.path()
+        return next((m for m in answers if m in shown), answers[-1] if answers else None)
+
+    def regenerate(self, message_id: str = "", *, keeps: bool = False) -> bool:
         """Answer a question once more, beside the old reply; False if there is none.
 
         Args:
             message_id: The old reply, or the question; empty: the last one, or the last question's.
+            keeps: Whether the reply keeps what need not change of the old one: its seed. It is
+                the same if nothing has changed since.
         """
         question_id: str | None
+        replaced = None
         if message_id:
             old = self.current.messages.get(message_id)
             question_id = message_id if old is not None else None
             if old is not None and old.role == "assistant":
-                question_id = old.parent_id
+                question_id, replaced = old.parent_id, old
         else:
             questions = [m.message_id for m in self.current.path() if m.role == "user"]
             question_id = questions[-1] if questions else None
         if self.active is not None or question_id is None:
             return False
-        self._runner.start(question_id, shows_again=True)
+        replaced = replaced or self._answer_to(question_id)
+        self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=keeps)
         return True
+
+    def bring_up_to_date(self) -> bool:
+        """Ask the questions that only an older branch has in the shown one, too, one by one.
+
+        Each reply is drawn with its old one's seed. The listener hears of each as of any other;
+        `later` counts them. A stop, a failure, or another chat ends it after the reply under way.
+
+        Returns:
+            False: there are none, or a reply is under way.
+        """
+        turns = later_turns(self.current)
+        if self.active is not None or not turns:
+            return False
+        n_questions = sum(message.role == "user" for message in turns)
+        self._later = LaterTurns(self.current.conversation_id, n_questions)
+        self._ask_later(turns)
+        return True
+
+    def _ask_later(self, turns: Sequence[Message]) -> None:
+        question, *answers = turns
+        question_id = self._add_question(question.content, question.attachments)
+        replaced = answers[0] if answers else None
+        self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=True)
+
+    def _go_on_later(self) -> None:
+        """Ask the next question where the last one was answered; otherwise it is over."""
+        later = self._later
+        if later is None or self.active is not None:
+            return
+        turns: tuple[Message, ...] = ()
+        if self.current.conversation_id == later.conversation_id:
+            last = self.conversations.reply_of(self.current.leaf_id or "")
+            if last is not None and last.status == "finished" and last.reason != "cancelled":
+                turns = later_turns(self.current)
+        self._later = replace(later, n_asked=later.n_asked + 1) if turns else None
+        if turns:
+            self._ask_later(turns)
 
     def continue_reply(self, message_id: str = "") -> bool:
         """Let a reply go on where it ended, as a new version of it; False if there is none.

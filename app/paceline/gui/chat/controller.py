@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from paceline.chat.advice.decisions import mix_of
+from paceline.chat.later_turns import later_turns
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.markdown.code import file_pattern
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from paceline.messages import StepCommitted
 
 _STEM = "code"
-_DELETED = "deleted messages"
+_DELETED, _LATER = "deleted messages", "later turns"
 
 
 class ChatController(QObject):
@@ -54,6 +55,7 @@ class ChatController(QObject):
         self._chat, self._composer = pane.chat, pane.composer
         self._notices, self._actions = context.notices, context.actions
         self._send_key = context.settings.setting("send_key")
+        self._chat.keeps = self._keeps = context.settings.setting("keeps_on_edit")
         self._writer = ReplyWriter(context.pair, self)
         self._code = CodeSaver(context.save_file, context.window, self)
         self._shown_id = ""
@@ -67,6 +69,8 @@ class ChatController(QObject):
         context.pair.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
+        context.actions.renew.triggered.connect(self._on_renew)
+        context.actions.later_turns.triggered.connect(self._on_later_turns)
         context.actions.continue_reply.triggered.connect(self._on_continue)
         context.actions.copy_reply.triggered.connect(self._on_copy_reply)
         self._composer.message_submitted.connect(session.send)
@@ -74,7 +78,7 @@ class ChatController(QObject):
         self._composer.edit.edit_last_requested.connect(self._on_edit_last)
         chat = self._chat
         chat.fill_wanted.connect(self._on_fill_wanted)
-        chat.edit_submitted.connect(session.edit)
+        chat.edit_submitted.connect(self._on_edit)
         chat.regenerate_requested.connect(session.regenerate)
         chat.delete_requested.connect(self._on_delete)
         chat.continue_requested.connect(session.continue_reply)
@@ -106,6 +110,20 @@ class ChatController(QObject):
     def _on_regenerate(self) -> None:
         """Answer the last question once more."""
         self._session.regenerate()
+
+    @Slot()
+    def _on_renew(self) -> None:
+        """Answer the last question once more, with the seed that the shown reply had."""
+        self._session.regenerate(keeps=True)
+
+    @Slot(str, str)
+    def _on_edit(self, message_id: str, text: str) -> None:
+        self._session.edit(message_id, text, keeps=self._keeps.value)
+
+    @Slot()
+    def _on_later_turns(self) -> None:
+        """Ask what only an older branch asks."""
+        self._session.bring_up_to_date()
 
     @Slot()
     def _on_continue(self) -> None:
@@ -194,6 +212,7 @@ class ChatController(QObject):
         is_same = conversation.conversation_id == self._shown_id
         if not is_same:
             self._notices.settled.emit(_DELETED)
+            self._notices.settled.emit(_LATER)
             self.keep_place()
         place = None
         if not is_same:
@@ -231,6 +250,7 @@ class ChatController(QObject):
         self._live.show(reply)
         self._show_status(reply)
         self._show_busy()
+        self._tell_later()
 
     @Slot(object)
     def _on_progressed(self, reply: Reply) -> None:
@@ -257,12 +277,45 @@ class ChatController(QObject):
             self._live.finish()
         self._show_busy()
         self._show_writing()
+        if self._is_shown(reply):
+            self._offer_later(reply)
 
     @Slot(object)
     def _on_pair_changed(self) -> None:
         reply = self._session.active
         if reply is not None:
             self._show_status(reply)
+
+    # ---------------------------------------------------------------------------- later turns
+
+    def _tell_later(self) -> None:
+        """Say how far later turns are brought up to date; an older offer is out of date."""
+        self._notices.settled.emit(_LATER)
+        later = self._session.later
+        if later is not None:
+            words = self.tr("Bringing later turns up to date: {} of {}.")
+            stop = Action(self.tr("Stop"), self._session.stop)
+            told = words.format(later.n_asked, later.n_questions)
+            self._notices.tell(told, action=stop, topic=_LATER)
+
+    def _offer_later(self, reply: Reply) -> None:
+        """Offer to ask what only an older branch asks, unless that goes on by itself."""
+        has_failed = reply.error is not None or reply.reason == "cancelled"
+        if self._session.later is not None and not has_failed:
+            if self._session.later.is_last:
+                self._notices.settled.emit(_LATER)
+            return
+        self._notices.settled.emit(_LATER)
+        turns = later_turns(self._session.current)
+        n = sum(message.role == "user" for message in turns)
+        if n and not has_failed:
+            words = (
+                self.tr("A later question is in the older version only.")
+                if n == 1
+                else self.tr("{} later questions are in the older version only.")
+            )
+            ask = Action(self.tr("Ask here, too"), self._session.bring_up_to_date)
+            self._notices.tell(words.format(n), action=ask, topic=_LATER)
 
     # --------------------------------------------------------------------------------- showing
 
@@ -289,6 +342,9 @@ class ChatController(QObject):
         path = self._session.current.path()
         can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].content)
         self._actions.continue_reply.setEnabled(can_go_on and not is_busy)
+        self._actions.renew.setEnabled(can_go_on and not is_busy)
+        has_later = not is_busy and bool(later_turns(self._session.current))
+        self._actions.later_turns.setEnabled(has_later)
 
     def _show_writing(self) -> None:
         reply = self._session.active

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
+    from paceline.gui.state.settings_store import Setting
     from paceline.gui.state.sources import Sources
     from paceline.settings import SendKey
 
@@ -149,7 +150,11 @@ class Found(NamedTuple):
 
 
 class ChatView(QWidget):
-    """Shows one conversation and follows its end while the user stays there."""
+    """Shows one conversation and follows its end while the user stays there.
+
+    Attributes:
+        keeps: Whether edits keep what need not change; None: that is not asked.
+    """
 
     fill_wanted = Signal(object, str)
     """A `ReplyView` that has just been built, and its message's id: fill it in at once. A reply
@@ -169,6 +174,7 @@ class ChatView(QWidget):
     def __init__(self, sources: Sources | None = None, parent: QWidget | None = None) -> None:
         """`sources` say what drafters are called, and their colours."""
         super().__init__(parent)
+        self.keeps: Setting | None = None
         self.setObjectName("chat_view")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._sources = sources
@@ -332,7 +338,7 @@ class ChatView(QWidget):
 
     def _make_item(self, message: ShownMessage) -> MessageItem:
         if message.role == "user":
-            bubble = UserBubble(message, self.requests)
+            bubble = UserBubble(message, self.requests, self.keeps)
             bubble.set_send_key(self._send_key)
             item: MessageItem = bubble
         else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from paceline.gui.state.figures import (
+    kept_words,
     kernel_words,
     percent_text,
     ratio_text,
@@ -156,6 +157,8 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
     rows = [(_tr("Strategy"), strategy), (_tr("Sampling"), sampling_words(record.sampling))]
     if record.seed is not None:
         rows.append((_tr("Seed"), str(record.seed)))
+    if record.stats is not None and record.stats.kept is not None:
+        rows.append((_tr("Earlier reply"), kept_words(record.stats.kept)))
     if record.max_tokens:
         rows.append((_tr("Tokens at most"), f"{record.max_tokens:,}"))
     if record.prompting.template:

@@ -80,6 +80,15 @@ class GeneralPage(SettingsPage):
             ),
         )
         self.add(writing, send, (send.label.text(), self.tr("send key enter")), setting("send_key"))
+        keeps = SwitchRow(
+            self.tr("Edits keep what need not change"),
+            self.tr(
+                "The reply to an edited question is drawn with the seed of the old one and differs "
+                "only where it has to. Off: every edit draws a new seed, as Regenerate does."
+            ),
+            setting("keeps_on_edit"),
+        )
+        self.add(writing, keeps, (keeps.box.text(), self.tr("seed edit")), setting("keeps_on_edit"))
         cuts = SwitchRow(
             self.tr("Shorten chats that outgrow the context"),
             self.tr(

@@ -36,6 +36,8 @@ class Actions(QObject):
 
         self.stop = self._make(self.tr("&Stop the reply"), "Esc")
         self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
+        self.renew = self._make(self.tr("Regenerate, &keeping what need not change"), "Ctrl+Alt+R")
+        self.later_turns = self._make(self.tr("Bring later t&urns up to date"), "Ctrl+Alt+U")
         self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
         self.find = self._make(self.tr("&Find in this chat…"), "Ctrl+F")
         self.find_next = self._make(self.tr("Find ne&xt"), "F3")
@@ -113,7 +115,7 @@ class Actions(QObject):
         file.addAction(self.quit)
         chat = menus.addMenu(self.tr("&Chat"))
         chat.addActions([self.write, self.attach, self.stop])
-        chat.addActions([self.continue_reply, self.regenerate])
+        chat.addActions([self.continue_reply, self.regenerate, self.renew, self.later_turns])
         chat.addActions([self.copy_reply, self.run, self.compare, self.which_strategy])
         chat.addSeparator()
         chat.addActions([self.find, self.find_next, self.find_previous])
@@ -153,6 +155,8 @@ class Actions(QObject):
             (self.stop, self.tr("No reply is being written.")),
             (self.chat_template, self.tr("No model is loaded.")),
             (self.regenerate, self.tr("A reply is being written.")),
+            (self.renew, self.tr("There is no reply whose seed could be kept.")),
+            (self.later_turns, self.tr("No older version of this chat has later questions.")),
             (self.continue_reply, self.tr("There is no reply at the end to continue.")),
             (self.stop_loading, self.tr("Nothing is being loaded.")),
             (self.no_draft, self.tr("There is no draft model.")),

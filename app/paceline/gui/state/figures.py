@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.chat.reply import Reply
-    from paceline.figures import KernelUse, Speedup, SpeedupVerdict
+    from paceline.figures import Kept, KernelUse, Speedup, SpeedupVerdict
     from paceline.gui.kit.card import Row
     from paceline.gui.state.metrics import StepMetrics, Tally
     from paceline.gui.state.sources import Kind, Sources
@@ -89,7 +89,8 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     """The one line below a finished reply; empty where it has no figures.
 
     Speed is in ``<b>``, a gain in ``<em>``, a loss in ``<del>``; a ratio that may be either is as
-    grey as the rest. What Auto decided follows the acceptance.
+    grey as the rest. What was kept of an earlier reply follows it, and what Auto decided the
+    acceptance.
     """
     stats = reply.stats
     if stats is None:
@@ -103,6 +104,8 @@ def stats_line(reply: Reply, decided: str = "") -> str:
         parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
     elif asks_drafter(reply) and not stats.n_drafted:
         parts.append(_tr("nothing drafted"))
+    if stats.kept is not None:
+        parts.append(_tr("kept {} of the earlier reply").format(percent_text(stats.kept.share)))
     if stats.machine_busy:
         parts.append(_tr("machine busy"))
     if stats.acceptance_rate is not None:
@@ -170,12 +173,25 @@ def stats_details(reply: Reply) -> str:
         )
     if stats.mean_committed_per_step is not None:
         rows.append(_tr("{:.2f} tokens per step").format(stats.mean_committed_per_step))
+    if stats.kept is not None:
+        rows.append(kept_words(stats.kept))
     rows.extend(_drafter_rows(stats))
     if stats.n_discarded:
         rows.append(
             _tr("{} drafted behind the end of the reply, never judged").format(stats.n_discarded)
         )
     return "\n".join([*rows, *reply.notes])
+
+
+def kept_words(kept: Kept) -> str:
+    """What a reply has of the one that it replaces, before and after the first insertion."""
+    words = _tr("kept {} of the {} tokens of the earlier reply").format(kept.n_kept, kept.n_earlier)
+    if kept.n_before == kept.n_earlier:
+        return words
+    n_after = kept.n_earlier - kept.n_before
+    return _tr("{}: {} of {} before the first insertion or omission, {} of {} after it").format(
+        words, kept.n_kept_before, kept.n_before, kept.n_kept - kept.n_kept_before, n_after
+    )
 
 
 def _drafter_rows(stats: TurnStats) -> list[str]:

@@ -54,7 +54,7 @@ class EarlierReply:
         self._start()
 
     def _start(self) -> None:
-        self._cursor = 1
+        self._cursor = min(1, len(self._text) - 1)
         self._tail = [_BREAK]
         self._n_agreed = 0
         self._n_seen = 0

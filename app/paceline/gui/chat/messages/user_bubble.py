@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from paceline.gui.chat.composer_edit import ComposerEdit
 from paceline.gui.chat.markdown.found import hits_in
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     from paceline.gui.chat.markdown.requests import MessageRequests
     from paceline.gui.chat.messages.message_actions import MessageActions
     from paceline.gui.chat.messages.message_item import ShownMessage
+    from paceline.gui.state.settings_store import Setting
     from paceline.settings import SendKey
 
 
@@ -40,7 +49,17 @@ class MessageEdit(QFrame):
         parent: QWidget | None = None,
         *,
         for_reply: bool = False,
+        keeps: Setting | None = None,
     ) -> None:
+        """Show a text to be changed.
+
+        Args:
+            text: The text.
+            send_key: What sends.
+            parent: As of any widget.
+            for_reply: Whether it is a reply's.
+            keeps: Whether the next reply keeps what need not change; None: that is not asked.
+        """
         super().__init__(parent)
         self._for_reply = for_reply
         self.setProperty("kind", "editor")
@@ -65,6 +84,14 @@ class MessageEdit(QFrame):
         self.setFocusProxy(self._field)
         row = QHBoxLayout()
         row.setSpacing(8)
+        if keeps is not None:
+            box = QCheckBox(self.tr("Keep what need not change"))
+            box.setToolTip(
+                self.tr("The new reply has the seed of the old one, and differs where it has to")
+            )
+            box.setChecked(keeps.value)
+            box.toggled.connect(keeps.set_value)
+            row.addWidget(box)
         row.addStretch(1)
         row.addWidget(self._cancel)
         row.addWidget(self._send)
@@ -136,8 +163,15 @@ class UserBubble(MessageItem):
 
     gap_below = 4
 
-    def __init__(self, message: ShownMessage, requests: MessageRequests | None = None) -> None:
+    def __init__(
+        self,
+        message: ShownMessage,
+        requests: MessageRequests | None = None,
+        keeps: Setting | None = None,
+    ) -> None:
+        """Show a message; for `keeps` see `MessageEdit`."""
         super().__init__(message)
+        self._keeps = keeps
         self._edit: MessageEdit | None = None
         self._is_submitting = False
         self._send_key: SendKey = "enter"
@@ -269,7 +303,8 @@ class UserBubble(MessageItem):
         """Put a field in the bubble's place, with the message or with a text that was kept."""
         if self._edit is not None:
             return
-        edit = self._edit = MessageEdit(self.text if text is None else text, self._send_key)
+        shown = self.text if text is None else text
+        edit = self._edit = MessageEdit(shown, self._send_key, keeps=self._keeps)
         edit.set_busy(self._is_busy)
         edit.submitted.connect(self._on_submitted)
         edit.cancelled.connect(self._on_cancelled)

@@ -1,0 +1,148 @@
+"""An edit keeps what need not change: the seed, and the old reply as a draft of the new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chat.chat_bench import ChatBench
+from gui.fake_client import STATS
+from paceline.chat.later_turns import later_turns
+from paceline.messages import EarlierReply, StartTurn, TurnFailed, TurnFinished
+from paceline.params import ReplySettings
+
+if TYPE_CHECKING:
+    from paceline.chat.store import ConversationStore
+
+QUESTIONS = ("One?", "Two?", "Three?")
+
+
+@pytest.fixture
+def bench(store: ConversationStore) -> ChatBench:
+    bench = ChatBench(store)
+    for question in QUESTIONS:
+        bench.session.send(question)
+        assert bench.client.last(StartTurn).earlier == (), "a new question replaces nothing"
+        bench.client.reply(f"{question[:-1]}.")
+    return bench
+
+
+def asked(bench: ChatBench) -> StartTurn:
+    return bench.client.last(StartTurn)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, keeps: bool) -> None:
+    assert bench.session.edit(bench.message(2), "Too?", keeps=keeps)
+    assert asked(bench).seed == (7 if keeps else None)
+    (earlier,) = asked(bench).earlier
+    assert earlier.text == "Two."
+    assert earlier.tokens
+
+
+def test_a_seed_of_the_chats_own_goes_first(bench: ChatBench) -> None:
+    bench.session.conversations.set_settings(ReplySettings(seed=5))
+    bench.session.edit(bench.message(2), "Too?", keeps=True)
+    assert asked(bench).seed == 5
+
+
+def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) -> None:
+    bench.session.regenerate()
+    assert asked(bench).seed is None
+    bench.client.reply("Third.")
+    assert [reply.text for reply in asked(bench).earlier] == ["Three."]
+    bench.session.regenerate(keeps=True)
+    assert asked(bench).seed == 7
+    assert [reply.text for reply in asked(bench).earlier] == ["Third.", "Three."]
+
+
+def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
+    """As those of chats that were imported, or written by hand."""
+    bench.session.edit_reply(bench.message(5), "My own.")
+    bench.session.edit(bench.message(4), "And three?", keeps=True)
+    assert asked(bench).earlier[0] == EarlierReply((), "My own.")
+
+
+# ------------------------------------------------------------------------------------ later turns
+
+
+def edited(bench: ChatBench) -> None:
+    """The first question is edited and answered."""
+    bench.session.edit(bench.message(0), "Won?", keeps=True)
+    bench.client.reply("Won.")
+
+
+def later(bench: ChatBench) -> list[str]:
+    return [message.content for message in later_turns(bench.session.current)]
+
+
+def test_what_only_the_older_branch_has_comes_later(bench: ChatBench) -> None:
+    assert later(bench) == []
+    edited(bench)
+    assert later(bench) == ["Two?", "Two.", "Three?", "Three."]
+    bench.session.show_sibling(bench.message(0), -1)
+    assert later(bench) == [], "the older branch lacks nothing"
+
+
+def test_other_questions_are_another_branch(bench: ChatBench) -> None:
+    edited(bench)
+    bench.session.send("Something else?")
+    bench.client.reply("Yes.")
+    assert later(bench) == []
+
+
+def test_a_question_alone_has_no_later_turns(bench: ChatBench) -> None:
+    bench.session.regenerate(bench.message(1))
+    bench.client.reply("Uno.")
+    assert later(bench) == ["Two?", "Two.", "Three?", "Three."]
+    bench.session.edit(bench.message(0), "Won?")
+    assert later(bench) == [], "its reply is under way"
+
+
+def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
+    edited(bench)
+    assert bench.session.bring_up_to_date()
+    assert not bench.session.bring_up_to_date(), "one is under way"
+    for n, (question, old) in enumerate((("Two?", "Two."), ("Three?", "Three.")), 1):
+        state = bench.session.later
+        assert state is not None
+        assert (state.n_asked, state.n_questions, state.is_last) == (n, 2, n == 2)
+        assert asked(bench).messages[-1].content == question
+        assert asked(bench).seed == 7
+        assert asked(bench).earlier[0].text == old
+        bench.client.reply(f"New {old}")
+    assert bench.session.later is None
+    assert bench.session.active is None
+    assert bench.texts == ["Won?", "Won.", "Two?", "New Two.", "Three?", "New Three."]
+    bench.session.show_sibling(bench.message(0), -1)
+    assert bench.texts == ["One?", "One.", "Two?", "Two.", "Three?", "Three."]
+
+
+def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -> None:
+    edited(bench)
+    bench.session.bring_up_to_date()
+    turn_id = bench.client.start_turn()
+    bench.session.stop()
+    bench.client.emit(TurnFinished(turn_id, "cancelled", "New", (1,), 7, "off", STATS))
+    assert bench.session.later is None
+    assert bench.session.active is None
+    assert later(bench) == ["Three?", "Three."]
+
+
+def test_another_chat_ends_it_after_the_reply_under_way(bench: ChatBench) -> None:
+    edited(bench)
+    bench.session.bring_up_to_date()
+    bench.session.new()
+    bench.client.reply("New Two.")
+    assert bench.session.later is None
+    assert bench.texts == []
+
+
+def test_a_failure_ends_it(bench: ChatBench) -> None:
+    edited(bench)
+    bench.session.bring_up_to_date()
+    turn_id = bench.client.start_turn()
+    bench.client.emit(TurnFailed(turn_id, "compute-failed", "It failed.", ""))
+    assert bench.session.later is None
+    assert bench.session.active is None
