@@ -3,7 +3,7 @@
 Each of 100 prompts is answered, edited in five small ways (`edited_prompts.py`) and answered again
 with the same seed: by plain decoding, by `earlier` alone and by Auto, in changing order, with one
 thread and in seconds of its processor time. Another seed shows what is kept by chance. Every reply
-is compared with plain decoding's. With ``--log`` each reply is written down at once, and a later
+is compared with plain decoding's. With ``--log`` each edit is written down at once, and a later
 run goes on after the last one.
 
 Limits: what is kept is at least twice what another seed keeps; where 80 % are kept, `earlier` is at
@@ -18,7 +18,6 @@ import json
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -63,21 +62,22 @@ def _kept(kept: Kept) -> list[int]:
     return [kept.n_earlier, kept.n_kept, kept.n_before, kept.n_kept_before]
 
 
-def _measure(pair: Pair, n: int, n_tokens: int) -> Iterator[dict[str, Any]]:
-    """Yield one row for each edit of a prompt."""
-    for turn, (name, (before, after)) in enumerate(edited(n).items()):
-        old = _reply(pair, before, n_tokens)[0].tokens
-        fresh = _reply(pair, after, n_tokens, seed=OTHER)[0].tokens
-        row: dict[str, Any] = {"prompt": n, "edit": name, "fresh": _kept(kept_of(old, fresh))}
-        tokens = set()
-        for i in range(len(STRATEGIES)):
-            how = STRATEGIES[(i + turn + n) % len(STRATEGIES)]
-            done, whole_s, decode_s = _reply(pair, after, n_tokens, how=how, old=old)
-            tokens.add(done.tokens)
-            stats = done.stats
-            row[how] = [whole_s, decode_s, stats.n_steps, stats.n_drafted, stats.n_accepted]
-            row["kept"], row["n_tokens"] = _kept(kept_of(old, done.tokens)), len(done.tokens)
-        yield row | {"is_same": len(tokens) == 1}
+def _measure(pair: Pair, n: int, name: str, n_tokens: int) -> dict[str, Any]:
+    """Return what became of one edit of a prompt."""
+    before, after = edited(n)[name]
+    old = _reply(pair, before, n_tokens)[0].tokens
+    fresh = _reply(pair, after, n_tokens, seed=OTHER)[0].tokens
+    row: dict[str, Any] = {"prompt": n, "edit": name, "fresh": _kept(kept_of(old, fresh))}
+    tokens = set()
+    first = n + EDITS.index(name)
+    for i in range(len(STRATEGIES)):
+        how = STRATEGIES[(first + i) % len(STRATEGIES)]
+        done, whole_s, decode_s = _reply(pair, after, n_tokens, how=how, old=old)
+        tokens.add(done.tokens)
+        stats = done.stats
+        row[how] = [whole_s, decode_s, stats.n_steps, stats.n_drafted, stats.n_accepted]
+        row["kept"], row["n_tokens"] = _kept(kept_of(old, done.tokens)), len(done.tokens)
+    return row | {"is_same": len(tokens) == 1}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,12 +95,15 @@ def main(arguments: list[str] | None = None) -> int:
     if args.log and args.log.exists():
         rows = [json.loads(line) for line in args.log.read_text("utf-8").splitlines()]
     if not args.report:
-        known = {row["prompt"] for row in rows}
-        _run(args, rows, [n for n in range(args.prompts) if n not in known])
+        known = {(row["prompt"], row["edit"]) for row in rows}
+        every = ((n, name) for n in range(args.prompts) for name in EDITS)
+        _run(args, rows, [each for each in every if each not in known])
     return _judge(rows, is_own=args.kernels == "own")
 
 
-def _run(args: argparse.Namespace, rows: list[dict[str, Any]], prompts: list[int]) -> None:
+def _run(
+    args: argparse.Namespace, rows: list[dict[str, Any]], edits: list[tuple[int, str]]
+) -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
     import real_models  # type: ignore[import-not-found]  # noqa: PLC0415 - it lies with the tests
 
@@ -113,13 +116,12 @@ def _run(args: argparse.Namespace, rows: list[dict[str, Any]], prompts: list[int
             model.clock = time.thread_time
         calibrated(pair.loaded, Calibrate("all"))
         _reply(pair, edited(0)["synonym"][0], 20)  # its first steps are plain in any case
-        for n in prompts:
-            new = list(_measure(pair, n, args.tokens))
-            rows += new
-            print(f"prompt {n}: {len(rows)} replies", flush=True)
+        for n, name in edits:
+            rows.append(_measure(pair, n, name, args.tokens))
+            print(f"prompt {n}, {name}", flush=True)
             if args.log:
                 with args.log.open("a", encoding="utf-8") as file:
-                    file.writelines(json.dumps(row) + "\n" for row in new)
+                    file.write(json.dumps(rows[-1]) + "\n")
 
 
 def _judge(rows: list[dict[str, Any]], *, is_own: bool) -> int:
