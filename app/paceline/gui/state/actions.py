@@ -34,11 +34,7 @@ class Actions(QObject):
         self.quit = self._make(self.tr("&Quit"), "Ctrl+Q")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
-        self.stop = self._make(self.tr("&Stop the reply"), "Esc")
-        self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
-        self.renew = self._make(self.tr("Regenerate, &keeping what need not change"), "Ctrl+Alt+R")
-        self.later_turns = self._make(self.tr("Bring later t&urns up to date"), "Ctrl+Alt+U")
-        self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
+        self._make_replies()
         self.find = self._make(self.tr("&Find in this chat…"), "Ctrl+F")
         self.find_next = self._make(self.tr("Find ne&xt"), "F3")
         self.find_previous = self._make(self.tr("Find prev&ious"), "Shift+F3")
@@ -85,6 +81,13 @@ class Actions(QObject):
         self.about = self._make(self.tr("&About Paceline"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self._say_why_off()
+
+    def _make_replies(self) -> None:
+        self.stop = self._make(self.tr("&Stop the reply"), "Esc")
+        self.regenerate = self._make(self.tr("&Regenerate the reply"), "Ctrl+R")
+        self.renew = self._make(self.tr("Regenerate, &keeping what need not change"), "Ctrl+Alt+R")
+        self.later_turns = self._make(self.tr("Bring later t&urns up to date"), "Ctrl+Alt+U")
+        self.continue_reply = self._make(self.tr("C&ontinue the reply"), "Ctrl+G")
 
     def _make_models(self) -> None:
         self.choose_models = self._make(self.tr("&Choose models…"), "Ctrl+Shift+M")
