@@ -51,6 +51,8 @@ def test_every_library_that_is_needed_has_its_licence() -> None:
     texts = {component.name: component.text for component in found}
     assert "SIL OPEN FONT LICENSE" in texts["Inter"].upper()
     assert "SIL OPEN FONT LICENSE" in texts["JetBrains Mono"].upper()
+    assert texts["STIX Two Math"]
+    assert any(name.startswith("ziamath") for name in texts)
     assert texts["Demo models"]
     assert all(component.licence or component.text for component in found)
 

@@ -14,7 +14,8 @@ from gui.test_markdown_document import BLOCKS, Sheet
 from paceline.chat import maths
 from paceline.gui.chat.markdown.formulas import OBJECT, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
-from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect
+from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect, text_pieces
+from paceline.gui.chat.markdown.provenance import Span
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -265,6 +266,19 @@ def test_a_formula_stands_on_the_line(qtbot: QtBot, chat: ChatView) -> None:
         assert rect.bottom() - size * placed.formula.descent == pytest.approx(baseline)
     assert formula_rect(document, deep).bottom() <= line.height() + 6, "and it has room below"
     assert formula_rect(document, wide).right() <= document.textWidth() + 1, "it is made to fit"
+
+
+def test_letters_beside_a_high_formula_keep_their_height(qtbot: QtBot, chat: ChatView) -> None:
+    source = "\\(\\int_0^1 \\frac{f(x)}{g(x)} dx\\)"
+    view = shown(qtbot, chat, f"letters\n\nand {source} after")
+    plain = view.toPlainText()
+    spans = [Span(0, 7, "draft"), Span(plain.index("after"), len(plain), "draft")]
+    alone, beside = text_pieces(view.document(), spans, 0, len(plain))
+    assert beside.rect.height() == pytest.approx(alone.rect.height(), abs=0.5)
+    (placed,) = view.content.formulas
+    high = formula_rect(view.document(), placed)
+    assert high.height() > 1.5 * beside.rect.height()
+    assert high.top() < beside.rect.top() < beside.rect.bottom() < high.bottom()
 
 
 def test_a_hostile_formula_holds_up_neither_the_window_nor_the_others(

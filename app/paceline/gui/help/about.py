@@ -130,6 +130,7 @@ def _installed(distribution: str) -> str:
         return _tr("not known")
 
 
+_STIX = "https://github.com/stipub/stixfonts"
 _WORDS = ("license", "licence", "copying", "notice")
 _MOST_LETTERS = 300_000
 _MOST_TEXTS = 12
@@ -166,8 +167,11 @@ class ReadLicences:
             _shipped("Demo models", "PSF-2.0", self.resources / "models" / "LICENSE-PSF-2.0.txt"),
         )
         fetched = Component(starter.NAME, "Apache-2.0", f"{starter.SOURCE}\n{starter.LICENCE}")
+        formulas = Component("STIX Two Math", "OFL-1.1", f"{_STIX}\nIt comes with ziamath.")
         libraries = sorted((_library(name) for name in self.libraries), key=_name)
-        return tuple(each for each in (*own, fetched, *libraries) if each.licence or each.text)
+        return tuple(
+            each for each in (*own, fetched, formulas, *libraries) if each.licence or each.text
+        )
 
 
 def _name(component: Component) -> str:

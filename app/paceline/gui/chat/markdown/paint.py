@@ -10,7 +10,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QRegion
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QRegion
 
 from paceline.gui.chat.markdown.format import (
     CELL_PADDING,
@@ -19,6 +19,7 @@ from paceline.gui.chat.markdown.format import (
     INDENT_PX,
     TEXT_PX,
 )
+from paceline.gui.chat.markdown.formulas import OBJECT
 from paceline.gui.chat.markdown.provenance import Span
 from paceline.gui.kit.labels import LAST_BMP
 from paceline.gui.look.current import look
@@ -28,7 +29,7 @@ from paceline.gui.look.theme import ui_font
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from PySide6.QtGui import QTextDocument, QTextLine
+    from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
 
     from paceline.gui.chat.markdown.formulas import PlacedFormula
     from paceline.gui.chat.markdown.inline import Mark
@@ -85,7 +86,8 @@ def text_pieces(
             line = text_layout.lineAt(number)
             begin = base + line.textStart()
             end = min(begin + line.textLength(), last)
-            top, height = origin.y() + line.y(), line.ascent() + line.descent()
+            ascent, descent = _letters(document, block, line)
+            top, height = origin.y() + line.y() + line.ascent() - ascent, ascent + descent
             while index < len(spans) and spans[index].start < end:
                 start, stop = (
                     max(spans[index].start, begin) - base,
@@ -113,6 +115,16 @@ def text_pieces(
         first = max(first, following)
 
 
+def _letters(document: QTextDocument, block: QTextBlock, line: QTextLine) -> tuple[float, float]:
+    """How far letters reach above and below a line's baseline: formulas may make it higher."""
+    text = block.text()[line.textStart() : line.textStart() + line.textLength()]
+    if OBJECT in text and text.strip(f"{OBJECT} \u2028"):
+        fmt = block.begin().fragment().charFormat()
+        metrics = QFontMetricsF(fmt.font().resolve(document.defaultFont()))
+        return min(line.ascent(), metrics.ascent()), min(line.descent(), metrics.descent())
+    return line.ascent(), line.descent()
+
+
 def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
     """Where a formula is painted, in document coordinates."""
     block = document.findBlock(placed.position)
@@ -134,14 +146,21 @@ def formula_rect(document: QTextDocument, placed: PlacedFormula) -> QRectF:
 def formula_pieces(
     document: QTextDocument, parts: Iterable[tuple[PlacedFormula, Span]]
 ) -> Iterator[Piece]:
-    """Where the tokens of formulas are shown: as if a source's characters stood side by side."""
+    """Where the tokens of formulas are shown: as if a source's characters stood side by side.
+
+    Within text they reach at least as far down as its letters, which are underlined there.
+    """
     for placed, (start, end, kind) in parts:
-        rect = formula_rect(document, placed)
+        rect = formula_rect(document, placed).adjusted(0, 0, 0, 2)
+        block = document.findBlock(placed.position)
+        line = block.layout().lineForTextPosition(placed.position - block.position())
+        if not placed.is_display and line.isValid():
+            top = document.documentLayout().blockBoundingRect(block).top() + line.y()
+            below = top + line.ascent() + _letters(document, block, line)[1]
+            rect.setBottom(max(rect.bottom(), below))
         width = rect.width() / placed.n_chars
-        yield Piece(
-            QRectF(rect.left() + start * width, rect.top(), (end - start) * width, rect.height()),
-            kind,
-        )
+        left = rect.left() + start * width
+        yield Piece(QRectF(left, rect.top(), (end - start) * width, rect.height()), kind)
 
 
 def _units(text: str) -> str:
@@ -295,7 +314,9 @@ class GroundPainter:
         if not line.isValid():
             return
         width = px(INDENT_PX)
-        gutter = QRectF(mark.left - width, rect.top(), width - 8, line.ascent() + line.descent())
+        ascent, descent = _letters(self._document, block, line)
+        top = rect.top() + line.ascent() - ascent
+        gutter = QRectF(mark.left - width, top, width - 8, ascent + descent)
         if mark.label in {"box", "tick"}:
             self._box(painter, gutter, is_ticked=mark.label == "tick")
         elif mark.label:
