@@ -4157,24 +4157,6 @@
     </message>
 </context>
 <context>
-    <name>LatestButton</name>
-    <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
-        <source>Go to the latest message</source>
-        <translation>Zur neuesten Nachricht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
-        <source>Latest</source>
-        <translation>Neueste</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
-        <source>↓ Latest</source>
-        <translation>↓ Neueste</translation>
-    </message>
-</context>
-<context>
     <name>LearningCard</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
@@ -4205,6 +4187,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/speculation/learning.py"/>
         <source>Switch off</source>
         <translation>Ausschalten</translation>
+    </message>
+</context>
+<context>
+    <name>LegendLine</name>
+    <message>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <source>Go to the latest message</source>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <source>↓ Latest</source>
+        <translation>↓ Neuestes</translation>
     </message>
 </context>
 <context>

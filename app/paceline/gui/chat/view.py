@@ -27,7 +27,7 @@ from paceline.gui.chat.writing_pace import TURN_S, WritingPace
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size, px
+from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
     import re
@@ -109,18 +109,29 @@ class SourceLegend(QWidget):
 
 
 class LegendLine(QWidget):
-    """The legend below a conversation; its room is kept free while it is hidden."""
+    """The legend below a conversation, and the way to its end; the room is kept for both."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._legend = SourceLegend()
-        self._legend.setMaximumWidth(COLUMN_PX)
         self._legend.hide()
+        self.to_end = QToolButton()
+        self.to_end.setProperty("kind", "link")
+        self.to_end.setText(self.tr("↓ Latest"))
+        self.to_end.setAccessibleName(self.tr("Go to the latest message"))
+        self.to_end.hide()
+        column = QWidget()
+        column.setMaximumWidth(COLUMN_PX)
+        inner = QHBoxLayout(column)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(self._legend)
+        inner.addStretch(1)
+        inner.addWidget(self.to_end)
         self.setFixedHeight(px(_LINE_PX))
         row = QHBoxLayout(self)
         row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
         row.addStretch(1)
-        row.addWidget(self._legend, 1000)
+        row.addWidget(column, 1000)
         row.addStretch(1)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -214,8 +225,7 @@ class ChatView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._legend)
-        self._to_end = LatestButton(self)
-        self._to_end.clicked.connect(self.scroll_to_end)
+        self._legend.to_end.clicked.connect(self.scroll_to_end)
 
     # -------------------------------------------------------------------------- messages
 
@@ -541,49 +551,12 @@ class ChatView(QWidget):
         is_elsewhere = not self._list.follows and not (
             self._pages.has_end and self._list.room_below() <= 0
         )
-        self._to_end.show_at(self._legend, wanted=is_elsewhere and self._list.isVisible())
+        self._legend.to_end.setVisible(is_elsewhere)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the button above the text in its place."""
+        """Offer the way to the end where another size has hidden it."""
         super().resizeEvent(event)
         self._update_to_end()
-
-
-class LatestButton(QToolButton):
-    """Leads to the end of the conversation; hidden at first."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setProperty("kind", "chip")
-        self.setText(self.tr("↓ Latest"))
-        self.setAccessibleName(self.tr("Go to the latest message"))
-        icon = look.icon("arrow-down", "text")
-        if not icon.isNull():
-            self.setIcon(icon)
-            self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            self.setText(self.tr("Latest"))
-        self.setIconSize(icon_size())
-        self.hide()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setIconSize(icon_size())
-
-    def show_at(self, line: QWidget, *, wanted: bool) -> None:
-        """Stand at the right end of the legend's line, where no text is covered, or be hidden."""
-        self.setVisible(wanted)
-        if self.isVisible():
-            size, place = self.sizeHint(), line.geometry()
-            self.resize(size)
-            column = min(COLUMN_PX, place.width() - 2 * MARGIN_PX)
-            right = place.center().x() + column // 2
-            self.move(right - size.width(), place.center().y() - size.height() // 2)
-            self.raise_()
-
-
-MIN_WIDTH = 320
 
 
 MIN_WIDTH = 320
