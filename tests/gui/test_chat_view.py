@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
 
 from gui.chat_help import (
@@ -311,7 +312,8 @@ def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None
     assert "line 16" not in bubble.view.toPlainText()
     assert bubble._unfold.text() == "Show all 310 lines"
     assert bubble.plain_text == text, "a copy has all"
-    bubble._unfold.click()
+    assert bubble._unfold.focusPolicy() & Qt.FocusPolicy.TabFocus
+    QTest.keyClick(bubble._unfold, Qt.Key.Key_Space)
     assert "line 309" in bubble.view.toPlainText()
     assert bubble._unfold.text() == "Show less"
     bubble._unfold.click()

@@ -72,6 +72,9 @@ def _plot(dialog: GuideDialog) -> object:
 
 def test_words_are_found_around_the_end(dialog: GuideDialog) -> None:
     field, page = dialog.search, dialog.page
+    page.setFocus()
+    QTest.keyClick(page, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert field.hasFocus()
     QTest.keyClicks(field, "acceptance")
     QTest.keyClick(field, Qt.Key.Key_Return)
     first = page.textCursor().selectionStart()

@@ -6,7 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QRectF, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QImage, QPainter, QTextDocument, QTextOption
+from PySide6.QtGui import (
+    QDesktopServices,
+    QImage,
+    QKeySequence,
+    QPainter,
+    QShortcut,
+    QTextDocument,
+    QTextOption,
+)
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QVBoxLayout, QWidget
 
@@ -150,6 +158,7 @@ class GuideDialog(QDialog):
         self.search.wanted.connect(self._on_wanted)
         self.search.confirmed.connect(self._on_next)
         self.search.left_downwards.connect(self.page.setFocus)
+        QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
         head = QVBoxLayout()
         head.setContentsMargins(PAGE, 2 * STEP, PAGE, STEP)
         head.addWidget(self.search)
