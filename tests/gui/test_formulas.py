@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -289,6 +290,41 @@ def test_a_hostile_formula_holds_up_neither_the_window_nor_the_others(
     qtbot.waitUntil(lambda: not view.content._awaited, timeout=20_000)
     assert sources(view) == ["$q+q$"]
     assert "\\sqrt{" in view.toPlainText()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$" * 60_000,
+        "\\(" * 30_000,
+        "$a" * 30_000,
+        "$\\" * 20_000,
+        ("$" + "a" * 1_900 + "$ ") * 30,
+        ("$" + "word " * 390 + "x$ ") * 30,
+        "$$\n" * 1_900,
+        "\\[\n" * 1_900,
+        "> \\[ x\n" * 1_900,
+    ],
+)
+def test_dollars_without_end_take_no_time(text: str) -> None:
+    sheet = Sheet()
+    began_s = thread_time()
+    sheet.content.finish(text)
+    sheet.content.write(text[: len(text) // 2])
+    sheet.content.write(text)
+    assert thread_time() - began_s < 3
+    shared_formulas().close()
+
+
+def test_a_message_has_so_many_formulas(
+    qtbot: QtBot, chat: ChatView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paceline.gui.chat.markdown.inline.MAX_FORMULAS", 5)
+    monkeypatch.setattr("paceline.gui.chat.markdown.formulas._KEPT", 3)
+    text = " ".join(f"$m_{{{n}}}$" for n in range(9))
+    view = shown(qtbot, chat, text)
+    assert len(sources(view)) == 5
+    assert view.toPlainText().count("$") == 8
 
 
 def test_the_latest_formula_comes_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,8 @@ _COMMANDS = re.compile(r"\\[A-Za-z]+\s*(?:\{[^{}]*\})?")
 _PROSE = re.compile(
     r"\d[\d.,]*(?:\s+(?:to|and|or|per|a)\b|.*\b[A-Za-z]{4})|.*\b[A-Za-z]{3,}\s+[A-Za-z]{3,}\b"
 )
+_MAX_JUDGED = 200
+"""Characters by which prose is told from a formula; the pattern is quadratic in them."""
 _OPEN_MATH = re.compile(r"\\[(\[]|\$\$(?=\S)")
 _MATH_BLOCK = re.compile(r"\\\[|\$\$(?=\S|$)", re.MULTILINE)
 
@@ -309,7 +311,7 @@ def _is_formula(src: str, start: int, end: int) -> bool:
     """Whether what stands between two single dollar signs is no prose."""
     if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
         return False
-    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1]))
+    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED]))
 
 
 def _math_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001

@@ -188,7 +188,8 @@ class Formulas(QObject):
     @Slot(str, object)
     def _on_laid_out(self, source: str, formula: Formula | None) -> None:
         self._known[source] = formula
-        while len(self._known) > _KEPT:
+        # Not before all are there that were asked for: a message waits for all of its own.
+        while len(self._known) > _KEPT and not self._due:
             self._known.popitem(last=False)
         self.drawn.emit()
 

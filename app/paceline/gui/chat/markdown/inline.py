@@ -67,6 +67,7 @@ class InlineWriter:
     def __init__(self, formats: Formats, source_map: SourceMap, marks: list[Mark]) -> None:
         self.base = 0
         self.awaited: set[str] = set()
+        self._n_formulas = len(source_map.formulas)
         self._formats = formats
         self._source_map = source_map
         self._marks = marks
@@ -140,8 +141,9 @@ class InlineWriter:
 
     def _formula(self, token: Token) -> Formula | None:
         """How a formula looks, if it is one and that is known; else it is asked for."""
-        if token.type != "math" or len(self._source_map.formulas) >= MAX_FORMULAS:
+        if token.type != "math" or self._n_formulas >= MAX_FORMULAS:
             return None
+        self._n_formulas += 1
         formulas = shared_formulas()
         if not formulas.is_known(token.content):
             self.awaited.add(token.content)
