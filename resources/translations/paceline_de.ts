@@ -8974,6 +8974,16 @@ def add_all(numbers):
     <name>VersionsController</name>
     <message>
         <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <source>A reply is being written.</source>
+        <translation>Eine Antwort wird gerade geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <source>It is not known how the reply to the right was drawn.</source>
+        <translation>Wie die Antwort rechts gezogen wurde, ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
         <source>No message of this chat has another version.</source>
         <translation>Keine Nachricht dieses Chats hat eine andere Version.</translation>
     </message>
@@ -8981,6 +8991,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/run/versions_controller.py"/>
         <source>Version {} · {}</source>
         <translation>Version {} · {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <source>Writing…</source>
+        <translation>Schreibe …</translation>
     </message>
 </context>
 <context>
@@ -8994,6 +9009,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>&amp;Previous</source>
         <translation>&amp;Zurück</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>&amp;Write again with</source>
+        <translation>Noch einmal schreiben &amp;mit</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions.py"/>
@@ -9024,6 +9044,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>Difference {} of {}</source>
         <translation>Unterschied {} von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Generate the reply to the right once more, with its seed and settings, but another strategy; then compare both</source>
+        <translation>Die Antwort rechts noch einmal erzeugen, mit ihrem Seed und ihren Einstellungen, aber mit einer anderen Strategie; dann beide vergleichen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions.py"/>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.later_turns import later_turns
-from paceline.messages import EarlierReply, StartTurn, TurnFailed, TurnFinished
-from paceline.params import ReplySettings
+from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished
+from paceline.params import ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
     from paceline.chat.store import ConversationStore
@@ -55,6 +56,20 @@ def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) ->
     bench.session.regenerate(keeps=True)
     assert asked(bench).seed == 7
     assert [reply.text for reply in asked(bench).earlier] == ["Third.", "Three."]
+
+
+def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: ChatBench) -> None:
+    before = bench.client.last(StartTurn)
+    changed = ReplySettings(SamplingParams(temperature=0.1), system_prompt="Rhyme.", seed=5)
+    bench.session.conversations.set_settings(changed)
+    assert bench.session.repeat(bench.message(5), Strategy.of("off"))
+    again = asked(bench)
+    assert again == replace(before, turn_id=again.turn_id, seed=7, strategy=Strategy.of("off"))
+    assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "one is under way"
+    bench.client.reply("Three.")
+    bench.session.edit_reply(bench.message(3), "Mine.")
+    assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "it was not drawn"
+    assert not bench.session.repeat(bench.message(2), Strategy.of("off")), "it is a question"
 
 
 def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QToolButton
 
+from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.look.current import look
+from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -146,3 +148,39 @@ def test_equal_texts_are_said_to_be_equal(
     dialog = compared(program, qtbot)
     assert dialog.summary.text() == "Both texts are the same."
     assert not dialog.on.isEnabled()
+
+
+def test_a_reply_is_written_again_with_another_strategy_and_compared(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "One.", "Two.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    offered = {action.data(): action for action in dialog.repeat.menu().actions()}
+    assert {"off", "auto", "suffix"} <= set(offered)
+    offered["off"].trigger()
+    turn = client.last(StartTurn)
+    assert strategy_text(turn.strategy) == "off"
+    assert turn.seed == 7, "the seed that the reply had"
+    assert turn.earlier == (), "or the comparison would say nothing of the strategy"
+    assert dialog.summary.text() == "Writing…"
+    assert not dialog.repeat.isEnabled()
+    client.reply("Two.")
+    compared(program, qtbot)
+    assert chosen(dialog) == [ids[1], program.session.current.leaf_id]
+    assert dialog.summary.text() == "Both texts are the same."
+    assert dialog.repeat.isEnabled()
+
+
+def test_a_reply_without_a_seed_is_not_written_again(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "One.")
+    assert program.session.edit_reply(ids[0], "Mine.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    n_turns = len(client.all(StartTurn))
+    dialog.repeat.menu().actions()[0].trigger()
+    assert len(client.all(StartTurn)) == n_turns
+    assert dialog.repeat.toolTip() == "It is not known how the reply to the right was drawn."
+    assert not dialog.repeat.isEnabled()

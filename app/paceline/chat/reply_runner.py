@@ -154,6 +154,7 @@ class ReplyRunner:
         continued: Message | None = None,
         replaced: Message | None = None,
         keeps: bool = False,
+        like: TurnOptions | None = None,
     ) -> Reply:
         """Start a reply in the shown conversation; none may be under way.
 
@@ -166,9 +167,12 @@ class ReplyRunner:
             continued: Another reply to the question, with which it begins.
             replaced: The reply that it takes the place of: it drafts, as its other versions do.
             keeps: Whether it is drawn with that one's seed, unless the settings have another.
+            like: Draw with what these say, and by their strategy, whatever is set now.
         """
         self._is_recorded = recording is not None
-        if recording is None:
+        if recording is not None:
+            options = TurnOptions(read_strategy(recording.strategy))
+        else:
             settings = self._conversations.settings
             if greedy:
                 sampling = replace(settings.sampling, temperature=0.0)
@@ -177,8 +181,8 @@ class ReplyRunner:
             if keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
             options = self._asked_options(self._conversations.current.conversation_id, settings)
-        else:
-            options = TurnOptions(read_strategy(recording.strategy))
+            if like is not None:
+                options = replace(drawn_like(options, like), strategy=like.strategy)
         answer = self._conversations.new_message("assistant", "", question_id)
         reply = Reply(
             self._conversations.new_id(),

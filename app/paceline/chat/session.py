@@ -364,6 +364,30 @@ class ChatSession:
         self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=keeps)
         return True
 
+    def repeat(self, message_id: str, strategy: Strategy) -> bool:
+        """Answer a question once more as it was answered, but with another strategy.
+
+        Seed and settings are those of that reply, and no other version drafts: so their figures
+        can be compared, and the texts are the same where that is promised.
+
+        Args:
+            message_id: The reply.
+            strategy: The other strategy.
+
+        Returns:
+            False: it is not known how that reply was drawn, or one is under way.
+        """
+        old = self.conversations.reply_of(message_id)
+        if self.active is not None or old is None or old.seed is None or old.edited:
+            return False
+        question_id = self.current.messages[message_id].parent_id
+        if question_id is None:
+            return False
+        settings = replace(old.options.settings, seed=old.seed)
+        like = replace(old.options, settings=settings, strategy=strategy)
+        self._runner.start(question_id, shows_again=True, like=like)
+        return True
+
     def bring_up_to_date(self) -> bool:
         """Ask the questions that only an older branch has in the shown one, too, one by one.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
+    QMenu,
     QPushButton,
     QTextBrowser,
     QVBoxLayout,
@@ -50,6 +51,8 @@ class VersionsDialog(QDialog):
 
     chosen = Signal(str, str)
     """Ids of the version to the left and of the one to the right"""
+    repeat_wanted = Signal(str, str)
+    """Id of a reply, and the name of the strategy to write it with once more"""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,6 +76,9 @@ class VersionsDialog(QDialog):
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setAccessibleName(self.tr("Both texts, row by row"))
+        self.repeat = QPushButton(self.tr("&Write again with"))
+        self.repeat.setMenu(QMenu(self.repeat))
+        self.repeat.menu().triggered.connect(self._on_repeat)
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.clicked.connect(self.reject)
         self._lay_out()
@@ -96,9 +102,11 @@ class VersionsDialog(QDialog):
         row = QHBoxLayout(foot)
         row.setContentsMargins(20, 12, 20, 12)
         row.setSpacing(8)
+        row.addWidget(self.repeat)
         row.addWidget(self.summary, 1)
-        for button in (self.back, self.on, self.close_button):
+        for button in (self.repeat, self.back, self.on, self.close_button):
             button.setAutoDefault(False)
+        for button in (self.back, self.on, self.close_button):
             row.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -122,6 +130,35 @@ class VersionsDialog(QDialog):
                 "" if record is None else f"{figures_words(record)}\n{self._made_with(record)}"
             )
         self.summary.setText(self.tr("Comparing…"))
+        self.repeat.setVisible(self.shown_right.record is not None)
+
+    @property
+    def shown_right(self) -> Version:
+        """The version to the right."""
+        version: Version = self.right.currentData()
+        return version
+
+    def offer_strategies(self, choices: Sequence[tuple[str, str, str]], obstacle: str) -> None:
+        """Offer to write the reply to the right once more.
+
+        Args:
+            choices: Of each strategy its name, its title, and why it cannot be used; empty: it can.
+            obstacle: Why nothing can be written now; empty: it can.
+        """
+        menu = self.repeat.menu()
+        menu.clear()
+        for name, title, why in choices:
+            action = menu.addAction(title)
+            action.setData(name)
+            action.setEnabled(not why)
+        self.repeat.setEnabled(not obstacle)
+        self.repeat.setToolTip(
+            obstacle
+            or self.tr(
+                "Generate the reply to the right once more, with its seed and settings, "
+                "but another strategy; then compare both"
+            )
+        )
 
     def _made_with(self, record: RunRecord) -> str:
         seed = "" if record.seed is None else self.tr("seed {}").format(record.seed)
@@ -166,6 +203,10 @@ class VersionsDialog(QDialog):
     @Slot()
     def _on_chosen(self) -> None:
         self.chosen.emit(self.left.currentData().message_id, self.right.currentData().message_id)
+
+    @Slot(QAction)
+    def _on_repeat(self, action: QAction) -> None:
+        self.repeat_wanted.emit(self.shown_right.message_id, action.data())
 
     @Slot()
     def _on_back(self) -> None:

@@ -158,7 +158,7 @@ class SpeculationModel(QObject):
         """The saved strategy that was to be chosen and cannot be; empty: there is none."""
         self._load(saved)
         self._last[self.group] = self._current
-        self._strategy = self._value_of(self._current)
+        self._strategy = self.value_of(self._current)
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
@@ -331,7 +331,7 @@ class SpeculationModel(QObject):
     def saved(self) -> tuple[str, ...]:
         """What `__init__` takes as `saved`."""
         in_use = {info.id for info in self.members} if self.group == "mixed" else {self._current}
-        others = [self._value_of(name) for name in self._infos if name not in in_use]
+        others = [self.value_of(name) for name in self._infos if name not in in_use]
         changed = [self._text(other) for other in others if other.drafters[0][1]]
         chains = [name for name in self._own_chains if name != self._current]
         return (self.text, *changed, *chains)
@@ -341,7 +341,7 @@ class SpeculationModel(QObject):
     def _members(self, name: str) -> tuple[DrafterInfo, ...]:
         return tuple(in_order([self._infos[part] for part in drafters_named(name)]))
 
-    def _value_of(self, name: str) -> Strategy:
+    def value_of(self, name: str) -> Strategy:
         """A strategy with those of its settings that are not the default."""
         return Strategy(tuple((info.id, self._changed(info)) for info in self._members(name)))
 
@@ -402,7 +402,7 @@ class SpeculationModel(QObject):
             self.choices_changed.emit()
 
     def _update(self) -> None:
-        strategy = self._value_of(self._current)
+        strategy = self.value_of(self._current)
         try:
             complete(strategy, self._infos.__getitem__)
         except UserError as error:
