@@ -13,6 +13,7 @@ from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
+from paceline.gui.kit.notices import Action
 from paceline.gui.panel_controller import TUNE_AFTER_MS
 from paceline.messages import (
     LoadFailed,
@@ -245,3 +246,17 @@ def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Pro
     texts = [label.text() for label in labels if label.isVisible()]
     assert any("target" in text for text in texts)
     assert not any("draft model" in text or "fewer steps" in text for text in texts)
+
+
+def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
+    program: Program, qtbot: QtBot
+) -> None:
+    bar = program.window.chat_pane.errors
+    bar._leave.setInterval(30)
+    program.notices.tell("Imported “A chat”.")
+    assert bar.isVisible()
+    qtbot.waitUntil(bar.isHidden)
+    program.notices.tell("The pair is downloaded.", action=Action("Load pair", str))
+    program.notices.warn("Something is odd.")
+    qtbot.wait(100)
+    assert bar.isVisible()

@@ -96,7 +96,7 @@ class SpeculationPanel(QWidget):
         ):
             self.tabs.setTabToolTip(self.tabs.addTab(self._pages[name], title), what)
         foot = QVBoxLayout()  # takes no room while there is no advice
-        foot.setContentsMargins(14, 0, 14, 12)
+        foot.setContentsMargins(14, 0, 26, 12)  # as wide as cards beside a scroll bar
         foot.addWidget(self.advice)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 0, 0, 0)

@@ -61,6 +61,11 @@ class ChatList(QListView):
         self.clicked.connect(self._on_activated)
         self.activated.connect(self._on_activated)
 
+    def mark_shown(self, conversation_id: str) -> None:
+        """Mark the chat that is shown, wherever keyboard and menu are."""
+        self._rows.shown_id = conversation_id
+        self.viewport().update()
+
     @property
     def current_id(self) -> str:
         """The chat that has the keyboard; empty: none."""
@@ -220,6 +225,7 @@ class ChatFinder(QWidget):
         """Mark the chat that is shown; a row that the user went to keeps the keyboard."""
         is_same = conversation_id == self._shown_id
         self._shown_id = conversation_id
+        self.list.mark_shown(conversation_id)
         index = self.shown_index()
         if is_same and self.list.hasFocus() and self.list.current_id:
             return

@@ -165,6 +165,8 @@ class ConversationRow(QStyledItemDelegate):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.shown_id = ""
+        """The chat that is shown, which alone has the ground of a chosen row"""
         self._pin, self._lock, self._more = map(look.icon, ("pin", "lock", "more"))
 
     @property
@@ -273,6 +275,10 @@ class ConversationRow(QStyledItemDelegate):
         summary: ConversationSummary,
     ) -> None:
         flag = QStyle.StateFlag
+        if summary.conversation_id == self.shown_id:
+            state |= flag.State_Selected
+        elif state & flag.State_Selected:  # keyboard or menu are at another chat than is shown
+            state = state & ~flag.State_Selected | flag.State_MouseOver
         paint_ground(painter, _ground(rect), state)
         upper, lower = self._upper(rect), self._lower(rect)
         marks = [self._more] if state & flag.State_MouseOver else []

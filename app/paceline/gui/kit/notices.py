@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QToolButton, QWidget
 
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
@@ -103,6 +103,10 @@ class Notifications(QObject):
         self.error(first.message, f"{first.hint} {more}".strip())
 
 
+NEWS_MS = 10_000
+"""How long good news stays that asks for nothing."""
+
+
 class ErrorBar(QFrame):
     """One notice at a time; hidden while there is none."""
 
@@ -131,6 +135,8 @@ class ErrorBar(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.action)
         row.addWidget(self.close_button)
+        self._leave = QTimer(self, singleShot=True, interval=NEWS_MS)
+        self._leave.timeout.connect(self.dismiss)
         self.action.clicked.connect(self._on_action)
         self.close_button.clicked.connect(self.dismiss)
         self.hide()
@@ -158,6 +164,9 @@ class ErrorBar(QFrame):
         self.action.setText(notice.action.text if notice.action is not None else "")
         self.action.setVisible(notice.action is not None)
         self.show()
+        self._leave.stop()
+        if notice.level == "info" and notice.action is None:
+            self._leave.start()
 
     @Slot(str)
     def settle(self, topic: str) -> None:
@@ -169,6 +178,7 @@ class ErrorBar(QFrame):
     def dismiss(self) -> None:
         """Take the notice away."""
         self._run = None
+        self._leave.stop()
         if self.isHidden():
             return
         had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False

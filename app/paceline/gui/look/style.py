@@ -237,9 +237,10 @@ QComboBox::down-arrow {
     border-top: 5px solid $muted;
 }
 QComboBox QAbstractItemView {
-    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 0;
-    padding: 4px; outline: 0; selection-background-color: $accent_soft; selection-color: $text;
+    background: $surface; color: $text; border: 0; border-radius: 0; padding: 4px; outline: 0;
+    selection-background-color: $accent_soft; selection-color: $text;
 }
+QComboBox QAbstractItemView:focus { border: 0; }
 QAbstractSpinBox { padding: 5px 20px 5px 8px; }
 QAbstractSpinBox QLineEdit {
     background: transparent; border: 0; border-radius: 0; padding: 0; min-height: 0;

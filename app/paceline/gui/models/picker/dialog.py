@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QDialog,
+    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -253,8 +254,10 @@ class PickerDialog(QDialog):
         )  # it shows itself at once, so it needs its parent
         row.addWidget(self.strip, 1)
         row.addWidget(self.reason, 1)
-        row.addWidget(self.cancel)
-        row.addWidget(self.main)
+        buttons = QDialogButtonBox()  # the system's order, as in every other dialog
+        buttons.addButton(self.main, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(self.cancel, QDialogButtonBox.ButtonRole.RejectRole)
+        row.addWidget(buttons)
         self.cancel.clicked.connect(self.reject)
         return foot
 
