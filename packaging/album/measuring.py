@@ -15,11 +15,11 @@ LIMIT_S = 120.0
 def auto(studio: Studio) -> None:
     """Auto at work: its decisions in the panel, and what it knows after "Why"."""
     program, panel = studio.program, studio.window.panel
-    usual, tokens = program.speculation.text, panel.sampling.max_tokens.value()
+    usual = program.speculation.text
     program.speculation.use("auto")
-    panel.sampling.max_tokens.setValue(700)
     panel.why.toggle.setChecked(True)
     program.session.new()
+    panel.sampling.max_tokens.setValue(700)
     program.session.send(QUESTION)
     studio.until(
         lambda: (
@@ -38,7 +38,6 @@ def auto(studio: Studio) -> None:
     studio.shoot_dialog("run-auto")
     scroll.verticalScrollBar().setValue(0)
     panel.why.toggle.setChecked(False)
-    panel.sampling.max_tokens.setValue(tokens)
     program.speculation.use(usual)
 
 

@@ -17,6 +17,7 @@ from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.models.picker.pair_pane import VerdictCard
+from paceline.params import ReplySettings, SamplingParams
 
 Scene = Callable[[Studio], None]
 QUESTION = "Show me an example of a class."
@@ -143,6 +144,14 @@ def parts(studio: Studio) -> None:
     """Attached files, the plot's menu, and a chat of which nothing but its text is known."""
     program, pane, panel = studio.program, studio.window.chat_pane, studio.window.panel
     studio.open_chat("Count words in a file")
+    panel.sampling.use(
+        ReplySettings(SamplingParams(0.2, json_schema="{}"), system_prompt="You answer in JSON.")
+    )
+    studio.window.actions_.chat_settings.trigger()
+    studio.until_counted()
+    studio.shoot("chat-settings")
+    program.reply_presets.reset()
+    panel.show_tab("speed")
     more, menu = panel.plot.tools.more, panel.plot.tools.menu
     below = more.mapToGlobal(more.rect().bottomRight())
     panel.plot.tools.open_menu(below - QPoint(menu.sizeHint().width(), 0))
@@ -175,9 +184,8 @@ def live(studio: Studio) -> None:
     """A reply of the real engine, in the middle and at its end."""
     program, panel = studio.program, studio.window.panel
     program.speculation.use("draft:n_max=4")
-    usual = panel.sampling.max_tokens.value()
-    panel.sampling.max_tokens.setValue(1200)
     program.session.new()
+    panel.sampling.max_tokens.setValue(1200)
     program.session.send(QUESTION)
     studio.until(lambda: bool(panel.headline.ratio.text()))
     studio.wait(500)
@@ -187,7 +195,6 @@ def live(studio: Studio) -> None:
     studio.shoot("reply-finished")
     program.runs.open_last()
     studio.shoot_dialog("run-stopped")
-    panel.sampling.max_tokens.setValue(usual)
 
 
 def text_sizes(studio: Studio) -> None:
