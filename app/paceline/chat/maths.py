@@ -27,8 +27,8 @@ EM = 64.0
 """Units per em of outlines; ziamath rounds to thousandths of a unit."""
 _MAX_EMS = 400
 
-# What latex2mathml reads otherwise or not at all, as it reads it well. Numbers of equations are
-# left out: nothing can refer to them here.
+# What latex2mathml reads otherwise or not at all, as it reads it well. It would number equations,
+# and nothing can refer to these numbers here; a `\tag` is kept.
 _REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (

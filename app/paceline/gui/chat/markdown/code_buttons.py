@@ -129,7 +129,8 @@ class SideBar(QScrollBar):
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
         """Paint the code where it stands now."""
         super().sliderChange(change)
-        self._canvas.update()
+        if change == self.SliderChange.SliderValueChange:
+            self._canvas.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Follow what goes sideways."""
@@ -284,9 +285,6 @@ class ButtonsOnCode:
         """Scroll the code at a document position so that this place in it is seen."""
         for card in self._cards:
             if card.mark.start <= position <= card.mark.end and card.bar.isVisibleTo(self._canvas):
-                first, last = card.bar.value() + CODE_PADDING, card.bar.value() + self._room(card)
-                if not first <= x <= last:
-                    card.bar.setValue(round(x - self._room(card) / 2))
-
-    def _room(self, card: _Card) -> float:
-        return card.bar.pageStep()
+                left, room = card.bar.value(), card.bar.pageStep()
+                if not left + CODE_PADDING <= x <= left + room:
+                    card.bar.setValue(round(x - room / 2))

@@ -195,6 +195,10 @@ class MessageView(QTextBrowser):
         if hits != self._hits:
             self._hits = hits
             self._place_marks()
+            for start, *_ in self._current:
+                cursor = QTextCursor(self.document())
+                cursor.setPosition(start)
+                self._codes.reveal(start, self.cursorRect(cursor).left())
             self.viewport().update()
 
     def _place_marks(self) -> None:
@@ -202,10 +206,6 @@ class MessageView(QTextBrowser):
         self._marked = [span for hit in self._hits.spans if (span := place(*hit)) is not None]
         span = place(*self._hits.current) if self._hits.current is not None else None
         self._current = [span] if span is not None else []
-        for start, *_ in self._current:
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(start)
-            self._codes.reveal(start, self.cursorRect(cursor).left())
 
     def current_top(self) -> float | None:
         """Where the line of the current hit begins; None: it is not here."""
