@@ -9,13 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import make_pairs
 from integration.engine import PROMPT, Engine, ids
-from paceline.engine import UserError, generate, load_pair
+from paceline.engine import Draft, UserError, generate, load_pair
+from paceline.engine.draft.mtp import Mtp
 from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.mtp_head import MtpHead
 from paceline.errors import CancelledError
@@ -190,6 +192,26 @@ def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_th
     assert shares["tiny-mtp-true"] >= 0.99
     assert shares["tiny-mtp-step35-true"] >= 0.99
     assert shares["tiny-mtp-false"] < 0.05
+
+
+@pytest.mark.parametrize("kind", ["tiny-mtp", "tiny-mtp-step35"])
+def test_nothing_stays_that_was_made_of_guessed_states(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+    propose = Mtp.propose_while
+
+    def watched(self: Mtp, *args: Any) -> Draft:
+        draft = propose(self, *args)
+        held, history = self._context.tokens, self._history[self._origin :]
+        assert held == list(history[: len(held)])
+        lengths.append(len(draft.tokens))
+        return draft
+
+    monkeypatch.setattr(Mtp, "propose_while", watched)
+    with Engine(make_pairs.path(kind)) as engine:
+        ids(engine, "mtp:n_max=3:p_min=0", 2.0)
+    assert max(lengths) > 1
 
 
 def test_a_script_chooses_a_head() -> None:
