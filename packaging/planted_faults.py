@@ -142,6 +142,31 @@ FAULTS = (
         NATIVE,
     ),
     Fault(
+        "facts without whether windows alone are kept",
+        (('                *(() if params.swa_full else ("windows",)),\n', ""),),
+        NATIVE,
+    ),
+    Fault(
+        "facts without whether states are copied",
+        (('                *(("copies",) if self.needs_copies else ()),\n', ""),),
+        ("tests/integration/test_hybrids.py", "-k", "says_how_far"),
+    ),
+    Fault(
+        "a padded plain step counts as a wide one",
+        (
+            (
+                "width = target.model.last_decode[0] if n_draft or n_owed else 1",
+                "width = target.model.last_decode[0]",
+            ),
+        ),
+        ("tests/engine/test_api.py",),
+    ),
+    Fault(
+        "facts without whether hidden states are put out",
+        (('                *(("hidden",) if self._hidden is not None else ()),\n', ""),),
+        ("tests/integration/test_mtp.py", "-k", "takes_its_place"),
+    ),
+    Fault(
         "types of K and V swapped",
         (("p.type_k, p.type_v = KV", "p.type_v, p.type_k = KV"),),
         NATIVE,

@@ -27,6 +27,7 @@ from paceline.engine import (
     generate,
     load_pair,
 )
+from paceline.engine.model.context import BatchWidths
 from paceline.errors import EngineError
 from paceline.messages import Event, StepCommitted, TuneApplied, TurnFinished, TurnStarted
 
@@ -90,8 +91,12 @@ def test_a_reply_comes_step_by_step() -> None:
         assert reply.rejections == []
 
 
-def test_the_first_steps_behind_a_load_are_plain_and_later_replies_draft_at_once() -> None:
+@pytest.mark.parametrize("widths", [BatchWidths(), BatchWidths(4, 4, 60)], ids=str)
+def test_the_first_steps_behind_a_load_are_plain_and_later_replies_draft_at_once(
+    widths: BatchWidths,
+) -> None:
     with load() as pair:
+        pair.loaded.target.widths = widths
         drafted = [bool(step.drafted) for step in reply_of(pair, strategy=Knowing)]
         assert drafted[:7] == [False] * 6 + [True]
         assert [bool(s.drafted) for s in reply_of(pair, strategy=Knowing)][:2] == [False, True]

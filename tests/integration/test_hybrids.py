@@ -50,6 +50,7 @@ def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind
     assert not model.can_rollback
     assert engine.loaded.target.can_rollback
     assert model.needs_copies == (kind in WITH_COPIES)
+    assert model.needs_copies == ("copies" in model.facts_key.split("|"))
     if not model.needs_copies:
         assert model.max_rollback == 16
         assert any("take back 16 tokens" in note for note in engine.loaded.notes)

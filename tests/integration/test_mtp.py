@@ -233,10 +233,12 @@ def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
     target = make_pairs.path("tiny-mtp")
     with Engine(target, mtp="off") as engine:
         assert engine.pair.draft is None
+        assert "hidden" not in engine.pair.target.model.facts_key
         assert engine.run(PROMPT, strategy="mtp").code == "no-mtp-head"  # type: ignore[union-attr]
     with Engine(target, mtp=target) as engine:
         assert engine.pair.draft is not None
         assert engine.pair.draft.model.drafter == "mtp"
+        assert "hidden" in engine.pair.target.model.facts_key, "steps cost more with them"
     with Engine(make_pairs.path("tiny-target"), mtp=make_pairs.path("tiny-target")) as engine:
         assert engine.pair.draft is None
     with Engine(target, make_pairs.path("tiny-draft")) as engine:

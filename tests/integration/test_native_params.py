@@ -216,6 +216,7 @@ def test_every_parameter_counts_for_measured_facts() -> None:
         {"flash_attn": "off"},
         {"device": "CPU"},
         {"n_cpu_moe": -1},
+        {"swa_full": False},
     ]
     keys = [facts_key(replace(plain, **change)) for change in changes]
     assert facts_key(plain) == keys[0]
