@@ -12,6 +12,7 @@ from engine.timed_models import Clock, TimedModel, pair_of
 from fake_model import FakeBackend, FakeModel
 from paceline.engine.measure.calibration import LIMIT_S, LONG_S, ROUNDS, IdleCalibration, calibrated
 from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import promise
 from paceline.engine.service import EngineService
 from paceline.errors import CancelledError, ComputeFailedError, EngineError
@@ -228,6 +229,21 @@ def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
     bench.client.submit(Calibrate("c"))
     assert [type(e) for e in bench.events] == [Unloaded, Calibrated]
     assert target.closed
+
+
+def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = made(clock)
+    bench.load()
+    bench.client.submit(Calibrate("c"))
+    bench.events.clear()
+    monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
+    bench.client.submit(StartTurn("t", ASK, max_tokens=2))
+    assert isinstance(bench.events[0], SamenessChanged)
+    work = bench.service._idle_work
+    assert work is not None
+    assert any(isinstance(job, IdleCalibration) for job in work._jobs)
 
 
 def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:

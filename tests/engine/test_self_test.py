@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.harness import random_language
 from fake_model import N_VOCAB, FakeBackend, FakeModel
-from paceline.engine.measure.self_test import self_test
+from paceline.engine.measure.self_test import check_going_back, self_test
 from paceline.engine.model.backend import LanguageModel, Rows
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient, make_engine_service
@@ -107,6 +108,43 @@ def test_rows_of_one_place_are_compared(
 ) -> None:
     assert self_test(Odd(first)).apart == apart
     assert self_test(Odd(first, max_rows=1)).apart == {}
+
+
+class Recurrent(FakeModel):
+    """Takes tokens back by states or copies, and may find another text there."""
+
+    def __init__(self, *, wrong: str = "", **options: Any) -> None:
+        super().__init__(random_language(1), can_rollback=False, **options)
+        self.wrong = wrong
+
+    def rollback(self, n_past: int) -> bool:
+        done = super().rollback(n_past)
+        if done and self.wrong == "states":
+            self.tokens[-1:] = [7] * len(self.tokens[-1:])
+        return done
+
+    def restore(self, n_past: int) -> int:
+        n_held = super().restore(n_past)
+        if self.wrong == "copies":
+            self.tokens[-1:] = [7] * len(self.tokens[-1:])
+        return n_held
+
+
+@pytest.mark.parametrize(
+    ("wrong", "has_copies", "way"),
+    [
+        ("", False, "states"), ("", True, "states"), ("states", False, "none"),
+        ("states", True, "copies"), ("copies", True, "states"),
+    ],
+)  # fmt: skip
+def test_what_brings_another_text_back_is_not_used(wrong: str, has_copies: bool, way: str) -> None:
+    model = Recurrent(wrong=wrong, n_states=16, has_copies=has_copies)
+    model.keep_states(16)
+    check_going_back(model)
+    assert model.max_rollback == {"states": 16, "copies": model.n_batch, "none": 0}[way]
+    assert model.needs_copies == (way == "copies")
+    model.save("prompt")
+    assert bool(model.saved) == (has_copies and wrong != "copies")
 
 
 # -------------------------------------------------------------------------------- in a load

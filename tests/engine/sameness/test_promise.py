@@ -251,6 +251,16 @@ def test_other_widths_of_exact_mode_are_told_once() -> None:
     assert made.promise.take_news() == ()
 
 
+def test_what_a_step_took_at_other_widths_is_not_told() -> None:
+    is_met = False
+    made = exact(lambda n, _i, _t: 0.1 * (n == 1) + 0.5 * (is_met and n % 4 != 0))
+    assert "the time of one" in made.words
+    is_met = True
+    made.live(3)
+    assert made.context.widths.lowest == 4
+    assert "the time of one" not in made.words
+
+
 def test_nothing_is_known_of_what_steps_cost_at_other_widths() -> None:
     is_met = False
     made = exact(lambda n, _i, _t: 0.5 * (is_met and n % 4 != 0))
@@ -322,6 +332,10 @@ def test_a_cheap_padding_is_taken_by_itself() -> None:
     for width in (1, 2, 4, 8):
         costs.add(width, 0, 0.01 * (1 + width / 200))
     made = Made(by_fours, costs=costs)
+    while made.holds is not False:
+        assert made.work.slice()
+    made.promise.settle()
+    assert made.context.widths == BatchWidths(), "these were looked at too little"
     made.idle()
     assert made.context.widths == (4, 4, 60)
     assert made.holds is True
