@@ -174,6 +174,16 @@ def test_a_remedy_without_a_draft_model_leaves_the_strategy_alone(
     assert [pair.draft for pair in loads] == [None]
 
 
+def test_the_memory_card_keeps_its_place_while_a_pair_is_looked_at(
+    qtbot: QtBot, world: World
+) -> None:
+    dialog = opened(qtbot, world)
+    pick(dialog, "7B", Qt.Key.Key_Return)
+    assert not dialog.pane.memory.isHidden()
+    judged(qtbot, world)
+    assert not dialog.pane.memory.isHidden()
+
+
 def test_another_page_takes_what_is_typed(qtbot: QtBot, world: World) -> None:
     dialog = opened(qtbot, world)
     for page in (dialog.hub, dialog.installed):

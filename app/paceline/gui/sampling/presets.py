@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QWidget,
+)
 
 from paceline.chat.presets import clean_name, free_name
 from paceline.params import ReplySettings, SamplingParams
@@ -20,6 +28,8 @@ from paceline.settings import MAX_PRESETS, ReplyPreset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
 
 
 BUILT_IN = ":"
@@ -357,6 +367,16 @@ class PresetButton(QPushButton):
             self.setMenu(self.menu_)
         presets.changed.connect(self.refresh)
         self.refresh()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Cut the name off at its end where there is no room; a button does so on both sides."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        part = QStyle.SubElement.SE_PushButtonContents
+        room = self.style().subElementRect(part, option, self).width()
+        end = Qt.TextElideMode.ElideRight
+        option.text = self.fontMetrics().elidedText(option.text, end, room)
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
     @Slot()
     def _on_clicked(self) -> None:

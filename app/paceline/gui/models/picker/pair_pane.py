@@ -385,8 +385,9 @@ class PairPane(QWidget):
             self.tr("MTP head inside") if drafts_itself else nothing,
         )
         self.verdict.show_judgement(judgement, has_draft=has_draft, is_decided=is_decided)
-        # What a refused pair would take is of no interest.
-        self.memory.setVisible(judgement.status == "known" and not judgement.obstacle)
+        # What a refused pair would take is of no interest. Meanwhile the card keeps its place.
+        is_asked = judgement.status in ("looking", "known")
+        self.memory.setVisible(is_asked and not judgement.obstacle)
         self.memory.show_plan(judgement.plan, judgement.plan_problem)
         if judgement.status == "known":
             draft = judgement.draft if self._has_draft_model else None
