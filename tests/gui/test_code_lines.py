@@ -117,6 +117,22 @@ def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView)
     assert view.grab().toImage() != before_image
 
 
+def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> None:
+    view = shown(qtbot, chat, wraps=False)
+    qtbot.waitActive(view.window())
+    found = button(view, "Save")
+    assert found is not None
+    found.setFocus(Qt.FocusReason.TabFocusReason)
+    bar = view._codes.bars[0]
+    for _ in range(3):
+        if QApplication.focusWidget() is not bar:
+            qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is bar
+    qtbot.keyClick(bar, Qt.Key.Key_Right)
+    assert bar.value() == bar.singleStep()
+    assert bar.accessibleName()
+
+
 def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
     bar = view._codes.bars[0]
