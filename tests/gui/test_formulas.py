@@ -228,21 +228,23 @@ def test_a_formula_has_the_colour_of_text(qtbot: QtBot, chat: ChatView, mode: st
     look.set_mode(mode)  # type: ignore[arg-type]
     view = shown(qtbot, chat, "$\\blacksquare$ $x$")
     view.renew()
-    image = view.grab().toImage()
     rect = formula_rect(view.document(), view.content.formulas[0])
-    ratio = image.devicePixelRatio()
+
+    def nearest(ink: QColor) -> int:
+        """How far the formula's most similar point is from this colour, in lightness."""
+        image = view.grab().toImage()
+        ratio = image.devicePixelRatio()
+        return min(
+            abs(image.pixelColor(round(ratio * x), round(ratio * y)).lightness() - ink.lightness())
+            for x in range(round(rect.left()), round(rect.right()))
+            for y in range(round(rect.top()), round(rect.bottom()))
+        )
+
     ink, ground = QColor(look.theme.text), QColor(look.theme.window)
-    seen = [
-        image.pixelColor(round(ratio * x), round(ratio * y))
-        for x in range(round(rect.left()), round(rect.right()))
-        for y in range(round(rect.top()), round(rect.bottom()))
-    ]
-
-    def distance(one: QColor, other: QColor) -> int:
-        return abs(one.lightness() - other.lightness())
-
-    assert min(distance(colour, ink) for colour in seen) < 20
-    assert distance(ink, ground) > 150
+    assert nearest(ink) < 20
+    assert abs(ink.lightness() - ground.lightness()) > 150
+    view.selectAll()
+    assert nearest(view.palette().highlightedText().color()) < 20, "also when it is selected"
 
 
 def test_a_formula_follows_the_size_of_text(qtbot: QtBot, chat: ChatView) -> None:

@@ -30,6 +30,7 @@ from paceline.gui.chat.markdown.format import (
     code_format,
     thin_format,
 )
+from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.inline import InlineWriter, Mark
 from paceline.gui.look.scale import px
 
@@ -323,9 +324,15 @@ class Builder:
         for row in rows:
             for column, (_, inline) in enumerate(row):
                 texts = {"text": "", "code": ""}
+                wide = 0.0
                 for child in inline.children or []:
-                    texts["code" if child.type == "code_inline" else "text"] += child.content
-                natural[column] = max(natural[column], self.formats.cell_width(**texts))
+                    formula = shared_formulas().formula(child.content)
+                    if child.type == "math" and formula is not None:
+                        wide += formula.width * self.formats.em(TextStyle())
+                    else:
+                        texts["code" if child.type == "code_inline" else "text"] += child.content
+                needed = wide + self.formats.cell_width(**texts)
+                natural[column] = max(natural[column], needed)
         widths = [QTextLength()] * n_columns
         room = float(px(NARROW_PX))
         for width, column in sorted(zip(natural, range(n_columns), strict=True)):

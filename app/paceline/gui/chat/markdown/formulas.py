@@ -13,7 +13,7 @@ from collections import OrderedDict
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QRect, QRectF, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QPainterPath,
     QPainterPathStroker,
@@ -28,7 +28,7 @@ from paceline.chat import maths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QPainter, QTextDocument
+    from PySide6.QtGui import QBrush, QPainter, QTextDocument
 
 OBJECT = "\ufffc"
 """The character that stands for a formula in a document; no text of a message has it."""
@@ -64,6 +64,16 @@ class Formula(NamedTuple):
             return Room(self.ascent, 0.0, is_centred=False)
         height = max(2 * self.ascent - _HALF_X, 2 * self.descent + _HALF_X)
         return Room(height, (height - _HALF_X) / 2, is_centred=True)
+
+    def paint(self, painter: QPainter, at: QPointF, width: float, ink: QBrush) -> None:
+        """Paint it in this width, from a place on the baseline on."""
+        size = width / self.width
+        painter.save()
+        painter.setRenderHint(painter.RenderHint.Antialiasing)
+        painter.translate(at.x() - size * self.left, at.y())
+        painter.scale(size, size)
+        painter.fillPath(self.path, ink)
+        painter.restore()
 
 
 class Room(NamedTuple):
@@ -248,14 +258,8 @@ class FormulaObjects(QPyTextObject):
         formula = self._at(position)
         if formula is None or not formula.width:
             return
-        size = rect.width() / formula.width
-        painter.save()
-        painter.setRenderHint(painter.RenderHint.Antialiasing)
-        below = size * fmt.doubleProperty(_BELOW)
-        painter.translate(rect.left() - size * formula.left, rect.bottom() - below)
-        painter.scale(size, size)
+        below = rect.width() / formula.width * fmt.doubleProperty(_BELOW)
         ink = fmt.toCharFormat().foreground()
-        painter.fillPath(
-            formula.path, ink if ink.style() != Qt.BrushStyle.NoBrush else painter.pen().brush()
-        )
-        painter.restore()
+        if ink.style() == Qt.BrushStyle.NoBrush:
+            ink = painter.pen().brush()
+        formula.paint(painter, QPointF(rect.left(), rect.bottom() - below), rect.width(), ink)

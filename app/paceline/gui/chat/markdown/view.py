@@ -303,6 +303,21 @@ class MessageView(QTextBrowser):
             rest.setTop(max(rest.top(), seen.bottom() + 1))
         if rest.isValid():
             super().paintEvent(QPaintEvent(rest))
+        if self.textCursor().hasSelection() and content.formulas:
+            self._paint_selected(QRectF(event.rect()))
+
+    def _paint_selected(self, clip: QRectF) -> None:
+        """Paint selected formulas once more: Qt lays half the selection's colour over objects."""
+        cursor, ink = self.textCursor(), self.palette().highlightedText()
+        painter = QPainter(self.viewport())
+        painter.setClipRect(clip)
+        for placed in self._content.formulas:
+            if cursor.selectionStart() <= placed.position < cursor.selectionEnd():
+                rect = formula_rect(self.document(), placed)
+                if rect.intersects(clip):
+                    size = rect.width() / placed.formula.width
+                    at = QPointF(rect.left(), rect.top() + size * placed.formula.ascent)
+                    placed.formula.paint(painter, at, rect.width(), ink)
 
     def _paint_scrolled(self, painter: QPainter, window: CodeWindow, clip: QRectF) -> None:
         """Paint the text of a block of code that is scrolled."""
