@@ -3539,22 +3539,22 @@
 <context>
     <name>FindBar</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
         <source>Close (Esc)</source>
         <translation>Schließen (Esc)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
         <source>Next hit (Enter)</source>
         <translation>Nächster Treffer (Eingabe)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/find.py"/>
+        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
         <source>Previous hit (Shift+Enter)</source>
         <translation>Vorheriger Treffer (Umschalt+Eingabe)</translation>
     </message>

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from paceline.conversation import ViewPlace
 from paceline.gui.chat.composer import Composer
-from paceline.gui.chat.find import FindBar
 from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.chat.messages.message_actions import Act
@@ -25,6 +24,7 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.chat.writing_pace import TURN_S, WritingPace
 from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.find_bar import FindBar
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
