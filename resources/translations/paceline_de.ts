@@ -6925,8 +6925,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
-        <source>How fast plain decoding would have been was not measured.</source>
-        <translation>Wie schnell einfaches Dekodieren gewesen wäre, wurde nicht gemessen.</translation>
+        <source>How fast it would have been without drafts was not measured.</source>
+        <translation>Wie schnell es ohne Entwürfe gewesen wäre, wurde nicht gemessen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
@@ -6952,16 +6952,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Paceline {}</source>
         <translation>Paceline {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
-        <source>Plain decoding would have taken {} to {} s for these tokens; this took {} s. That is estimated from {} plain steps of this reply and from what wider steps cost here.</source>
-        <translation>Einfaches Dekodieren hätte für diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} einfachen Schritten dieser Antwort und daraus, was breitere Schritte hier kosten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
-        <source>Plain estimate</source>
-        <translation>Schätzung einfach</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
@@ -7020,8 +7010,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
-        <source>This reply was decoded plainly: one token per step, nothing drafted.</source>
-        <translation>Diese Antwort wurde einfach dekodiert: ein Token je Schritt, nichts entworfen.</translation>
+        <source>This reply was written without drafts: one token per step.</source>
+        <translation>Diese Antwort entstand ohne Entwürfe: ein Token je Schritt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>
@@ -7037,6 +7027,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/details.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>Without drafts</source>
+        <translation>Ohne Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/details.py"/>
+        <source>Without drafts these tokens would have taken {} to {} s; this took {} s. That is estimated from {} steps of this reply without a draft, and from what wider steps cost here.</source>
+        <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} Schritten dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/details.py"/>

@@ -57,7 +57,7 @@ def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) ->
     record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
     assert values(record)[:3] == ["41.2", "", ""]
     assert details.figures(record)[2].tone is None
-    assert "decoded plainly" in details.plain_words(record)
+    assert "without drafts" in details.plain_words(record)
 
 
 def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
@@ -72,8 +72,9 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
     steps: tuple[StepCommitted, ...], n_plain: int
 ) -> None:
     assert details.plain_words(replace(RECORD, steps=steps)) == (
-        "Plain decoding would have taken 3.9 to 5.6 s for these tokens; this took 2.0 s. That is "
-        f"estimated from {n_plain} plain steps of this reply and from what wider steps cost here."
+        "Without drafts these tokens would have taken 3.9 to 5.6 s; this took 2.0 s. That is "
+        f"estimated from {n_plain} steps of this reply without a draft, and from what wider steps "
+        "cost here."
     )
 
 

@@ -53,7 +53,7 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
         n_tokens = record.stats.n_generated
     return (
         Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
-        Figure(_tr("Plain estimate"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
+        Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
         Figure(
             _tr("Ratio"),
             ratio_text(speedup.ratio) if speedup is not None else "",
@@ -98,14 +98,15 @@ def plain_words(record: RunRecord) -> str:
     if stats is None:
         return ""
     if not stats.n_drafted:
-        return _tr("This reply was decoded plainly: one token per step, nothing drafted.")
+        return _tr("This reply was written without drafts: one token per step.")
     low, high = stats.plain_low, stats.plain_high
     if not (stats.speedup and low and high):
-        return _tr("How fast plain decoding would have been was not measured.")
+        return _tr("How fast it would have been without drafts was not measured.")
     n, n_plain = stats.n_generated, sum(step.plain for step in record.steps)
     words = _tr(
-        "Plain decoding would have taken {} to {} s for these tokens; this took {} s. That is "
-        "estimated from {} plain steps of this reply and from what wider steps cost here."
+        "Without drafts these tokens would have taken {} to {} s; this took {} s. That is "
+        "estimated from {} steps of this reply without a draft, and from what wider steps cost "
+        "here."
     ).format(seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s), n_plain)
     if stats.machine_busy:
         words += " " + _tr("Other programs kept the machine busy, so speeds scatter.")
