@@ -119,7 +119,8 @@ def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView)
 
 def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
-    qtbot.waitActive(view.window())
+    view.window().activateWindow()
+    qtbot.waitUntil(view.window().isActiveWindow)
     found = button(view, "Save")
     assert found is not None
     found.setFocus(Qt.FocusReason.TabFocusReason)

@@ -151,7 +151,8 @@ def test_escape_closes_and_gives_the_keyboard_back(
 ) -> None:
     show(program, CHAT)
     composer = program.window.chat_pane.composer
-    qtbot.waitActive(program.window)
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
     composer.setFocus()
     program.session.send("And now?")
     client.start_turn()
@@ -249,7 +250,8 @@ def test_words_and_what_may_stand_between_them(asked: str, text: str, found: int
 
 def test_a_selection_is_what_is_searched_for(program: Program, qtbot: QtBot) -> None:
     show(program, CHAT)
-    qtbot.waitActive(program.window)
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
     program.window.chat_pane.chat._pages.go(2)
     view = next(
         item.view

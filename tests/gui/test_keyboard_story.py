@@ -79,7 +79,7 @@ class Keyboard:
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
         QTest.keyClick(self.place, key, modifiers)
         self._qtbot.wait(1)
-        assert self.place is not None
+        self._qtbot.waitUntil(lambda: self.place is not None)  # what just appeared is laid out soon
 
     def write(self, text: str) -> None:
         QTest.keyClicks(self.place, text)
@@ -127,7 +127,8 @@ def story(qtbot: QtBot, make_real: Callable[..., Program], paceline_home: Path) 
     program.start()
     told = Story(qtbot, program)
     told.wait(lambda: program.pair.state.status == "ready")
-    qtbot.waitActive(program.window)
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
     return told
 
 

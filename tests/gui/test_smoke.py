@@ -105,7 +105,7 @@ def test_the_picture_shows_the_window_with_a_filled_plot(
     # The draft model's bars stand at the right, below the headline and above the time bar.
     accent = QColor(LIGHT.accent).rgb()
     inside = [
-        (x, y) for x in range(1110, 1420) for y in range(295, 390) if picture.pixel(x, y) == accent
+        (x, y) for x in range(1110, 1420) for y in range(390, 478) if picture.pixel(x, y) == accent
     ]
     assert len(inside) > 100
 
