@@ -14,7 +14,7 @@ import pytest
 
 import make_pairs
 from integration.engine import GREEDY, WARM, Engine
-from paceline.messages import ChatMessage, PairLoaded, SamplingParams
+from paceline.messages import ChatMessage, EarlierReply, PairLoaded, SamplingParams
 from paceline.paths import resources
 
 PROMPTS = (
@@ -63,6 +63,24 @@ def test_every_strategy_gives_the_plain_tokens(
         stats = drafted.stats
         tried += 0 < stats.n_accepted < stats.n_drafted
     assert tried >= 1  # drafts were both accepted and rejected
+
+
+@pytest.mark.parametrize("strategy", ["earlier", "earlier+draft", "auto"])
+def test_a_reply_that_replaces_another_has_the_plain_tokens_in_fewer_steps(
+    engine: Engine, strategy: str
+) -> None:
+    """As after an edit with the same seed: of the sampling, and of a word of the question."""
+    options = {"seed": 3, "ignore_eog": True}
+    old = engine.reply(PROMPTS[2], sampling=SamplingParams(temperature=0.75), **options)
+    for prompt in (PROMPTS[2], PROMPTS[2].replace("Explain", "Describe")):
+        plain = engine.reply(prompt, sampling=WARM, **options)
+        new = engine.reply(
+            prompt, sampling=WARM, strategy=strategy, earlier=(EarlierReply(old.tokens),), **options
+        )
+        assert (new.tokens, new.text) == (plain.tokens, plain.text)
+        assert new.stats.kept is not None
+        if prompt == PROMPTS[2] and strategy != "auto":  # whose decisions follow the clock
+            assert new.stats.n_steps < plain.stats.n_steps / 1.5
 
 
 def is_periodic(tokens: Sequence[int]) -> bool:
