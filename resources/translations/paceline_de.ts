@@ -738,6 +738,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>Try {}: {}.</source>
+        <translation>Versuchen Sie {}: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>Two tokens take {} the time of one, four take {}. Auto drafts nothing then.</source>
         <translation>Zwei Token brauchen {} der Zeit von einem, vier brauchen {}. Auto entwirft dann nichts.</translation>
     </message>
@@ -745,6 +750,11 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>Without the draft model {} more would be free.</source>
         <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>checking several tokens takes about as long here as writing them</source>
+        <translation>mehrere Token zu prüfen dauert hier etwa so lang, wie sie zu schreiben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -778,6 +788,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafts end where their drafter is unsure</source>
+        <translation>Entwürfe enden, wo ihr Entwerfer unsicher ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>drafts go on for longer</source>
+        <translation>Entwürfe gehen länger weiter</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>first steps</source>
         <translation>erste Schritte</translation>
     </message>
@@ -790,6 +810,21 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>in use</source>
         <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>it needs no second model; a smaller draft model may do, too</source>
+        <translation>sie braucht kein zweites Modell; auch ein kleineres Entwurfsmodell kann genügen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>longer drafts</source>
+        <translation>längere Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>longer matches are surer</source>
+        <translation>längere Treffer sind sicherer</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -843,8 +878,23 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>shorter drafts</source>
+        <translation>kürzere Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>shorter matches are found more often</source>
+        <translation>kürzere Treffer finden sich öfter</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>speed without drafts measured</source>
         <translation>Tempo ohne Entwürfe gemessen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>this drafter is right too rarely here, or finds nothing</source>
+        <translation>dieser Entwerfer liegt hier zu selten richtig oder findet nichts</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -8067,11 +8117,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/panel.py"/>
         <source>Speed</source>
         <translation>Tempo</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/panel.py"/>
-        <source>Try {}: {}.</source>
-        <translation>Versuchen Sie {}: {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,11 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
+from paceline.chat.advice import reply_advice
 from paceline.chat.advice.reply_advice import advise
 from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.speculation.headline_card import AdviceLine
+from paceline.gui.state.auto_words import advice_to_try
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -149,7 +153,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     first = advise(BAD, strategy_text(client.last(StartTurn).strategy))[0]
     assert not line.isHidden()
     assert line.text.text() == (
-        "Try “Draft model” with Min. confidence 0.75: drafts end where the draft model is unsure."
+        "Try “Draft model” with Min. confidence 0.75: drafts end where their drafter is unsure."
     )
     assert line.reason.text() == first.reason
     assert line.apply.toolTip() == "Use draft:p_min=0.75 from now on"
@@ -179,7 +183,7 @@ def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
     assert len(advice) > 1
     line = program.window.panel.advice
     for known in advice:
-        assert line.text.text().endswith(f": {known.what}.")
+        assert line.reason.text() == known.reason
         line.close_button.click()
     assert line.isHidden()
     program.live.refreshed.emit()
@@ -236,3 +240,12 @@ def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
     QTest.mouseMove(program.window.chat_pane)
     qtbot.waitUntil(panel.advice.isVisible)
     assert places() == before
+
+
+def test_every_advice_that_names_a_strategy_has_words_of_the_window(qtbot: QtBot) -> None:
+    source = inspect.getsource(reply_advice)
+    codes = set(re.findall(r'(?:change|_advice)\(\s*"([a-z-]+)"', source))
+    assert len(codes) == 9
+    for code in sorted(codes):
+        told = advice_to_try(reply_advice.Advice(code, "", "Because.", "off"), "“Off”")
+        assert told.text.startswith("Try “Off”: ")

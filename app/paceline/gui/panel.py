@@ -7,7 +7,6 @@ panel: nothing that is about to be clicked moves.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -28,7 +27,7 @@ from paceline.gui.speculation.headline_card import AdviceLine, HeadlineCard
 from paceline.gui.speculation.learning import LearningCard
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.speculation.why_card import WhyCard
-from paceline.gui.state.auto_words import advice_on
+from paceline.gui.state.auto_words import advice_on, advice_to_try
 from paceline.gui.state.figures import drafter_rows
 
 if TYPE_CHECKING:
@@ -166,8 +165,7 @@ class SpeculationPanel(QWidget):
         """Name the strategy as its menu does, not by its text."""
         if not advice.strategy:
             return advice
-        words = self.tr("Try {}: {}.").format(self._speculation.told(advice.strategy), advice.what)
-        return replace(advice, text=words)
+        return advice_to_try(advice, self._speculation.told(advice.strategy))
 
     def _pair_advice(self) -> tuple[Advice, ...]:
         """What Auto found out about the pair in the reply that is shown."""

@@ -118,14 +118,12 @@ class Advice:
         text: What to try, in a sentence that names the setting.
         reason: The figures that it rests on, in a sentence.
         strategy: The strategy that the text names, ready to be used; empty when it names none.
-        what: What that changes, without naming it, such as "longer drafts".
     """
 
     code: str
     text: str
     reason: str
     strategy: str = ""
-    what: str = ""
 
 
 class _Case(NamedTuple):
@@ -303,7 +301,7 @@ def _another(case: _Case, reason: str) -> Iterator[Advice]:
 
 
 def _advice(code: str, strategy: str, what: str, reason: str) -> Advice:
-    return Advice(code, f"Try {strategy}: {what}.", reason, strategy, what)
+    return Advice(code, f"Try {strategy}: {what}.", reason, strategy)
 
 
 def _parameter_high(case: _Case, name: str) -> float:

@@ -7,7 +7,7 @@ section “Why” with the advice that follows from it (`why`, `advice_on`). Pur
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
@@ -420,6 +420,22 @@ class PairAdvice(Advice):
     """
 
     frees: str = ""
+
+
+def advice_to_try(advice: Advice, strategy: str) -> Advice:
+    """Put advice that names a strategy into words; `strategy` is that one as its menu says it."""
+    what = {
+        "dear-draft": _tr("it needs no second model; a smaller draft model may do, too"),
+        "dear-verify": _tr("checking several tokens takes about as long here as writing them"),
+        "higher-p-min": _tr("drafts end where their drafter is unsure"),
+        "shorter-drafts": _tr("shorter drafts"),
+        "longer-match": _tr("longer matches are surer"),
+        "longer-drafts": _tr("longer drafts"),
+        "lower-p-min": _tr("drafts go on for longer"),
+        "shorter-match": _tr("shorter matches are found more often"),
+        "another-drafter": _tr("this drafter is right too rarely here, or finds nothing"),
+    }[advice.code]
+    return replace(advice, text=_tr("Try {}: {}.").format(strategy, what))
 
 
 def advice_on(finding: Finding, sources: Sources) -> PairAdvice:
