@@ -255,25 +255,19 @@ def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n:
     assert (step.n_ctx, step.width, step.decode_s) == (len(PROMPT) - 1, n + 1, DECODE_S)
 
 
-@pytest.mark.parametrize(
-    ("step_s", "held_s", "decode_s"), [(0.5, 0.0, 0.4), (0.5, 0.3, 0.1), (0.8, 0.3, 0.4)]
-)
-def test_what_others_had_of_a_step_is_taken_from_its_part(
-    monkeypatch: pytest.MonkeyPatch, step_s: float, held_s: float, decode_s: float
+def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A decode takes 0.4 s of 0.5; where the step is longer, the thread was held up elsewhere."""
-    monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 0.01).__next__)
+    monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 10.0).__next__)
     control = Script(models=False)
     chain = auto_chain(control, a=Lookup(nothing))
-    text = Text(chain)
-    for seconds, held in (*((0.5, 0.0),) * 60, (step_s, held_s)):
-        text.propose()
-        lap = LAP._replace(seconds=seconds, held_s=held)
-        chain.timed(10, Timed(1, DECODE_S, 1.0, lap))
-    step = control.steps[-1]
-    assert step.held_s == held_s
-    assert step.decode_s == pytest.approx(decode_s, abs=0.01)
-    assert step.own_s < 0.05
+    monkeypatch.setattr(chain, "_own", itertools.count(0.0, 0.01).__next__)
+    _, shown_s = chain.propose(list(b"What?"), 5, 9)
+    chain.timed(10, Timed(1, DECODE_S, 1.0, LAP._replace(held_s=0.3)))
+    (step,) = control.steps
+    assert shown_s == 10.0
+    assert (step.decode_s, step.held_s) == (DECODE_S, 0.3)
+    assert step.own_s == pytest.approx(0.01)
 
 
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:

@@ -336,11 +336,10 @@ class DraftCosts:
         per_backlog: Seconds of a token caught up in a batch; None: never measured.
     """
 
-    __slots__ = ("_backlog", "_n_seen", "_single", "guess", "per_backlog", "per_token")
+    __slots__ = ("_backlog", "_single", "guess", "per_backlog", "per_token")
 
     def __init__(self) -> None:
         self.guess = _UNTIMED
-        self._n_seen = 0
         self._single: list[float] = []
         self._backlog: list[float] = []
         self.per_token: float | None = None
@@ -358,20 +357,11 @@ class DraftCosts:
         if n_drafted < 1 or seconds <= 0.0:
             return
         if n_backlog <= _SHORT:
-            self._n_seen += 1
-            single = self._single
-            if len(single) == _N_KEPT:
-                if self._n_seen % 2:
-                    return
-                del single[0]
-            single.append(seconds / n_drafted)
-            self.per_token = sorted(single)[len(single) // 2]
+            seconds -= min((self.per_backlog or 0.0) * (n_backlog - 1), 0.5 * seconds)
+            self.per_token = _median_with(self._single, seconds / n_drafted)
         else:
-            extra = seconds - n_drafted * (self.per_token or 0.0)
-            self._backlog.append(max(extra, 0.0) / (n_backlog - 1))
-            if len(self._backlog) > _N_KEPT:
-                del self._backlog[0]
-            self.per_backlog = sorted(self._backlog)[len(self._backlog) // 2]
+            extra = max(seconds - n_drafted * (self.per_token or 0.0), 0.0)
+            self.per_backlog = _median_with(self._backlog, extra / (n_backlog - 1))
 
     def token(self, plain: float) -> float:
         """Return the seconds of one more drafted token; `plain` are those of a plain step."""
@@ -385,3 +375,10 @@ class DraftCosts:
         if each is None:
             each = self.token(plain) * _BATCHED
         return each * (n_backlog - 1)
+
+
+def _median_with(last: list[float], seconds: float) -> float:
+    """Add to the last nine, and return their median; of two the faster one."""
+    last.append(seconds)
+    del last[:-_N_KEPT]
+    return sorted(last)[(len(last) - 1) // 2]

@@ -81,11 +81,12 @@ class Decoder:
         self._knowledge = knowledge or Knowledge()
         self._knowledge.replays = target.model.needs_copies
         self.meter = TurnMeter(PlainTime(self._knowledge, self._recent_plain))
-        self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge)
-        self._was_controlled = False  # before a switch
-        self._recovery = Recovery(target)
         own = own_clock(target.model, bench.draft.model if bench.draft else None)
         self._clock = StepClock(self.meter, self._native_s, own)
+        self._own = own or _clock
+        self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge, own)
+        self._was_controlled = False  # before a switch
+        self._recovery = Recovery(target)
         self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
         self._begun: Sequence[int] = ()
@@ -133,7 +134,7 @@ class Decoder:
             UserError: The strategy cannot work here; the present one stays.
         """
         if not self._chain.tune(strategy):
-            chain = make_chain(strategy, self._bench, self.meter, self._knowledge)
+            chain = make_chain(strategy, self._bench, self.meter, self._knowledge, self._clock.own)
             self._chain.close()
             self._was_controlled = self.was_controlled
             self._chain = chain
@@ -243,7 +244,7 @@ class Decoder:
         # A wider batch can be cheaper.
         wanted = self._knowledge.costs.cheapest(n_draft + 1) if n_draft else 0
 
-        verify_began = _clock()
+        verify_began, own_began = _clock(), self._own()
         try:
             rows = target.feed([history[-1], *draft], n_draft + 1, wanted)
         except EngineError as failure:
@@ -258,7 +259,7 @@ class Decoder:
         # Not where it was mended, or what was owed was decoded in batches of its own.
         is_timed = not is_mended and (not n_owed or width > n_owed + n_draft)
         timed_width = width if is_timed else 0
-        sample_began = _clock()
+        own_s, sample_began = self._own() - own_began, _clock()
         ends: list[int] = []
 
         def commit(token: int) -> bool:
@@ -290,7 +291,7 @@ class Decoder:
         slowed = meter.plain.add(timed_width, n_held, n_committed, verify_s, warm=lap.is_warm)
         speculating_s = draft_s + observe_s + self._timed_s
         meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
-        decision = self._decide(n_held, Timed(width, verify_s, slowed, lap))
+        decision = self._decide(n_held, Timed(width, own_s, slowed, lap))
         return StepCommitted(
             self._turn_id,
             meter.n_steps,

@@ -27,6 +27,7 @@ from paceline.engine.draft.chain import NOTHING, Chain, Proposal
 from paceline.engine.draft.guarded_drafter import GuardedDrafter
 from paceline.engine.draft.step_clock import Timed
 from paceline.engine.draft.strategy import Strategy
+from paceline.engine.model.threads import Clock
 from paceline.engine.stats import TurnMeter
 from paceline.messages import ControlReported, Decision, DraftCount
 
@@ -43,11 +44,15 @@ _RESTS = Decision("", 0, "shut")
 
 
 def make_chain(
-    strategy: Strategy, bench: Workbench, meter: TurnMeter, knowledge: Knowledge
+    strategy: Strategy,
+    bench: Workbench,
+    meter: TurnMeter,
+    knowledge: Knowledge,
+    own: Clock | None = None,
 ) -> Chain:
-    """Return the chain for a strategy; see `Chain` for what it raises."""
+    """Return the chain for a strategy; see `AutoChain`, and `Chain` for what it raises."""
     if strategy.is_controlled:
-        return AutoChain(strategy, bench, meter, knowledge)
+        return AutoChain(strategy, bench, meter, knowledge, own)
     return Chain(strategy, bench, meter)
 
 
@@ -75,23 +80,31 @@ class AutoChain(Chain):
         bench: See `Chain`.
         meter: See `Chain`.
         knowledge: What is known of the loaded pair; outlives the reply.
+        own: The thread's own seconds, so that what others take of the processor is not counted;
+            None: they do not tell.
 
     Raises:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
     def __init__(
-        self, strategy: Strategy, bench: Workbench, meter: TurnMeter, knowledge: Knowledge
+        self,
+        strategy: Strategy,
+        bench: Workbench,
+        meter: TurnMeter,
+        knowledge: Knowledge,
+        own: Clock | None = None,
     ) -> None:
         # What closing needs stands first: a drafter that cannot be made closes all others.
         self._lagging: set[str] = set()  # ids of drafters that have not seen the last step
         self._resting = _Step(decision=_RESTS)
         self._n_rest = self._n_rested = 0
-        self._rested_s = self._others_s = 0.0
+        self._rested_s = 0.0
         self._quiet: dict[str, int] = {}  # by lookup: steps since it had something
         super().__init__(strategy, bench, meter)
         self._meter = meter
         self._knowledge = knowledge
+        self._own = own or _clock
         self._models = [m for m in self._members if m.info.family == "model"]
         self._lookups = {m.info.id: m for m in self._members if m.info.family != "model"}
         self._all = frozenset(member.info.id for member in self._members)
@@ -121,7 +134,7 @@ class AutoChain(Chain):
         if self._rests():
             self._step = self._resting
             return NOTHING, 0.0
-        began = _clock()
+        began, own_began = _clock(), self._own()
         step = self._step = _Step(history=history, n_history=len(history))
         control = self._control
         self._tell_of_rest()
@@ -131,17 +144,16 @@ class AutoChain(Chain):
             step.decision = control.settle().decision
             if plan.reason == "ledger":
                 self._rest(control.wait, step.decision)
-            step.own_s = _clock() - began
-            return NOTHING, step.own_s
+            step.own_s = self._own() - own_began
+            return NOTHING, _clock() - began
         self._ask_lookups(n_prompt, n_most)
         if plan.models:
-            asked = _clock()
+            asked = self._own()
             self._draft(n_prompt, n_most)
-            step.draft_s = _clock() - asked
+            step.draft_s = self._own() - asked
         proposal = self._take(control.settle(), n_most)
-        seconds = _clock() - began
-        step.own_s = seconds - step.draft_s
-        return proposal, seconds
+        step.own_s = self._own() - own_began - step.draft_s
+        return proposal, _clock() - began
 
     def observe(self, proposal: Proposal, n_accepted: int, n_discarded: int) -> list[DraftCount]:
         """Tell the drafters what a step committed; see `Chain.observe`."""
@@ -160,19 +172,14 @@ class AutoChain(Chain):
         if step is self._resting:
             if not lap.had_pause:
                 self._n_rested += 1
-                self._rested_s += self._own_decode_s(timed, 0.0)
+                self._rested_s += timed.decode_s
             return _FIRST if self._is_first else step.decision
-        began = _clock()
+        began = self._own()
         control = self._control
         n_committed = len(step.history) - step.n_history
         own_s = step.own_s + self._told_s
-        decode_s = self._own_decode_s(timed, step.draft_s + own_s)
-        left_s = lap.seconds - timed.decode_s
-        held_s = max(lap.held_s - (timed.decode_s - decode_s), 0.0)  # beside the decode
-        ran = 1.0 - min(held_s / left_s, 1.0) if left_s > 0.0 else 1.0
-        own_s *= ran
         times = StepTimes(
-            n_ctx, timed.width, decode_s, ran * step.draft_s, own_s, step.n_decoded,
+            n_ctx, timed.width, timed.decode_s, step.draft_s, own_s, step.n_decoded,
             step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
             timed.slowed, lap.held_s,
         )  # fmt: skip
@@ -189,7 +196,7 @@ class AutoChain(Chain):
             self._saved_s = None  # drafts may pay here
         elif not (lap.had_pause or self._is_first):
             self._count_own(times.decode_s, own_s)
-        self._told_s = _clock() - began
+        self._told_s = self._own() - began
         return _FIRST if self._is_first else step.decision
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
@@ -221,20 +228,6 @@ class AutoChain(Chain):
             )
             self._meter.ledger = control.ledger
         return control
-
-    def _own_decode_s(self, timed: Timed, speculating_s: float) -> float:
-        """Return the seconds of a decode in which the thread ran.
-
-        It is known for how long others had the processor in the whole step, and not where. But all
-        that is neither decode nor speculation, such as sampling, takes about what it took before.
-        """
-        lap, decode_s = timed.lap, timed.decode_s
-        others_s = lap.seconds - decode_s - speculating_s
-        if not lap.held_s:
-            self._others_s += 0.2 * (others_s - self._others_s)
-            return decode_s
-        most = lap.seconds - lap.held_s - speculating_s - self._others_s
-        return max(min(decode_s, most), decode_s - lap.held_s, 0.01 * decode_s)
 
     def _rests(self) -> bool:
         """Whether this step is made without a decision."""

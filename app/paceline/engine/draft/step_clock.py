@@ -42,7 +42,7 @@ class Timed(NamedTuple):
 
     Attributes:
         width: Tokens of its batch.
-        decode_s: Seconds of the target's decode.
+        decode_s: Seconds of the target's decode in which the thread ran.
         slowed: By which factor that was slower, being a plain one shortly after a wide one.
         lap: The step.
     """
@@ -60,6 +60,9 @@ class StepClock:
         meter: The reply's figures.
         native_s: Returns the seconds within native calls so far, of both models.
         own: The thread's own seconds; None: they do not tell, see `threads.own_clock`.
+
+    Attributes:
+        own: See above.
     """
 
     def __init__(
@@ -70,7 +73,7 @@ class StepClock:
     ) -> None:
         self._meter = meter
         self._native_s = native_s
-        self._own = own
+        self.own = own
         self._own_ended = self._last_held_s = 0.0
         self._width = 0
         self._began = 0.0
@@ -116,9 +119,9 @@ class StepClock:
 
     def _held_s(self, seconds: float) -> float:
         """Return for how much of the seconds since the last call others had the processor."""
-        if self._own is None:
+        if self.own is None:
             return 0.0
-        before, self._own_ended = self._own_ended, self._own()
+        before, self._own_ended = self._own_ended, self.own()
         held_s = seconds - (self._own_ended - before)
         if held_s < _LEAST_HELD_S:  # the two clocks were not read at the same time
             return 0.0
