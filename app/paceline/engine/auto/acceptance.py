@@ -24,7 +24,8 @@ PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
 _BOUNDS = UPPER[:-1]
 _SILENT = len(UPPER)  # the class of tokens that come without a confidence
 _DEFAULT = (0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 0.5)  # believed of each class before any was judged
-_N_GROUPS = len(_DEFAULT) + PLACE_OF[-1] + 1
+_PLACES = len(_DEFAULT)  # counts of the classes come first, then those of the places
+_N_GROUPS = _PLACES + PLACE_OF[-1] + 1
 _WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run count for
 _KEPT = 0.97  # of what was judged of a class, with each further token of it
 _FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed, and its z
@@ -85,7 +86,7 @@ class Acceptance:
     @property
     def mean(self) -> float:
         """Share of all tokens that were accepted recently."""
-        accepted, judged = sum(self._accepted[: len(_DEFAULT)]), sum(self._judged[: len(_DEFAULT)])
+        accepted, judged = sum(self._accepted[:_PLACES]), sum(self._judged[:_PLACES])
         return (accepted + 0.6 * _RECENT_WEIGHT) / (judged + _RECENT_WEIGHT)
 
     def survivals(self, confidences: Sequence[float | None], most: int) -> list[float]:
@@ -117,15 +118,16 @@ class Acceptance:
         n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
         judged, accepted = self._judged, self._accepted
         for i in range(n):
-            cls, is_right = classes[i], i < n_accepted
-            for group in (cls, len(_DEFAULT) + PLACE_OF[i]):
-                judged[group] = _KEPT * judged[group] + 1.0
-                accepted[group] = _KEPT * accepted[group] + is_right
+            cls, place, right = classes[i], _PLACES + PLACE_OF[i], 1.0 if i < n_accepted else 0.0
+            judged[cls] = _KEPT * judged[cls] + 1.0
+            judged[place] = _KEPT * judged[place] + 1.0
+            accepted[cls] = _KEPT * accepted[cls] + right
+            accepted[place] = _KEPT * accepted[place] + right
             if self._long_judged[cls] > _MOST:
                 self._long_judged[cls] *= 0.5
                 self._long_accepted[cls] *= 0.5
             self._long_judged[cls] += 1.0
-            self._long_accepted[cls] += is_right
+            self._long_accepted[cls] += right
             self._rates[cls] = None
         self.n_judged += max(n, 0)
         self.n_accepted += min(n_accepted, n) if n > 0 else 0
@@ -193,8 +195,7 @@ class Acceptance:
 
     def by_place(self) -> tuple[float, ...]:
         """Return the recent acceptance by group of places, up to those that are seldom reached."""
-        first = len(_DEFAULT)
-        pairs = zip(self._accepted[first:], self._judged[first:], strict=True)
+        pairs = zip(self._accepted[_PLACES:], self._judged[_PLACES:], strict=True)
         return tuple(accepted / judged for accepted, judged in takewhile(itemgetter(1), pairs))
 
     def to_json(self) -> dict[str, object]:

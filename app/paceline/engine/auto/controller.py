@@ -9,8 +9,8 @@ would not pay. Every loss that could be must be covered by the ledger. The theor
 Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals that were not
 verified are scored on the committed text (HedgeSpec, 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision record 068 says what
-each mechanism is worth there.
+The constants were fitted in the simulator of `tests/engine/auto`; decision records 068 and 097 say
+what each mechanism is worth there.
 """
 
 from __future__ import annotations
