@@ -9,7 +9,7 @@ would not pay. Every loss that could be must be covered by the ledger. The theor
 Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals that were not
 verified are scored on the committed text (HedgeSpec, 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision records 068 and 097 say
+The constants were fitted in the simulator of `tests/engine/auto`; decision records 068 and 091 say
 what each mechanism is worth there.
 """
 
