@@ -559,7 +559,7 @@ class ChatView(QWidget):
         self._update_to_end()
 
 
-MIN_WIDTH = 320
+MIN_WIDTH = 292
 
 
 class ChatPane(QWidget):
