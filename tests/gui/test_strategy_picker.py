@@ -294,7 +294,9 @@ def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> No
     program.speculation.choose(CHAIN)
     program.session.send("Hello?")
     assert client.last(StartTurn).strategy == strategy(CHAIN)
-    assert CHAIN in program.window.status.settings
+    status = program.window.status
+    assert "N-gram, simple → Prompt lookup → Draft model" in status.settings
+    assert CHAIN in status._settings.toolTip()
 
 
 def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
