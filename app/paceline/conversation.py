@@ -123,12 +123,12 @@ class Conversation:
     def versions(self, message_id: str) -> tuple[Message, ...]:
         """All that stands in the place of a message, oldest first: what can be compared with it.
 
-        Of a question its siblings; of a reply all that answer the same question, another version of
-        it, or, in another branch, the same words at the same place.
+        Of a question those that follow the same message; of a reply all that answer the same
+        question, another version of it, or, in another branch, the same words at the same place.
         """
         message = self.messages[message_id]
         if message.role == "user" or message.parent_id is None:
-            return self.siblings(message_id)
+            return tuple(m for m in self.siblings(message_id) if m.role == message.role)
         question, depth = self.messages[message.parent_id], len(self.path_to(message_id))
         asked = {sibling.message_id for sibling in self.siblings(question.message_id)}
         asked |= {

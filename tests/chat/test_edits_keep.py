@@ -10,7 +10,7 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.later_turns import later_turns
-from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished
+from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
@@ -70,6 +70,34 @@ def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: Cha
     bench.session.edit_reply(bench.message(3), "Mine.")
     assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "it was not drawn"
     assert not bench.session.repeat(bench.message(2), Strategy.of("off")), "it is a question"
+
+
+def test_a_repeated_reply_that_waits_for_the_models_keeps_its_strategy(bench: ChatBench) -> None:
+    bench.options = replace(bench.options, strategy=Strategy.of("suffix"))
+    bench.client.emit(Unloaded())
+    bench.session.repeat(bench.message(5), Strategy.of("off"))
+    bench.client.finish_load()
+    assert asked(bench).strategy == Strategy.of("off")
+    bench.client.reply("Three.")
+    bench.client.emit(Unloaded())
+    bench.session.regenerate()
+    bench.client.finish_load()
+    assert asked(bench).strategy == Strategy.of("suffix"), "only that reply was asked for so"
+
+
+def test_a_question_beside_a_reply_is_no_version_of_it(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One?", "One.")
+    bench.session.delete_message(bench.message(1))
+    bench.ask("Two?", "Two.")
+    bench.session.regenerate(bench.message(0))
+    assert asked(bench).earlier == ()
+    bench.client.reply("Uno.")
+    assert later(bench) == [], "what answers the other question is no later question"
+    chat = bench.session.current
+    two = next(m for m in chat.messages.values() if m.content == "Two?")
+    assert chat.versions(two.message_id) == (two,)
+    assert not bench.session.bring_up_to_date()
 
 
 def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
@@ -132,6 +160,25 @@ def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
     assert bench.texts == ["Won?", "Won.", "Two?", "New Two.", "Three?", "New Three."]
     bench.session.show_sibling(bench.message(0), -1)
     assert bench.texts == ["One?", "One.", "Two?", "Two.", "Three?", "Three."]
+
+
+def test_turns_of_a_second_branch_are_counted_when_they_come(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    for question in ("One?", "Two?", "Three?", "Four?"):
+        bench.ask(question, "Yes.")
+    edited(bench)
+    bench.ask("Too?", "Yes.")
+    bench.ask("Three?", "Yes.")
+    bench.session.edit(bench.message(2), "Two?")
+    bench.client.reply("Yes.")
+    assert later(bench) == ["Three?", "Yes."]
+    bench.session.bring_up_to_date()
+    counts = []
+    while (state := bench.session.later) is not None:
+        counts.append((state.n_asked, state.n_questions))
+        bench.client.reply("Yes.")
+    assert counts == [(1, 1), (2, 2)]
+    assert bench.texts[::2] == ["Won?", "Two?", "Three?", "Four?"]
 
 
 def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -> None:

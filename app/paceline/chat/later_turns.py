@@ -25,7 +25,7 @@ class LaterTurns:
 
     conversation_id: str
     n_questions: int
-    n_asked: int = 1
+    n_asked: int
 
     @property
     def is_last(self) -> bool:
@@ -44,11 +44,12 @@ def later_turns(conversation: Conversation) -> tuple[Message, ...]:
     for place in range(len(path) - 1, -1, -1):
         n_older, _ = conversation.place_of(path[place].message_id)
         older = conversation.siblings(path[place].message_id)[:n_older]
-        branches = [conversation.activate(m.message_id).path() for m in reversed(older)]
-        branch = max(branches, key=len, default=())
+        versions = [m.message_id for m in reversed(older) if m.role == path[place].role]
+        branch = max((conversation.activate(v).path() for v in versions), key=len, default=())
         pairs = zip(path[place + 1 :], branch[place + 1 :], strict=False)
-        if len(branch) > len(path) and all(_asks_the_same(new, old) for new, old in pairs):
-            return branch[len(path) :]
+        rest = branch[len(path) :]
+        if rest and rest[0].role == "user" and all(_asks_the_same(*pair) for pair in pairs):
+            return rest
     return ()
 
 

@@ -135,6 +135,7 @@ class ReplyRunner:
         self._clock = clock
         self._active: Reply | None = None
         self._is_submitted = self._is_recorded = False
+        self._like: TurnOptions | None = None
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
 
     @property
@@ -169,7 +170,7 @@ class ReplyRunner:
             keeps: Whether it is drawn with that one's seed, unless the settings have another.
             like: Draw with what these say, and by their strategy, whatever is set now.
         """
-        self._is_recorded = recording is not None
+        self._is_recorded, self._like = recording is not None, like
         if recording is not None:
             options = TurnOptions(read_strategy(recording.strategy))
         else:
@@ -181,8 +182,6 @@ class ReplyRunner:
             if keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
             options = self._asked_options(self._conversations.current.conversation_id, settings)
-            if like is not None:
-                options = replace(drawn_like(options, like), strategy=like.strategy)
         answer = self._conversations.new_message("assistant", "", question_id)
         reply = Reply(
             self._conversations.new_id(),
@@ -233,7 +232,8 @@ class ReplyRunner:
         options = replace(self._options(), settings=settings)
         if self._conversations.is_private(conversation_id):
             options = replace(options, remember=False)
-        return options
+        like = self._like
+        return replace(drawn_like(options, like), strategy=like.strategy) if like else options
 
     def _submit(self, reply: Reply) -> None:
         try:

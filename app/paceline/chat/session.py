@@ -336,7 +336,7 @@ class ChatSession:
 
     def _answer_to(self, question_id: str) -> Message | None:
         """The reply to a question: the one that is shown, or else the newest."""
-        answers = self.current.children(question_id)
+        answers = [m for m in self.current.children(question_id) if m.role == "assistant"]
         shown = self.current.path()
         return next((m for m in answers if m in shown), answers[-1] if answers else None)
 
@@ -400,15 +400,15 @@ class ChatSession:
         turns = later_turns(self.current)
         if self.active is not None or not turns:
             return False
-        n_questions = sum(message.role == "user" for message in turns)
-        self._later = LaterTurns(self.current.conversation_id, n_questions)
-        self._ask_later(turns)
+        self._ask_later(turns, n_before=0)
         return True
 
-    def _ask_later(self, turns: Sequence[Message]) -> None:
-        question, *answers = turns
+    def _ask_later(self, turns: Sequence[Message], n_before: int) -> None:
+        n_questions = n_before + sum(message.role == "user" for message in turns)
+        self._later = LaterTurns(self.current.conversation_id, n_questions, n_before + 1)
+        question, *after = turns
         question_id = self._add_question(question.content, question.attachments)
-        replaced = answers[0] if answers else None
+        replaced = next((m for m in after[:1] if m.role == "assistant"), None)
         self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=True)
 
     def _go_on_later(self) -> None:
@@ -421,9 +421,9 @@ class ChatSession:
             last = self.conversations.reply_of(self.current.leaf_id or "")
             if last is not None and last.status == "finished" and last.reason != "cancelled":
                 turns = later_turns(self.current)
-        self._later = replace(later, n_asked=later.n_asked + 1) if turns else None
+        self._later = None
         if turns:
-            self._ask_later(turns)
+            self._ask_later(turns, later.n_asked)
 
     def continue_reply(self, message_id: str = "") -> bool:
         """Let a reply go on where it ended, as a new version of it; False if there is none.
