@@ -8,9 +8,10 @@ from paceline.chat.prompt import (
     PromptDataError,
     is_unicode,
     read_conversation,
+    read_earlier,
     read_token_ids,
 )
-from paceline.messages import ChatMessage
+from paceline.messages import ChatMessage, EarlierReply
 
 
 def test_a_conversation() -> None:
@@ -59,3 +60,15 @@ def test_what_is_no_token(item: object) -> None:
 def test_stray_surrogates() -> None:
     assert is_unicode("🙂 ä")
     assert not is_unicode("\udfff")
+
+
+def test_an_earlier_reply() -> None:
+    assert read_earlier({"tokens": [1, 2]}, "in f") == EarlierReply((1, 2))
+    for tokens in (None, []):
+        assert read_earlier({"tokens": tokens, "text": "Hi"}, "in f") == EarlierReply((), "Hi")
+
+
+@pytest.mark.parametrize("tokens", [0, "", False, {}, 5, "12", [True], [-1], [1.0], [2**31]])
+def test_tokens_of_an_earlier_reply_are_ids_beside_a_text_too(tokens: object) -> None:
+    with pytest.raises(PromptDataError, match="token id"):
+        read_earlier({"tokens": tokens, "text": "Hi"}, "in f")

@@ -309,6 +309,15 @@ def test_there_is_room_for_so_many(make_program: Callable[..., Program]) -> None
     assert load_settings_after_save(program).reply_presets[-1] == TUTOR
 
 
+def test_one_too_many_of_an_older_file_leaves_no_room(make_program: Callable[..., Program]) -> None:
+    many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS + 1))
+    program = make_program(Settings(reply_presets=many))
+    assert not menu_action(program, "Save as").isEnabled()
+    with pytest.raises(UserError, match="room for 0"):
+        program.reply_presets.take(presets_to_text([TUTOR]))
+    assert load_settings_after_save(program).reply_presets == many
+
+
 def load_settings_after_save(program: Program) -> Settings:
     program.settings.save()
     return load_settings(program.settings._file).settings

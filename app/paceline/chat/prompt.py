@@ -205,12 +205,13 @@ def read_earlier(data: object, where: str) -> EarlierReply:
     tokens, text = held.get("tokens"), held.get("text", "")
     if not isinstance(text, str) or not is_unicode(text):
         raise PromptDataError(f"The text {where} is not text.")
-    if not (tokens or text):
+    has_tokens = tokens not in (None, [])
+    if not (has_tokens or text):
         raise PromptDataError(
             f"There is no earlier reply {where}.",
             'Give {"tokens": [1, 2, …]} or {"text": "…"}.',
         )
-    return EarlierReply(read_token_ids(tokens, where) if tokens else (), text)
+    return EarlierReply(read_token_ids(tokens, where) if has_tokens else (), text)
 
 
 def _list(data: object, what: str, where: str) -> list[Any]:

@@ -203,8 +203,8 @@ class ReplyPresets(QObject):
 
     @property
     def room(self) -> int:
-        """How many more there can be."""
-        return MAX_PRESETS - len(self._own)
+        """How many more there can be; one made of an older file may be one too many."""
+        return max(MAX_PRESETS - len(self._own), 0)
 
     def save_as(self, name: str) -> None:
         """Keep what is set under a name that has no obstacle, and choose it."""
