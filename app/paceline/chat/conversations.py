@@ -8,7 +8,6 @@ so that no word of a private chat can reach the disk. No Qt, no files, no engine
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -107,7 +106,7 @@ class Conversations:
         return conversation_id in self._purged
 
     def get(self, conversation_id: str) -> Conversation:
-        """Return one conversation with all messages.
+        """Return one conversation with all messages; without settings that no reply can use.
 
         Raises:
             UserError: It is not there, or cannot be read.
@@ -116,7 +115,11 @@ class Conversations:
             return self._current
         if conversation_id in self._purged:
             raise no_such_chat()
-        return self.store_of(conversation_id).load(conversation_id)
+        conversation = self.store_of(conversation_id).load(conversation_id)
+        settings = conversation.settings
+        if settings is not None and not _can_be_used(settings):
+            return replace(conversation, settings=None)
+        return conversation
 
     def with_records(self, conversation_id: str) -> tuple[Conversation, Mapping[str, RunRecord]]:
         """Return any conversation with the records of its replies, these without their steps.
@@ -198,14 +201,11 @@ class Conversations:
 
     def _settings_of(self, conversation: Conversation) -> ReplySettings:
         """Return what a conversation says, or its newest records, if a reply can be drawn so."""
+        if conversation.settings is not None:
+            return conversation.settings
         path = (self._records.get(m.message_id) for m in reversed(conversation.path()))
-        records = (record for record in path if record is not None and record.max_tokens)
-        for settings in (conversation.settings, self._as_recorded(records)):
-            if settings is not None:
-                with contextlib.suppress(ValueOutOfRangeError):
-                    check_settings(settings)
-                    return settings
-        return self._defaults()
+        recorded = self._as_recorded(r for r in path if r is not None and r.max_tokens)
+        return recorded if recorded and _can_be_used(recorded) else self._defaults()
 
     def _as_recorded(self, records: Iterator[RunRecord]) -> ReplySettings | None:
         """Return the settings of the first of these records, the newest; None: there is none.
@@ -426,6 +426,14 @@ def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversati
     if others:
         rest = rest.activate(others[-1].message_id)
     return rest, question if question.message_id in gone else None
+
+
+def _can_be_used(settings: ReplySettings) -> bool:
+    try:
+        check_settings(settings)
+    except ValueOutOfRangeError:
+        return False
+    return True
 
 
 def _copy_of(
