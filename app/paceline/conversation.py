@@ -229,7 +229,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A conversation as the list shows it; figures are those of the last reply on its path.
+    """A conversation as the list shows it.
 
     Attributes:
         conversation_id: See `Conversation`.
@@ -240,9 +240,6 @@ class ConversationSummary:
         tags: See `Conversation`.
         private: See `Conversation`.
         origin: See `Conversation`.
-        strategy: What the last reply was asked with; empty: there is none.
-        tokens_per_s: Its speed; None where it has no figures.
-        acceptance_rate: 0..1; None when nothing was drafted.
     """
 
     conversation_id: str
@@ -253,9 +250,6 @@ class ConversationSummary:
     tags: tuple[str, ...] = ()
     private: bool = False
     origin: Origin | None = None
-    strategy: str = ""
-    tokens_per_s: float | None = None
-    acceptance_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

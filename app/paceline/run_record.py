@@ -130,18 +130,3 @@ class RunRecord:
         return ReplySettings(
             self.sampling, self.max_tokens, self.seed, self.system_prompt, self.stop
         )
-
-
-Figures = tuple[str, float | None, float | None]
-"""What a list of replies shows: strategy, tokens/s, acceptance rate 0..1."""
-NO_FIGURES: Figures = ("", None, None)
-
-
-def figures_of(record: RunRecord | None) -> Figures:
-    """What a list shows of a reply; None: there is none."""
-    if record is None:
-        return NO_FIGURES
-    stats = record.stats
-    if stats is None:
-        return record.strategy, None, None
-    return record.strategy, stats.tokens_per_s, stats.acceptance_rate

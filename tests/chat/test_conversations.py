@@ -5,12 +5,10 @@ from typing import Any
 import pytest
 
 from chat.chat_bench import ChatBench, text_of
-from paceline.chat.reply import TurnOptions
 from paceline.chat.store import NEW_CHAT, ConversationStore, MemoryStore
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
 from paceline.messages import StartTurn, TurnFailed
-from strategies import strategy
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
 
@@ -77,18 +75,6 @@ def test_any_reply_is_regenerated_beside_the_old_one(bench: ChatBench) -> None:
     assert not bench.session.show_sibling(bench.message(1), -1)
 
 
-def test_the_summary_follows_the_path(bench: ChatBench) -> None:
-    bench.options = TurnOptions(strategy("draft"))
-    bench.ask("One", "1")
-    bench.session.send("Two")
-    bench.session.stop()
-    assert bench.session.summaries[0].tokens_per_s == 41.2
-    bench.client.finish_turn("")
-    bench.session.show_sibling(bench.message(1), 0)
-    (summary,) = bench.session.summaries
-    assert summary.strategy == "draft"
-
-
 def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")
@@ -147,7 +133,6 @@ def test_a_chat_that_is_not_shown_is_renamed_without_being_shown(bench: ChatBenc
     bench.session.rename(first, "Better")
     assert bench.texts == []
     assert bench.store.load(first).title == "Better"
-    assert bench.session.summaries[0].tokens_per_s == 41.2
     assert "changed" not in bench.told.names
 
 
@@ -278,7 +263,6 @@ def test_a_deleted_chat_comes_back_until_it_is_purged(bench: ChatBench) -> None:
     )
     bench.session.restore(first)
     assert bench.texts == ["One", "1"]
-    assert bench.session.summaries[0].tokens_per_s == 41.2
     bench.session.remove(first)
     bench.session.conversations.purge(first)
     with pytest.raises(UserError):

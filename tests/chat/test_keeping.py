@@ -171,7 +171,6 @@ def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: Convers
     assert running is bench.session.conversations.full_reply(bench.message(1))
     bench.session.new()
     bench.client.finish_turn("Half")
-    assert bench.session.summaries[0].tokens_per_s == 41.2
     bench.session.show(first)
     assert (bench.texts, bench.reply().status) == (["One", "Half"], "finished")
 

@@ -312,7 +312,7 @@ def test_rows_stay_within_their_width(sidebar: Sidebar, mode: ThemeMode, width: 
         tuple(
             ConversationSummary(
                 f"c{at}", title, NOW, NOW - at, pinned=True, private=True,
-                tags=("a-tag-of-some-length",) * 9, tokens_per_s=1.0, strategy="off",
+                tags=("a-tag-of-some-length",) * 9,
             )
             for at, title in enumerate(titles)
         )

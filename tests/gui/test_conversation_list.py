@@ -166,7 +166,7 @@ def test_times_are_as_short_as_people_say_them(model: ConversationList) -> None:
 
 
 def test_the_lower_line_says_when_and_whether_it_is_kept() -> None:
-    fast = chat("a", strategy="draft", tokens_per_s=41.2, acceptance_rate=0.711)
+    fast = chat("a")
     assert second_line(fast, NOW) == "now"
     assert second_line(replace(fast, private=True), NOW) == "now · not stored"
     assert second_line(fast, NOW, "writing…") == "now · writing…"
@@ -174,7 +174,7 @@ def test_the_lower_line_says_when_and_whether_it_is_kept() -> None:
 
 
 def test_a_row_can_be_heard() -> None:
-    summary = chat("a", tags=("work", "rust"), pinned=True, tokens_per_s=10.0, strategy="off")
+    summary = chat("a", tags=("work", "rust"), pinned=True)
     assert spoken_row(summary, NOW) == ("Title a, pinned, now, tags: work, rust")
     assert title_text(replace(summary, title="")) == "New chat"
     assert title_text(replace(summary, title="", private=True)) == "Private chat"
@@ -183,7 +183,7 @@ def test_a_row_can_be_heard() -> None:
 def test_what_happens_in_a_chat_stands_below_its_title(
     model: ConversationList,
 ) -> None:
-    model.set_summaries((chat("a", tokens_per_s=10.0, strategy="off"),))
+    model.set_summaries((chat("a"),))
     model.set_note("a", "writing…")
     model.set_note("gone", "writing…")
     assert model.index(1).data(SUBTITLE_ROLE) == "now · writing…"

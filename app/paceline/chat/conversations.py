@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from paceline.chat.presets import check_settings
 from paceline.chat.reply import renamed, to_record, to_reply
-from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of, with_figures
+from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of
 from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
 from paceline.errors import UserError, ValueOutOfRangeError
 
@@ -239,7 +239,7 @@ class Conversations:
         if conversation.private:
             self._private.add(name)
         self.store_of(name).save(conversation, changed, removed)
-        self._summaries[name] = summary_of(conversation, self._summaries.get(name))
+        self._summaries[name] = summary_of(conversation)
         for message_id in removed:
             self._replies.pop(message_id, None)
         if name == self._current.conversation_id:
@@ -301,22 +301,7 @@ class Conversations:
         self.store_of(name).end_run(record, reply.text)
         if name == self._current.conversation_id:
             self._current = self._current.with_content(reply.message_id, reply.text)
-        self.set_figures(name, record)
         self.on_texts(name)
-
-    def set_figures(self, conversation_id: str, record: RunRecord | None) -> None:
-        """Let the summary have the figures of this reply; None: there is none on the path."""
-        for summaries in (self._summaries, self._removed):
-            old = summaries.get(conversation_id)
-            if old is not None:
-                summaries[conversation_id] = with_figures(old, record)
-
-    def update_figures(self) -> None:
-        """Let the shown one's summary have the figures of the last reply on the shown path."""
-        replies = (self.reply_of(m.message_id) for m in reversed(self._current.path()))
-        last = next((reply for reply in replies if reply is not None), None)
-        record = to_record(last) if last is not None else None
-        self.set_figures(self._current.conversation_id, record)
 
     # ------------------------------------------------------------------------------ deleting
 

@@ -623,12 +623,6 @@ class ChatSession:
         if shows:
             self._tell_conversations()
             self._show(self.conversations.get(copy_id))
-            self.conversations.update_figures()
-            self._tell_conversations()
-        else:
-            known = (records.get(m.message_id) for m in reversed(conversation.path()))
-            last = next((record for record in known if record is not None), None)
-            self.conversations.set_figures(copy_id, last)
         return copy_id
 
     def remove(self, conversation_id: str) -> None:
@@ -670,7 +664,6 @@ class ChatSession:
         self._tell_new_path()
 
     def _tell_new_path(self) -> None:
-        self.conversations.update_figures()
         self._tell_conversations()
         self._tell_shown()
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
-from paceline.run_record import figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,13 +102,10 @@ class ConversationStore(Protocol):
         """Keep where it was left."""
 
 
-def summary_of(
-    conversation: Conversation, old: ConversationSummary | None = None
-) -> ConversationSummary:
-    """Return the line of the list; its figures are those of an older line, if there is one."""
-    line = old or ConversationSummary(conversation.conversation_id, "", 0.0, 0.0)
-    return replace(
-        line,
+def summary_of(conversation: Conversation) -> ConversationSummary:
+    """Return the line of the list."""
+    return ConversationSummary(
+        conversation.conversation_id,
         title=conversation.title,
         created_s=conversation.created_s,
         changed_s=conversation.changed_s,
@@ -117,17 +113,6 @@ def summary_of(
         tags=conversation.tags,
         private=conversation.private,
         origin=conversation.origin,
-    )
-
-
-def with_figures(line: ConversationSummary, last: RunRecord | None) -> ConversationSummary:
-    """Return the line with the figures of the last reply; None: there is none."""
-    strategy, speed, rate = figures_of(last)
-    return replace(
-        line,
-        strategy=strategy,
-        tokens_per_s=speed,
-        acceptance_rate=rate,
     )
 
 
@@ -151,9 +136,7 @@ class MemoryStore:
 
     def summaries(self) -> tuple[ConversationSummary, ...]:
         """One line for each; for this and the methods below see `ConversationStore`."""
-        return tuple(
-            with_figures(summary_of(kept), self._last_run(kept)) for kept in self._kept.values()
-        )
+        return tuple(map(summary_of, self._kept.values()))
 
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
         """Those of these that are not kept, or hidden."""
@@ -281,10 +264,6 @@ class MemoryStore:
         self._home.pop(message_id, None)
         self._runs.pop(message_id, None)
         self._steps.pop(message_id, None)
-
-    def _last_run(self, conversation: Conversation) -> RunRecord | None:
-        records = [self._runs.get(m.message_id) for m in conversation.path()]
-        return next((record for record in reversed(records) if record is not None), None)
 
 
 def _changed(conversation: Conversation) -> float:

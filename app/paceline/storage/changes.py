@@ -26,15 +26,14 @@ class Head:
     """A conversation without its messages.
 
     Attributes:
-        conversation_id: See `Conversation`; likewise the next six.
+        conversation_id: See `Conversation`; likewise all others.
         title: See above.
         created_s: See above.
         changed_s: See above.
         pinned: See above.
         tags: See above.
         leaf_id: See above.
-        reply_id: The last reply on the active path, whose figures the list shows; empty: none.
-        settings: See `Conversation`; likewise the next.
+        settings: See above.
         origin: See above.
     """
 
@@ -45,7 +44,6 @@ class Head:
     pinned: bool = False
     tags: tuple[str, ...] = ()
     leaf_id: str | None = None
-    reply_id: str = ""
     settings: ReplySettings | None = None
     origin: Origin | None = None
 
@@ -173,11 +171,6 @@ def saved(
 
 
 def _head(conversation: Conversation) -> Head:
-    reply, at = "", conversation.leaf_id
-    while at is not None and not reply:
-        message = conversation.messages[at]
-        reply = at if message.role == "assistant" else ""
-        at = message.parent_id
     return Head(
         conversation.conversation_id,
         clean(conversation.title),
@@ -186,7 +179,6 @@ def _head(conversation: Conversation) -> Head:
         conversation.pinned,
         tuple(map(clean, conversation.tags)),
         conversation.leaf_id,
-        reply,
         conversation.settings,
         conversation.origin,
     )

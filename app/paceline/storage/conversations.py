@@ -20,7 +20,6 @@ from paceline.conversation import (
     clean,
 )
 from paceline.params import ReplySettings
-from paceline.run_record import Figures
 from paceline.storage.changes import Head
 from paceline.storage.columns import TABLES, read_as
 from paceline.storage.problems import DamageError
@@ -28,15 +27,14 @@ from paceline.storage.problems import DamageError
 _HEAD = read_as(
     "conversations",
     (
-        "id", "title", "created_s", "changed_s", "pinned", "tags", "leaf_id", "reply_id",
-        "settings", "origin",
+        "id", "title", "created_s", "changed_s", "pinned", "tags", "leaf_id", "settings",
+        "origin",
     ),
 )  # fmt: skip
 _SUMMARY = read_as(
     "conversations",
     (
-        "id", "title", "created_s", "changed_s", "pinned", "tags", "strategy", "tokens_per_s",
-        "acceptance_rate", "origin",
+        "id", "title", "created_s", "changed_s", "pinned", "tags", "origin",
     ),
 )  # fmt: skip
 _MESSAGE = read_as(
@@ -59,10 +57,7 @@ def read_summaries(connection: sqlite3.Connection) -> dict[str, ConversationSumm
             row[3],
             pinned=bool(row[4]),
             tags=() if row[5] == _NO_TAGS else _tags(row[5]),  # 10,000 times
-            strategy=row[6],
-            tokens_per_s=row[7],
-            acceptance_rate=row[8],
-            origin=_part(Origin, row[9]),
+            origin=_part(Origin, row[6]),
         )
         for row in rows
     }
@@ -88,32 +83,12 @@ def read_through(connection: sqlite3.Connection) -> None:
         connection.execute(f"SELECT max(length({column})) FROM {table} NOT INDEXED").fetchone()
 
 
-def summary_of(head: Head, figures: Figures) -> ConversationSummary:
+def summary_of(head: Head) -> ConversationSummary:
     """A conversation as the list shows it."""
-    strategy, speed, rate = figures
     return ConversationSummary(
         head.conversation_id, head.title, head.created_s, head.changed_s, head.pinned, head.tags,
-        origin=head.origin, strategy=strategy, tokens_per_s=speed, acceptance_rate=rate,
+        origin=head.origin,
     )  # fmt: skip
-
-
-def write_figures(connection: sqlite3.Connection, conversation_id: str, figures: Figures) -> None:
-    """Store the figures that a conversation's line shows."""
-    connection.execute(
-        "UPDATE conversations SET strategy = ?2, tokens_per_s = ?3, acceptance_rate = ?4"
-        " WHERE id = ?1",
-        (conversation_id, *figures),
-    )
-
-
-def shown_by(connection: sqlite3.Connection, reply_id: str) -> str | None:
-    """The conversation whose last reply this is; None: there is none."""
-    row = connection.execute(
-        "SELECT c.id FROM messages m JOIN conversations c ON c.key = m.conversation"
-        " WHERE m.id = ?1 AND c.reply_id = ?1",
-        (reply_id,),
-    ).fetchone()
-    return row[0] if row else None
 
 
 def removed_ids(connection: sqlite3.Connection) -> tuple[str, ...]:
@@ -162,15 +137,15 @@ def write_head(connection: sqlite3.Connection, head: Head) -> int:
     """Insert or update a conversation; return its key."""
     values = (
         head.title, head.created_s, head.changed_s, int(head.pinned),
-        json.dumps(head.tags, ensure_ascii=False), head.leaf_id, head.reply_id,
+        json.dumps(head.tags, ensure_ascii=False), head.leaf_id,
         _part_text(head.settings), _part_text(head.origin),
     )  # fmt: skip
     connection.execute(
         "INSERT INTO conversations"
-        " (id, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, origin,"
-        " strategy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '') ON CONFLICT (id) DO"
+        " (id, title, created_s, changed_s, pinned, tags, leaf_id, settings, origin, reply_id,"
+        " strategy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', '') ON CONFLICT (id) DO"
         " UPDATE SET title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6,"
-        " leaf_id = ?7, reply_id = ?8, settings = ?9, origin = ?10",
+        " leaf_id = ?7, settings = ?8, origin = ?9",
         (head.conversation_id, *values),
     )
     return _written(conversation_key(connection, head.conversation_id))
@@ -314,9 +289,9 @@ def write_place(connection: sqlite3.Connection, conversation_id: str, place: Vie
 
 
 def _head(row: tuple[Any, ...]) -> Head:
-    key, title, created_s, changed_s, pinned, tags, leaf_id, reply_id, settings, origin = row
+    key, title, created_s, changed_s, pinned, tags, leaf_id, settings, origin = row
     return Head(
-        key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id, reply_id,
+        key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id,
         _part(ReplySettings, settings), _part(Origin, origin),
     )  # fmt: skip
 

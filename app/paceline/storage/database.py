@@ -219,6 +219,8 @@ def readable_text(data: bytes) -> str:
 
 Migration = Callable[[sqlite3.Connection], None]
 
+# The text of a layout never changes, since layouts are compared by it. Nothing is read any more of
+# `reply_id`, `strategy` and the three figures of a conversation.
 _LAYOUT = """
 CREATE TABLE conversations (
     key INTEGER PRIMARY KEY,

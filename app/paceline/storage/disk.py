@@ -339,9 +339,6 @@ def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
     old_head = conversations.read_head(connection, head.conversation_id)
     conversation = conversations.write_head(connection, head)
     search.index(connection, -conversation, old_head.title if old_head else "", head.title)
-    if old_head is None or old_head.reply_id != head.reply_id:
-        figures = runs.read_figures(connection, head.reply_id)
-        conversations.write_figures(connection, head.conversation_id, figures)
     for message in change.messages:
         row = conversations.message_row(connection, message.message_id)
         key = conversations.write_message(connection, conversation, message)

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
-from paceline.run_record import NO_FIGURES, Figures, RunRecord, figures_of
+from paceline.run_record import RunRecord
 from paceline.storage import conversations, runs
 from paceline.storage.changes import (
     BeginRun,
@@ -54,11 +54,7 @@ def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[Conver
     """The list of conversations."""
     found = conversations.read_summaries(connection) if connection else {}
     waiting = waiting_heads(changes)
-    touched = waiting.touched
-    if connection:
-        owners = (conversations.shown_by(connection, reply) for reply in waiting.figures)
-        touched.update(owner for owner in owners if owner is not None)
-    for key in touched:
+    for key in waiting.touched:
         summary = _summary(connection, waiting, key)
         if summary is not None:
             found[key] = summary
@@ -94,12 +90,7 @@ def _summary(
 ) -> ConversationSummary | None:
     """The line of one conversation for which something waits; None: it is not shown."""
     head = _shown_head(connection, waiting, conversation_id)
-    if head is None:
-        return None
-    figures = waiting.figures.get(head.reply_id)
-    if figures is None:
-        figures = runs.read_figures(connection, head.reply_id) if connection else NO_FIGURES
-    return conversations.summary_of(head, figures)
+    return conversations.summary_of(head) if head is not None else None
 
 
 def load(
@@ -237,12 +228,10 @@ class WaitingHeads:
     Attributes:
         heads: Saved conversations by id; None: purged.
         shown: Conversations that are removed or restored, and whether they are shown then.
-        figures: The figures of replies by message.
     """
 
     heads: dict[str, Head | None] = field(default_factory=dict)
     shown: dict[str, bool] = field(default_factory=dict)
-    figures: dict[str, Figures] = field(default_factory=dict)
 
     @property
     def touched(self) -> set[str]:
@@ -267,8 +256,6 @@ def waiting_heads(changes: Sequence[Change]) -> WaitingHeads:
             case Purge(key):
                 waiting.heads[key] = None
                 waiting.shown.pop(key, None)
-            case BeginRun(_, record) | EndRun(record, _):
-                waiting.figures[record.message_id] = figures_of(record)
             case _:
                 pass
     return waiting

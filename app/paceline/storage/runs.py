@@ -15,9 +15,8 @@ from typing import Any
 
 from paceline.messages import StepCommitted
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
-from paceline.run_record import Figures, RunRecord, figures_of
+from paceline.run_record import RunRecord
 from paceline.storage.columns import read_as
-from paceline.storage.conversations import shown_by, write_figures
 
 _ID = read_as("messages", ["id"], "m")
 _RECORD = read_as("runs", ["record"], "r")
@@ -32,9 +31,6 @@ def write_record(connection: sqlite3.Connection, message: int, record: RunRecord
     connection.execute(
         "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (message, record.status, data)
     )
-    conversation_id = shown_by(connection, record.message_id)
-    if conversation_id is not None:
-        write_figures(connection, conversation_id, figures_of(record))
 
 
 def write_steps(
@@ -103,11 +99,6 @@ def read_record(connection: sqlite3.Connection, message_id: str) -> RunRecord | 
         (message_id,),
     ).fetchone()
     return _record(message_id, row[0]) if row else None
-
-
-def read_figures(connection: sqlite3.Connection, message_id: str) -> Figures:
-    """The figures of one reply."""
-    return figures_of(read_record(connection, message_id))
 
 
 def read_pieces(connection: sqlite3.Connection, message: int) -> Pieces:
