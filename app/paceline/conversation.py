@@ -129,14 +129,17 @@ class Conversation:
         message = self.messages[message_id]
         if message.role == "user" or message.parent_id is None:
             return tuple(m for m in self.siblings(message_id) if m.role == message.role)
-        question, depth = self.messages[message.parent_id], len(self.path_to(message_id))
+        question = self.messages[message.parent_id]
+        depths: dict[str | None, int] = {}
+        for other in self.messages.values():  # each stands after the one that it follows
+            depths[other.message_id] = depths.get(other.parent_id, 0) + 1
         asked = {sibling.message_id for sibling in self.siblings(question.message_id)}
         asked |= {
             other.message_id
             for other in self.messages.values()
             if other.content == question.content
             and other.role == "user"
-            and len(self.path_to(other.message_id)) == depth - 1
+            and depths[other.message_id] == depths[question.message_id]
         }
         return tuple(
             other

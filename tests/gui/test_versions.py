@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolButton
 
 from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.look.current import look
-from paceline.messages import StartTurn
+from paceline.messages import StartTurn, TurnFailed
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -169,6 +169,20 @@ def test_a_reply_is_written_again_with_another_strategy_and_compared(
     compared(program, qtbot)
     assert chosen(dialog) == [ids[1], program.session.current.leaf_id]
     assert dialog.summary.text() == "Both texts are the same."
+    assert dialog.repeat.isEnabled()
+
+
+def test_a_repeated_reply_that_is_refused_leaves_the_dialog_as_it_was(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    answered(program, client, "One.", "Two.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    dialog.repeat.menu().actions()[0].trigger()
+    turn_id = client.start_turn()
+    client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    assert program.session.current.path()[-1].content == "Two."
+    qtbot.waitUntil(lambda: dialog.summary.text() == "1 difference")
     assert dialog.repeat.isEnabled()
 
 

@@ -376,7 +376,8 @@ def to_html(
             page.question(message)
         else:
             page.reply(message, records.get(message.message_id))
-            page.versions(message, conversation.siblings(message.message_id))
+            siblings = conversation.siblings(message.message_id)
+            page.versions(message, [m for m in siblings if m.role == message.role])
     exported = escape(look.words.exported.format(version=version, date=date_text(now_s)))
     return _PAGE.substitute(
         language=escape(look.language),

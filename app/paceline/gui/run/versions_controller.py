@@ -99,8 +99,9 @@ class VersionsController(QObject):
         old_id, new_id = self._repeated
         if reply.message_id == new_id:
             self._repeated = "", ""
-            if self.dialog is not None and new_id in self._session.current.messages:
-                self._open(old_id, new_id)
+            if self.dialog is not None:
+                was_refused = new_id not in self._session.current.messages
+                self._show(*self._shown) if was_refused else self._open(old_id, new_id)
 
     def _version(self, number: int, message: Message) -> Version:
         reply = self._session.conversations.reply_of(message.message_id)
