@@ -142,6 +142,8 @@ def test_what_cannot_be_loaded_is_not_offered(
     qtbot.waitUntil(lambda: held.button.text() == offer and why in held.label.text())
     assert held.button.isVisible() == bool(offer)
     assert ("Shorten it, attach less" in held.label.text()) == bool(why)
+    count(program, client, qtbot, n_tokens + 1)
+    assert why in held.label.text(), "what is known stays while more is written"
     program.window.chat_pane.composer.set_text("")
     qtbot.waitUntil(held.isHidden)
 

@@ -51,6 +51,7 @@ class LongerContext(QObject):
         self._composer, self._devices, self._load = composer, devices, load
         self._options: tuple[Pair, ...] = ()
         self._found: Pair | None = None
+        self._has_no_room = False
         composer.held.button.clicked.connect(self._on_load)
 
     @Slot(object)
@@ -64,7 +65,7 @@ class LongerContext(QObject):
         self._words = words.format(f"{use.n_used:,}", f"{use.n_ctx:,}")
         options = options_for(self._pair.state, use)
         if options != self._options:
-            self._options, self._found = options, None
+            self._options, self._found, self._has_no_room = options, None, False
             self._look_for_room()
         self._show()
 
@@ -81,19 +82,19 @@ class LongerContext(QObject):
     def _on_planned(self, asked: tuple[Pair, ...], found: object) -> None:
         if asked is self._options:
             self._found = next((pair for pair in asked if pair is found), None)
-            self._options = () if self._found is None else asked
-            self._show(was_planned=True)
+            self._has_no_room = self._found is None
+            self._show()
 
     def _on_no_plan(self, asked: tuple[Pair, ...], _error: UserError) -> None:
         self._on_planned(asked, asked[0])  # the load will say what is wrong
 
-    def _show(self, *, was_planned: bool = False) -> None:
+    def _show(self) -> None:
         found, why = self._found, ""
         button = ""
         if found is not None:
             n_ctx = found.target.n_ctx
             button = self.tr("Load with {} context").format(short_tokens(n_ctx, n_ctx))
-        elif was_planned:
+        elif self._has_no_room:
             why = self.tr("Memory has no room for a longer one.")
         elif not self._options:
             why = self.tr("The model was trained for no more.")
