@@ -10,6 +10,7 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.later_turns import later_turns
+from paceline.hosting.wire import encode_command, frame
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ReplySettings, SamplingParams
 
@@ -105,6 +106,16 @@ def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
     bench.session.edit_reply(bench.message(5), "My own.")
     bench.session.edit(bench.message(4), "And three?", keeps=True)
     assert asked(bench).earlier[0] == EarlierReply((), "My own.")
+
+
+def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:
+    bench = ChatBench()
+    bench.ask("One?", "One.")
+    for n in range(4):
+        assert bench.session.edit_reply(bench.message(1), f"{n} " + "x" * 5_000_000)
+    bench.session.regenerate()
+    assert len(asked(bench).earlier) == 4
+    assert frame(encode_command(asked(bench)))
 
 
 # ------------------------------------------------------------------------------------ later turns

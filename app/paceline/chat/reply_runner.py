@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 _MOST_VERSIONS = 4
 """Of a reply that draft the next one."""
+_MOST_CHARS = 200_000
+"""Of each; the drafter keeps 32,768 tokens of all, and a text of a megabyte takes 0.3 s to read."""
 
 
 class SessionListener(Protocol):
@@ -224,7 +226,8 @@ class ReplyRunner:
         for message in (first, *others[:-_MOST_VERSIONS:-1]):
             reply = self._conversations.full_reply(message.message_id)
             traces = reply.traces if reply is not None else ()
-            found.append(EarlierReply(tuple(t.token for t in traces), message.content))
+            text = message.content[:_MOST_CHARS]
+            found.append(EarlierReply(tuple(t.token for t in traces), text))
         return tuple(version for version in found if version.text)
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
