@@ -9024,13 +9024,13 @@ def add_all(numbers):
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions_controller.py"/>
-        <source>It is not known how the reply to the right was drawn.</source>
-        <translation>Wie die Antwort rechts gezogen wurde, ist nicht bekannt.</translation>
+        <source>No message of this chat has another version.</source>
+        <translation>Keine Nachricht dieses Chats hat eine andere Version.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions_controller.py"/>
-        <source>No message of this chat has another version.</source>
-        <translation>Keine Nachricht dieses Chats hat eine andere Version.</translation>
+        <source>The reply to the right was continued or edited, or its seed is not known.</source>
+        <translation>Die Antwort rechts wurde fortgesetzt oder bearbeitet, oder ihr Seed ist nicht bekannt.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions_controller.py"/>

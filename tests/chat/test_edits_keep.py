@@ -73,6 +73,23 @@ def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: Cha
     assert not bench.session.repeat(bench.message(2), Strategy.of("off")), "it is a question"
 
 
+def test_a_stopped_reply_is_repeated_as_far_as_it_goes_and_a_continued_one_is_not(
+    bench: ChatBench,
+) -> None:
+    bench.session.regenerate()
+    turn_id = bench.client.start_turn()
+    bench.client.step("Thr", 0)
+    bench.client.step("ee", 1)
+    bench.client.emit(TurnFinished(turn_id, "cancelled", "Three", (1, 2, 3, 4), 7, "off", STATS))
+    stopped = bench.message(5)
+    assert bench.session.repeat(stopped, Strategy.of("off"))
+    assert asked(bench).max_tokens == 4
+    bench.client.reply("Three")
+    bench.session.continue_reply(stopped)
+    bench.client.reply("Three more.")
+    assert not bench.session.repeat(bench.message(5), Strategy.of("off"))
+
+
 def test_a_repeated_reply_that_waits_for_the_models_keeps_its_strategy(bench: ChatBench) -> None:
     bench.options = replace(bench.options, strategy=Strategy.of("suffix"))
     bench.client.emit(Unloaded())

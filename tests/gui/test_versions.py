@@ -196,5 +196,8 @@ def test_a_reply_without_a_seed_is_not_written_again(
     n_turns = len(client.all(StartTurn))
     dialog.repeat.menu().actions()[0].trigger()
     assert len(client.all(StartTurn)) == n_turns
-    assert dialog.repeat.toolTip() == "It is not known how the reply to the right was drawn."
+    assert (
+        dialog.repeat.toolTip()
+        == "The reply to the right was continued or edited, or its seed is not known."
+    )
     assert not dialog.repeat.isEnabled()

@@ -326,6 +326,11 @@ def edited_record(record: RunRecord, message_id: str) -> RunRecord:
     )  # fmt: skip
 
 
+def can_be_repeated(record: RunRecord) -> bool:
+    """Whether it is known how a reply was drawn: by the model, in one turn, with which seed."""
+    return record.seed is not None and not record.edited and record.n_parts == 1
+
+
 def renamed(record: RunRecord, message_id: str) -> RunRecord:
     """Return the record for a copy of its message; one without an end counts as interrupted."""
     if record.status != "running":

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from paceline.chat.conversations import Conversations, DeletedMessages, without, without_reply
 from paceline.chat.later_turns import LaterTurns, later_turns
-from paceline.chat.reply import edited_record, to_record
+from paceline.chat.reply import can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore
 from paceline.chat.stored_texts import StoredTexts
@@ -368,22 +368,25 @@ class ChatSession:
         """Answer a question once more as it was answered, but with another strategy.
 
         Seed and settings are those of that reply, and no other version drafts: so their figures
-        can be compared, and the texts are the same where that is promised.
+        can be compared, and the texts are the same where that is promised. One that was stopped,
+        or filled its context, is not written on.
 
         Args:
             message_id: The reply.
             strategy: The other strategy.
 
         Returns:
-            False: it is not known how that reply was drawn, or one is under way.
+            False: see `can_be_repeated`, or one is under way.
         """
-        old = self.conversations.reply_of(message_id)
-        if self.active is not None or old is None or old.seed is None or old.edited:
+        old = self.conversations.full_reply(message_id)
+        if self.active is not None or old is None or not can_be_repeated(to_record(old)):
             return False
         question_id = self.current.messages[message_id].parent_id
         if question_id is None:
             return False
         settings = replace(old.options.settings, seed=old.seed)
+        if old.reason in (None, "cancelled", "context") and old.traces:
+            settings = replace(settings, max_tokens=len(old.traces))
         like = replace(old.options, settings=settings, strategy=strategy)
         self._runner.start(question_id, shows_again=True, like=like)
         return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, QObject, Slot
 
 from paceline.chat.difference import Difference, compare
-from paceline.chat.reply import to_record
+from paceline.chat.reply import can_be_repeated, to_record
 from paceline.gui.run.versions import Version, VersionsDialog
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ class VersionsController(QObject):
         choices = [choice for group in groups for choice in speculation.choices(group)]
         record = self.dialog.shown_right.record
         obstacle = ""
-        if record is None or record.seed is None or record.edited:
-            obstacle = self.tr("It is not known how the reply to the right was drawn.")
+        if record is None or not can_be_repeated(record):
+            obstacle = self.tr(
+                "The reply to the right was continued or edited, or its seed is not known."
+            )
         elif self._session.active is not None:
             obstacle = self.tr("A reply is being written.")
         self.dialog.offer_strategies(
