@@ -47,6 +47,14 @@ def test_activating_goes_on_to_the_newest_leaf() -> None:
     assert ids(conversation.activate("a2")) == ["q1", "a1", "q2", "a2"]
 
 
+def test_a_newer_reply_that_was_left_for_an_older_one_hides_nothing() -> None:
+    left = tree().add(Message("a1b", "q1", "assistant", "Left")).activate("a1")
+    assert ids(left) == ["q1", "a1", "q2", "a2"]
+    assert ids(left.activate("q1")) == ["q1", "a1b"], "it is newer than what follows the older one"
+    gone_on = left.add(Message("q3", "a2", "user", "Third"))
+    assert ids(gone_on.activate("q1")) == ["q1", "a1", "q2", "a2", "q3"]
+
+
 def test_a_change_leaves_the_old_value_alone() -> None:
     old = tree()
     new = old.with_content("a2", "Changed")

@@ -197,10 +197,13 @@ class Conversation:
 
     def activate(self, message_id: str) -> Conversation:
         """Show the path through this message, on to the newest leaf below it."""
-        leaf = self.messages[message_id]
-        while children := self._children(leaf.message_id):
-            leaf = children[-1]
-        return replace(self, leaf_id=leaf.message_id)
+        leaf_id = self.messages[message_id].message_id
+        below = {leaf_id}
+        for message in self.messages.values():  # each after its parent
+            if message.parent_id in below:
+                leaf_id = message.message_id
+                below.add(leaf_id)
+        return replace(self, leaf_id=leaf_id)
 
     def renamed(self, title: str) -> Conversation:
         """The same conversation under another title; blank keeps the old one."""
