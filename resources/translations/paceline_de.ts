@@ -8173,8 +8173,8 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>
-        <source>without drafts: not measured yet</source>
-        <translation>ohne Entwürfe: noch nicht gemessen</translation>
+        <source>without drafts: –</source>
+        <translation>ohne Entwürfe: –</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/plot/speed_plot.py"/>

@@ -70,6 +70,16 @@ def _plot(dialog: GuideDialog) -> object:
     return dialog.page.document().resource(kind, QUrl("gain-by-length.svg"))
 
 
+def test_long_commands_need_no_bar_below_the_page(dialog: GuideDialog, qtbot: QtBot) -> None:
+    dialog.resize(500, 500)
+    page = dialog.page
+    qtbot.waitUntil(lambda: page.document().size().width() < 500)
+    command = max(re.findall("^paceline .*$", TEXT, re.MULTILINE), key=len)
+    block = page.document().find(command).block()
+    assert block.layout().lineCount() > 1, "in any of the fonts"
+    assert page.horizontalScrollBar().maximum() == 0
+
+
 def test_words_are_found_around_the_end(dialog: GuideDialog) -> None:
     field, page = dialog.search, dialog.page
     page.setFocus()

@@ -99,7 +99,7 @@ class GuidePage(QTextBrowser):
             f"h2 {{ font-size: {px(18)}px; margin-top: {px(26)}px; }}"
             f"p, li {{ line-height: 135%; }} li {{ margin-bottom: {px(4)}px; }}"
             f"code {{ font-family: 'JetBrains Mono'; background: {theme.bubble}; }}"
-            f"pre {{ background: {theme.bubble}; }}"
+            f"pre {{ background: {theme.bubble}; white-space: pre-wrap; }}"
             f"th, td {{ padding: {px(5)}px {px(12)}px {px(5)}px 0; }}"
             f"th {{ color: {theme.muted}; }}"
         )

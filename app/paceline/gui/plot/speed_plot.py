@@ -453,7 +453,7 @@ class SpeedPlot(Card):
             self._plain_label.setText(self.tr("- - without drafts {}").format(speed_text(plain)))
         else:
             self.plain.setData(np.empty(0), np.empty(0))
-            self._plain_label.setText(self.tr("without drafts: not measured yet"))
+            self._plain_label.setText(self.tr("without drafts: –"))
         fastest = float(window.tokens_per_s.max(initial=0))
         self.line_canvas.set_steps(window.first, n_places, max(fastest, plain or 0.0, 1.0))
         self.line_canvas.setAccessibleName(
