@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -146,6 +146,7 @@ _FORM_CODES = ("bad-grammar", "bad-json-schema")
 REFUSALS = (*_FORM_CODES, "value-out-of-range")
 """What it answers to settings of this card; the reply has not begun then."""
 _PROMPT_PX, _FIELD_PX = 72, 124
+_Values = TypeVar("_Values", ReplySettings, SamplingParams)
 
 
 def _tr(text: str) -> str:
@@ -193,6 +194,14 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
 def write_biases(biases: tuple[LogitBias, ...]) -> str:
     """Write what `read_biases` reads."""
     return ", ".join(f"{b.token}={b.bias:g}" for b in biases)
+
+
+def _changed(given: _Values, shown: _Values, now: _Values) -> _Values:
+    """Return the given values, but those of now where they are not as shown."""
+    names = [each.name for each in fields(now)]
+    return replace(
+        given, **{n: getattr(now, n) for n in names if getattr(now, n) != getattr(shown, n)}
+    )
 
 
 class SamplingSettings(Card):
@@ -243,7 +252,15 @@ class SamplingSettings(Card):
 
     @property
     def settings(self) -> ReplySettings:
-        """What is set."""
+        """What is set: as it was given, but for what has been changed since.
+
+        Fields round numbers, and Qt's fields of text know one kind of space and of line end.
+        """
+        now, shown, given = self._read(), self._as_read, self._given
+        sampling = _changed(given.sampling, shown.sampling, now.sampling)
+        return replace(_changed(given, shown, now), sampling=sampling)
+
+    def _read(self) -> ReplySettings:
         sampling = SamplingParams(
             logit_bias=self._biases, grammar=self.form.grammar, json_schema=self.form.schema
         )
@@ -283,6 +300,7 @@ class SamplingSettings(Card):
             self.seed.show_seed(settings.seed)
             self.stops.show_stops(settings.stop)
             self.system_prompt.setPlainText(settings.system_prompt)
+        self._given, self._as_read = settings, self._read()
 
     def show_prompting(
         self, prompting: Prompting, choices: Sequence[str], *, is_guessed: bool
