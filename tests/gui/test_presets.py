@@ -222,9 +222,22 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     assert [p.name for p in presets.own] == ["Wild"]
     menu_action(program, "Delete").trigger()
     assert presets.own == ()
+    sampling.temperature.field.setValue(0.9)
     program.window.chat_pane.errors.action.click()
     assert [p.name for p in presets.own] == ["Wild"]
     assert presets.chosen == "Wild"
+    assert sampling.temperature.value == 0.9, "only the list was changed"
+
+
+def test_a_new_chat_follows_the_defaults_after_a_deletion_was_undone(
+    make_program: Callable[..., Program],
+) -> None:
+    program = make_program(Settings(reply_presets=(TUTOR,), default_preset=TUTOR.name))
+    menu_action(program, "Delete").trigger()
+    assert program.session.conversations.settings == ReplySettings()
+    program.window.chat_pane.errors.action.click()
+    assert program.session.current.settings is None
+    assert program.session.conversations.settings == TUTOR.settings
 
 
 def test_presets_survive_a_restart(

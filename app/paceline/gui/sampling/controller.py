@@ -119,9 +119,9 @@ class SamplingController(QObject):
 
 
 class _Before(NamedTuple):
-    """What an undo brings back."""
+    """What an undo brings back; None: the settings of the chat were not touched."""
 
-    settings: ReplySettings
+    settings: ReplySettings | None
     chosen: str
     default: str
     own: tuple[ReplyPreset, ...]
@@ -226,7 +226,8 @@ class PresetsController(QObject):
         if self._before is not None:
             before, self._before = self._before, None
             self.presets.restore(before.own, before.chosen, before.default)
-            self._card.use(before.settings)
+            if before.settings is not None:
+                self._card.use(before.settings)
             self._notifications.settled.emit(UNDO_PRESET)
 
     @Slot(object)
@@ -279,7 +280,7 @@ class PresetsController(QObject):
     def _on_delete(self) -> None:
         own = self.presets.chosen_own
         if own is not None:
-            before = self._as_it_is()
+            before = self._as_it_is()._replace(settings=None)
             self.presets.delete(own.name)
             self._offer_undo(self.tr("The preset “{}” is deleted.").format(own.name), before)
 
