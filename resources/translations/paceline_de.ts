@@ -8840,6 +8840,11 @@ def add_all(numbers):
     <name>UserBubble</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <source>Show all</source>
+        <translation>Alles zeigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
         <source>Show all {} lines</source>
         <translation>Alle {} Zeilen zeigen</translation>
     </message>

@@ -305,6 +305,13 @@ def test_a_reply_that_nobody_fills_in_shows_its_text(chat: ChatView, qtbot: QtBo
     assert not reply.is_growing
 
 
+def test_a_long_question_of_one_line_is_not_counted_in_lines(chat: ChatView) -> None:
+    bubble = say(chat, "words " * 5_000)
+    assert bubble._unfold.text() == "Show all"
+    QTest.keyClick(bubble._unfold, Qt.Key.Key_Space)
+    assert bubble._unfold.text() == "Show less"
+
+
 def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None:
     text = "\n".join(f"line {i}" for i in range(310))
     bubble = say(chat, text)

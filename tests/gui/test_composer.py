@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from paceline.conversation import Attachment, Message
 from paceline.gui.chat.composer import Composer
 from paceline.gui.chat.composer_edit import MAX_LINES
+from paceline.gui.chat.context_meter import ContextUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -273,6 +274,15 @@ def test_ctrl_enter_sends_where_enter_makes_a_line(composer: Composer, qtbot: Qt
     assert composer.text == "a\n"
     with qtbot.waitSignal(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return, Modifier.ControlModifier)
+
+
+def test_the_meter_gives_way_to_the_button(composer: Composer) -> None:
+    composer.meter.show_use(ContextUse(n_used=1000, n_ctx=4096))
+    assert composer.meter.isVisible()
+    composer.resize(270, composer.height())
+    assert not composer.meter.isVisible()
+    composer.resize(600, composer.height())
+    assert composer.meter.isVisible()
 
 
 def test_many_chips_wrap_in_a_narrow_composer(composer: Composer, qtbot: QtBot) -> None:

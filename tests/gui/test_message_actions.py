@@ -56,6 +56,16 @@ def bubble_of(chat: ChatView, message_id: str) -> UserBubble:
 # -------------------------------------------------------------------------------------- the row
 
 
+def test_the_actions_of_a_question_are_icons_where_words_have_no_room(chat: ChatView) -> None:
+    bubble = say(chat, "Why?")
+    hover(bubble)
+    copy = named(bubble, "Copy the message")
+    bubble.resize(500, 100)
+    assert copy.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    bubble.resize(180, 100)
+    assert copy.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly
+
+
 def test_the_last_message_has_its_actions_and_the_others_when_hovered(
     chat: ChatView, qtbot: QtBot
 ) -> None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _CROSS_PX = 12
 _NAME_CHARS = 20
 _PREVIEW_SIZE = (720, 520)
+_METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
 
 
 class DraftChip(QFrame):
@@ -444,7 +445,17 @@ class Composer(QFrame):
             self._pasted = ""
         self.offer.setVisible(bool(self._pasted))
         self._hint_label.setText(self._obstacle)
-        self.meter.set_wanted(not self._obstacle)
+        self._show_meter()
+
+    def _show_meter(self) -> None:
+        """Show the meter where it takes no room from other words, nor from the button."""
+        room = self.width() - self.meter.sizeHint().width() * _METER_SHARE
+        self.meter.set_wanted(not self._obstacle and room > 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the meter's place to the button where there is not enough for both."""
+        super().resizeEvent(event)
+        self._show_meter()
 
     @property
     def can_send(self) -> bool:

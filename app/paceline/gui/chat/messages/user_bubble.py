@@ -292,7 +292,9 @@ class UserBubble(MessageItem):
         begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
         self._n_shown = len(begin)
         self._view.show_plain(f"{begin}…" if self._is_folded else self.text)
-        words = self.tr("Show all {} lines") if self._is_folded else self.tr("Show less")
+        words = self.tr("Show less")
+        if self._is_folded:  # one line may be too long, too
+            words = self.tr("Show all {} lines") if len(lines) > 1 else self.tr("Show all")
         self._unfold.setText(words.format(f"{len(lines):,}"))
         self._unfold.setVisible(is_long)
         self._show_marks()
@@ -347,6 +349,8 @@ class UserBubble(MessageItem):
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.REGENERATE, self._is_last)  # a branch may end with a question
+        switch = self._switch.sizeHint().width() if self._switch is not None else 0
+        actions.set_compact(actions.full_width + switch > self.width())
 
     def _wants_actions(self) -> bool:
         return self._edit is None and super()._wants_actions()
@@ -360,6 +364,8 @@ class UserBubble(MessageItem):
         """As wide as the text, but never the whole row."""
         super().resizeEvent(event)
         self._fit()
+        if self._actions is not None:
+            self._offer(self._actions)
 
     @Slot()
     def _fit(self) -> None:
