@@ -16,6 +16,7 @@ import pytest
 
 from paceline.chat.store import NEW_CHAT, ConversationStore
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
+from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
 from paceline.storage.archive import Archive
 from paceline.storage.problems import StorageError
@@ -212,6 +213,23 @@ def test_two_programs_write_to_one_database(open_archive: Callable[[], Archive])
         assert len(archive.search("question", 100)) == 100
         archive.close()
     assert len(open_archive().summaries()) == 80
+
+
+def test_what_is_set_in_a_chat_that_another_program_deleted_does_not_make_it_again(
+    open_archive: Callable[[], Archive],
+) -> None:
+    mine, other = open_archive(), open_archive()
+    made = chat("a", "question", "answer")
+    mine.save(made, list(made.messages))
+    assert mine.flush(20)
+    other.purge("a")
+    assert other.flush(20)
+    mine.save(replace(made, settings=ReplySettings(seed=9)))
+    assert mine.flush(20)
+    assert other.summaries() == ()
+    mine.save(made, list(made.messages))
+    assert mine.flush(20)
+    assert len(other.summaries()) == 1, "with messages it is kept"
 
 
 class Model:

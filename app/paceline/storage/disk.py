@@ -337,6 +337,8 @@ def _end(connection: sqlite3.Connection, record: RunRecord, text: str) -> None:
 def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
     head = change.head
     old_head = conversations.read_head(connection, head.conversation_id)
+    if old_head is None and head.leaf_id is not None and not change.messages:
+        return  # another program has deleted it, with all its messages
     conversation = conversations.write_head(connection, head)
     search.index(connection, -conversation, old_head.title if old_head else "", head.title)
     for message in change.messages:
