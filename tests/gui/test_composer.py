@@ -285,6 +285,18 @@ def test_the_meter_gives_way_to_the_button(composer: Composer) -> None:
     assert composer.meter.isVisible()
 
 
+def test_why_it_is_held_back_can_be_read_in_a_narrow_composer(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    held = composer.held
+    why = "Too long: the chat would have 5,643 tokens, and the context holds 4,096."
+    held.say(why, "Load with 8k context")
+    qtbot.waitUntil(lambda: held.button.x() > held.label.x())
+    composer.resize(200, 300)
+    qtbot.waitUntil(lambda: held.button.y() >= held.label.geometry().bottom())
+    qtbot.waitUntil(lambda: held.label.height() >= held.label.heightForWidth(held.label.width()))
+
+
 def test_many_chips_wrap_in_a_narrow_composer(composer: Composer, qtbot: QtBot) -> None:
     composer.add_attachments([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
     composer.resize(320, 300)

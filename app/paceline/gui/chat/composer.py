@@ -48,6 +48,7 @@ _CROSS_PX = 12
 _NAME_CHARS = 20
 _PREVIEW_SIZE = (720, 520)
 _METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
+_HELD_SHARE = 2.0  # the same of the button of a message that is held back
 
 
 class DraftChip(QFrame):
@@ -266,12 +267,23 @@ class HeldBack(QWidget):
         self.label.setWordWrap(True)
         self.button = QPushButton()
         self.button.hide()
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         row.addWidget(self.label, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
         self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the button below the words where there is no room beside it."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        is_narrow = self.width() < _HELD_SHARE * self.button.sizeHint().width()
+        sides = QHBoxLayout.Direction
+        self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
+        self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def say(self, words: str, button: str) -> None:
         """Show these words; an empty one for the button hides it."""
@@ -279,6 +291,7 @@ class HeldBack(QWidget):
         self.button.setText(button)
         self.button.setVisible(bool(button))
         self.setVisible(bool(words))
+        self._fit()
 
 
 class Composer(QFrame):
