@@ -229,6 +229,34 @@ def test_another_chat_ends_it_after_the_reply_under_way(bench: ChatBench) -> Non
     assert bench.texts == []
 
 
+def test_another_branch_ends_it_and_is_asked_nothing(bench: ChatBench) -> None:
+    edited(bench)
+    bench.session.edit(bench.message(0), "Wonne?")
+    bench.client.reply("Wonne.")
+    bench.session.bring_up_to_date()
+    bench.session.show_sibling(bench.message(0), -1)
+    assert later(bench), "that one could be brought up to date, too"
+    bench.client.reply("New Two.")
+    assert bench.session.later is None
+    assert bench.session.active is None
+    assert bench.texts == ["Won?", "Won."]
+
+
+def test_a_question_that_is_taken_back_is_not_asked_again(
+    bench: ChatBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the window takes back what does not fit into the context."""
+    edited(bench)
+    monkeypatch.setattr(bench.told, "reply_ended", bench.session.take_back)
+    bench.session.bring_up_to_date()
+    n_turns = len(bench.client.all(StartTurn))
+    turn_id = bench.client.start_turn()
+    bench.client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
+    assert bench.texts == ["Won?", "Won."]
+    assert bench.session.later is None
+    assert len(bench.client.all(StartTurn)) == n_turns
+
+
 def test_a_failure_ends_it(bench: ChatBench) -> None:
     edited(bench)
     bench.session.bring_up_to_date()

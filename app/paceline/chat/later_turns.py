@@ -18,12 +18,12 @@ class LaterTurns:
     """Turns that are brought up to date, one after the other.
 
     Attributes:
-        conversation_id: Where.
+        question_id: The message of the question that is being answered.
         n_questions: How many questions are asked.
         n_asked: How many have been, the one under way included.
     """
 
-    conversation_id: str
+    question_id: str
     n_questions: int
     n_asked: int
 

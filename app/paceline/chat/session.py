@@ -395,7 +395,8 @@ class ChatSession:
         """Ask the questions that only an older branch has in the shown one, too, one by one.
 
         Each reply is drawn with its old one's seed. The listener hears of each as of any other;
-        `later` counts them. A stop, a failure, or another chat ends it after the reply under way.
+        `later` counts them. A stop, a failure, or another path or chat that is shown ends it after
+        the reply under way.
 
         Returns:
             False: there are none, or a reply is under way.
@@ -408,9 +409,9 @@ class ChatSession:
 
     def _ask_later(self, turns: Sequence[Message], n_before: int) -> None:
         n_questions = n_before + sum(message.role == "user" for message in turns)
-        self._later = LaterTurns(self.current.conversation_id, n_questions, n_before + 1)
         question, *after = turns
         question_id = self._add_question(question.content, question.attachments)
+        self._later = LaterTurns(question_id, n_questions, n_before + 1)
         replaced = next((m for m in after[:1] if m.role == "assistant"), None)
         self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=True)
 
@@ -420,8 +421,9 @@ class ChatSession:
         if later is None or self.active is not None:
             return
         turns: tuple[Message, ...] = ()
-        if self.current.conversation_id == later.conversation_id:
-            last = self.conversations.reply_of(self.current.leaf_id or "")
+        leaf = self.current.messages.get(self.current.leaf_id or "")
+        if leaf is not None and leaf.parent_id == later.question_id:  # it is still shown
+            last = self.conversations.reply_of(leaf.message_id)
             if last is not None and last.status == "finished" and last.reason != "cancelled":
                 turns = later_turns(self.current)
         self._later = None
