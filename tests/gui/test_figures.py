@@ -11,6 +11,7 @@ from PySide6.QtCore import QLocale
 from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.engine.draft import registry
+from paceline.figures import Kept
 from paceline.gui.chat.messages.reply_view import StatsLabel
 from paceline.gui.kit.fields import Number
 from paceline.gui.run import details
@@ -118,6 +119,12 @@ def test_one_rule_for_the_colour_of_a_ratio(
     assert words[tone] in head.sentence
     record = RunRecord("m", "finished", stats=stats)
     assert details.figures(record)[2].tone == tone
+
+
+def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlier_one() -> None:
+    stats = replace(STATS, kept=Kept(100, 25, 0, 0))
+    assert "kept 25\u202f% of the earlier reply" in figures.stats_line(ended(stats))
+    assert "kept" not in figures.stats_line(ended(replace(stats, n_generated=0)))
 
 
 def test_a_busy_machine_is_told_in_grey() -> None:

@@ -104,7 +104,7 @@ def stats_line(reply: Reply, decided: str = "") -> str:
         parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
     elif asks_drafter(reply) and not stats.n_drafted:
         parts.append(_tr("nothing drafted"))
-    if stats.kept is not None:
+    if stats.kept is not None and stats.n_generated:  # not stopped before any
         parts.append(_tr("kept {} of the earlier reply").format(percent_text(stats.kept.share)))
     if stats.machine_busy:
         parts.append(_tr("machine busy"))
