@@ -57,6 +57,7 @@ PROCESS_GRACE_S = 0.5
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option for the whole suite; tests/README.md says what a default run leaves out."""
     parser.addoption("--long", action="store_true", help="run every test, with the full counts")
+    parser.addoption("--trials", type=int, help="break nothing more often than this in one test")
 
 
 @pytest.hookimpl(trylast=True)  # what -k and -m leave out is gone by then
@@ -144,6 +145,32 @@ def _old_objects_rest() -> None:
 def is_long(request: pytest.FixtureRequest) -> bool:
     """Whether this run takes its time."""
     return bool(request.config.getoption("--long"))
+
+
+class Trials:
+    """Counts how often a test breaks something: `for i in trials(short, long)`."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._is_long = config.getoption("--long")
+        self._most: int | None = config.getoption("--trials")
+        self.n = 0
+
+    def __call__(self, short: int, long: int) -> Iterator[int]:
+        """Yield numbers from 0: `short` of them in the usual run, `long` with --long."""
+        n = long if self._is_long else short
+        for i in range(n if self._most is None else min(n, self._most)):
+            self.n += 1
+            yield i
+
+
+@pytest.fixture
+def trials(
+    pytestconfig: pytest.Config, record_property: Callable[[str, object], None]
+) -> Iterator[Trials]:
+    """The test's trials, whose number is in its report."""
+    counted = Trials(pytestconfig)
+    yield counted
+    record_property("trials", counted.n)
 
 
 @pytest.fixture(autouse=True)

@@ -6,65 +6,24 @@ import random
 import shutil
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.conversation import ViewPlace
 from paceline.storage.archive import Archive
 from paceline.storage.problems import Opened
 from storage.chats import chat, record, steps
+from storage.whole import PAGE, Whole, made_whole, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-N_CHATS, N_TEXTS = 200, 4
-N_FLIPS, N_CUTS, SHARE_SHORT = 1000, 200, 30
-PAGE = 4096
-
-
-class Whole(NamedTuple):
-    """An intact database.
-
-    Attributes:
-        path: Its file.
-        data: Its bytes.
-        page_of: The page, from 0, that holds each text.
-        inner: The pages that hold no rows, but lead to those that do.
-    """
-
-    path: Path
-    data: bytes
-    page_of: dict[str, int]
-    inner: frozenset[int]
-
-
-def text_of(i: int, k: int) -> str:
-    return f"<text {i} {k}> " + "word " * (i % 7)
+    from conftest import Trials
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    path = tmp_path_factory.mktemp("whole") / "chats.db"
-    archive = Archive(path)
-    archive.open()
-    for i in range(N_CHATS):
-        made = chat(f"chat-{i}", *(text_of(i, k) for k in range(N_TEXTS)), title=f"title {i}")
-        archive.save(made, list(made.messages))
-        for k in range(1, N_TEXTS, 2):
-            archive.end_run(record(f"chat-{i}-{k}", "some ", "steps"), text_of(i, k))
-        archive.save_place(f"chat-{i}", ViewPlace(f"chat-{i}-1", 5))
-        if i % 5 == 0:
-            archive.save_unsent(f"chat-{i}", f"unsent {i}")
-    assert archive.close()
-    data = path.read_bytes()
-    texts = [text_of(i, k) for i in range(N_CHATS) for k in range(N_TEXTS)]
-    page_of = {text: data.index(text.encode()) // PAGE for text in texts}
-    connection = sqlite3.connect(path)
-    inner = connection.execute("SELECT pageno - 1 FROM dbstat WHERE pagetype = 'internal'")
-    found = Whole(path, data, page_of, frozenset(number for (number,) in inner))
-    connection.close()
-    return found
+    return made_whole(tmp_path_factory.mktemp("whole") / "chats.db")
 
 
 def read_all(archive: Archive) -> set[str]:
@@ -145,24 +104,18 @@ def _noted(allow_warnings: Callable[[str], None]) -> None:
     allow_warnings("chats are not written")
 
 
-def test_any_byte_may_be_another(whole: Whole, tmp_path: Path, is_long: bool) -> None:
+def test_any_byte_may_be_another(whole: Whole, tmp_path: Path, trials: Trials) -> None:
     drawn = random.Random(27)
-    for case in range(N_FLIPS if is_long else N_FLIPS // SHARE_SHORT):
-        data = bytearray(whole.data)
-        at = drawn.randrange(len(data))
-        data[at] ^= drawn.randrange(1, 256)
-        lost = tried(whole, tmp_path / str(case), data)
-        elsewhere = {text for text in lost if whole.page_of[text] != at // PAGE}
-        assert not elsewhere or at // PAGE in whole.inner, (case, at, elsewhere)
+    for case in trials(33, 1000):
+        data, intact = whole.with_one_byte_changed(drawn)
+        assert not intact & tried(whole, tmp_path / str(case), data), case
 
 
-def test_any_part_may_be_missing(whole: Whole, tmp_path: Path, is_long: bool) -> None:
+def test_any_part_may_be_missing(whole: Whole, tmp_path: Path, trials: Trials) -> None:
     drawn = random.Random(28)
-    for case in range(N_CUTS if is_long else N_CUTS // SHARE_SHORT):
-        n = drawn.randrange(len(whole.data))
-        lost = tried(whole, tmp_path / str(case), whole.data[:n])
-        elsewhere = {text for text in lost if whole.page_of[text] < n // PAGE}
-        assert not elsewhere, (case, n, elsewhere)
+    for case in trials(6, 200):
+        data, intact = whole.with_its_end_cut_off(drawn)
+        assert not intact & tried(whole, tmp_path / str(case), data), case
 
 
 def test_every_byte_of_the_header_may_be_another(whole: Whole, tmp_path: Path) -> None:
