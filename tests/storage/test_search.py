@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.conversation import Attachment, Conversation, Message
+from paceline.storage import search
 from paceline.storage.archive import Archive
 from paceline.storage.search import folded, words_of
 from storage.chats import chat
@@ -130,6 +131,16 @@ def test_marks_are_where_the_words_are(archive: Archive) -> None:
             assert len(hit.snippet) < 180
             for piece in marked:
                 assert any(folded(piece).replace("\u0301", "") == word for word in words_of(text))
+
+
+def test_a_busy_machine_hides_no_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_LONGEST_S", 0.0)
+    archive = Archive(tmp_path / "chats.db")
+    archive.open()
+    archive.save(chat("c", *(["token here"] * 50)), [f"c-{i}" for i in range(50)])
+    assert archive.flush()
+    assert len(archive.search("token")) == 50
+    assert archive.close()
 
 
 def test_the_best_come_first(tmp_path: Path) -> None:
