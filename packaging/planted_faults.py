@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 FAULTS = (
     Fault(
         "no rollback after a rejection",
-        (("target.rollback(n_held + 1 + verdict.n_accepted)", "target.rollback(n_held + 99)"),),
+        (("rollback(min(n_held + 1 + verdict.n_accepted, ", "rollback(max(n_held + 99, "),),
         ("tests/engine/test_decoder.py",),
     ),
     Fault(
@@ -75,7 +75,7 @@ FAULTS = (
     ),
     Fault(
         "a stop string across tokens is missed",
-        (("max(before - len(stop) + 1, 0)", "before"),),
+        (("max(before - len(stop) + 1, self._n_opening)", "before"),),
         ("tests/engine/test_text.py",),
     ),
     Fault(

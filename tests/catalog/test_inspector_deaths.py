@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -24,6 +25,9 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.errors import ModelError
 from paceline.params import ModelParams
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 Allow = Callable[[str], None]
 REFUSALS = ("not-a-gguf", "cannot-load", "no-tokenizer", "crashes-the-reader")
@@ -271,22 +275,21 @@ def outcome(inspector: Inspector, file: Path) -> str:
 
 
 def test_mutants_of_a_header_do_no_harm(
-    inspector: Inspector, tmp_path: Path, allow_warnings: Allow, is_long: bool
+    inspector: Inspector, tmp_path: Path, allow_warnings: Allow, trials: Trials
 ) -> None:
     allow_warnings("reader of model files")
     sound = gguf_bytes(small_vocabulary())
     rng = random.Random(5)
     file = tmp_path / "mutant.gguf"
     codes, pids = [], set()
-    n = 5000 if is_long else 300
-    for number in range(n):
+    for number in trials(300, 5000):
         file.write_bytes(mutant(sound, len(sound) - 256, rng))
         os.utime(file, ns=(number, number))
         codes.append(outcome(inspector, file))
         pids.add(inspector.pid)
     assert set(codes) <= {"", *REFUSALS}
-    assert 0.05 * n < codes.count("") < 0.95 * n  # else nothing is tested
-    assert len(pids) < 0.1 * n  # nearly all of them are refused by the parser itself
+    assert 0.05 * trials.n < codes.count("") < 0.95 * trials.n  # else nothing is tested
+    assert len(pids) < 0.1 * trials.n  # nearly all of them are refused by the parser itself
     file.write_bytes(sound)
     assert inspector.examine(file).nature.n_tokens == 300
 

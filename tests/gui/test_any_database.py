@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 N_SEEDS, N_EACH = 120, 10
 """Together 1,000 databases with another byte and 200 that are cut off."""
-LIMIT_S, HANGS_S = 10.0, 120.0
+LIMIT_S, HANGS_S = 5.0, 300.0
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +67,21 @@ def use(
     client.takes_texts = False  # it would answer for 200 chats within one another's calls
     opened_last = WindowSettings(open_conversation=f"chat-{drawn.randrange(N_CHATS)}")
     settings = Settings(strategies=("draft",), was_welcomed=True, window=opened_last)
-    began = time.monotonic()
+    began_s = time.process_time()  # other programs have no part in it
     program = make_program(settings, chats_file=file, engine=client)
-    assert time.monotonic() - began < LIMIT_S
+    assert time.process_time() - began_s < LIMIT_S
     assert program.window.isVisible()
     client.finish_load()
-    chats = {summary.conversation_id for summary in program.session.summaries}
-    where = {
-        message_id: chat_id
-        for chat_id in chats  # one whose head is lost has another id now
-        for message_id in program.session.conversations.store_of(chat_id).load(chat_id).messages
-    }
+    listed = {summary.conversation_id for summary in program.session.summaries}
     for text in drawn.sample(sorted(intact), min(len(intact), 5)):
         _, i, k = text.partition(">")[0].split()
         message_id = f"chat-{i}-{k}"
-        program.session.show(where[message_id])
+        if f"chat-{i}" in listed:
+            program.session.show(f"chat-{i}")
+        else:  # its head is lost, and its messages are in one with another id
+            hits = program.session.conversations.search(f"text {i} {k}", 1000)
+            (chat_id,) = {hit.conversation_id for hit in hits if hit.message_id == message_id}
+            program.session.show(chat_id)
         assert program.session.current.messages[message_id].content == text
         view = program.window.chat_pane.chat.reply_view(message_id)
         assert view is None or view.plain_text == text.strip()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from conftest import Trials
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
@@ -116,6 +117,19 @@ def test_a_killed_window_is_not_in_the_way(
     assert heard == [[]]
     assert third.line() == "ready"
     again.close()
+
+
+def test_of_several_starts_at_once_one_has_the_home(
+    tmp_path: Path, start: Callable[..., Started], trials: Trials
+) -> None:
+    script = FIRST.replace("assert one.claim()", "print(one.claim(), flush=True)")
+    for number in trials(2, 100):
+        home = tmp_path / str(number)
+        home.mkdir()
+        started = [start(["-c", script, str(home)], home) for _ in range(2 + number % 4)]
+        assert sorted(one.line() for one in started) == ["False"] * (len(started) - 1) + ["True"]
+        for one in started:
+            one.end()
 
 
 def test_a_window_that_hangs_does_not_keep_another_from_opening(

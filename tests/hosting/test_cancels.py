@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +19,9 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 SIZES = (30, 150, 600, 1500, 3900, 5400)
 """Characters of the prompts: from a dozen to 1,500 tokens."""
@@ -177,13 +181,13 @@ class Trial:
     ],
 )
 def test_nothing_of_a_cancel_is_left_in_the_next_reply(
-    demo_pair: tuple[Path, Path], tmp_path: Path, is_long: bool, kind: str, mode: str, n: int
+    demo_pair: tuple[Path, Path], tmp_path: Path, trials: Trials, kind: str, mode: str, n: int
 ) -> None:
     def host(kind: str) -> Host:
         return Host(kind, demo_pair, exact=mode == "exact", cache_dir=str(tmp_path))
 
     with host("thread") as calm, host(kind) as tried:
         trial = Trial(tried, References(calm), seed=11)
-        for number in range(300 if is_long else n):
+        for number in trials(n, 300):
             trial.run(("load", "prefill", "decode")[number % 3])
         trial.book.report(f"{kind}, {mode}")

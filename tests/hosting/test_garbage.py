@@ -1,11 +1,14 @@
 """What a broken process sends does no harm: it is refused, and the process replaced."""
 
+from __future__ import annotations
+
 import logging
 import random
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -27,6 +30,9 @@ from paceline.hosting.wire import (
 )
 from paceline.messages import StepCommitted, TokenTrace
 
+if TYPE_CHECKING:
+    from conftest import Trials
+
 Pair = tuple[Path, Path]
 
 
@@ -42,13 +48,14 @@ def _quiet(
 
 
 def test_ten_thousand_frames_of_garbage(
-    is_long: bool, allow_warnings: Callable[[str], None]
+    trials: Trials, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("^paceline")  # of log lines that are mutated and still are some
     rng = random.Random(5)
     watch = Watchdog()
     n_taken = 0
-    for name, payload in garbage.frames_of_all_kinds(rng, 100_000 if is_long else 10_000):
+    frames = garbage.frames_of_all_kinds(rng, 100_000)
+    for (name, payload), _ in zip(frames, trials(10_000, 100_000), strict=False):
         stream = frame(payload)
         cut = rng.randrange(len(stream))
         reader = FrameReader()

@@ -1,5 +1,7 @@
 """The engine's process dies in the middle of a reply; nothing else does, and the next one works."""
 
+from __future__ import annotations
+
 import functools
 import os
 import random
@@ -11,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -37,6 +40,9 @@ from paceline.messages import (
     TurnFailed,
     TurnStarted,
 )
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/syscall").exists(), reason="reads Linux's /proc"
@@ -91,8 +97,7 @@ class Killer:
         self._thread.join()
 
 
-def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, is_long: bool) -> None:
-    n = 200 if is_long else 6
+def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, trials: Trials) -> None:
     rng = random.Random(4)
     whole: dict[int, tuple[str, str]] = {}
     with Host(demo_pair) as host:
@@ -101,7 +106,7 @@ def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, is_long: bool) ->
             first = finished_text(host.reply(seed=seed, max_tokens=60))
             whole[seed] = first, finished_text(host.reply(OTHER_QUESTION, seed=seed))
         lengths, before = [], (0, 0)
-        for i in range(n):
+        for i in trials(6, 200):
             seed = i % 3
             host.ready()
             assert finished_text(host.reply(seed=seed, max_tokens=60)) == whole[seed][0]
@@ -125,7 +130,7 @@ def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, is_long: bool) ->
             if i == 1:
                 before = open_things()
         assert open_things() == before
-        assert len(set(lengths)) > n // 4  # at many different tokens
+        assert len(set(lengths)) > trials.n // 4  # at many different tokens
         host.ready()
         assert finished_text(host.reply(seed=0, max_tokens=60)) == whole[0][0]
 
@@ -179,12 +184,12 @@ def test_a_kill_between_two_replies_is_noticed_by_looking(demo_pair: Pair) -> No
         assert finished_text(host.reply()) == whole
 
 
-def test_a_kill_just_when_a_reply_is_asked_for(demo_pair: Pair, is_long: bool) -> None:
+def test_a_kill_just_when_a_reply_is_asked_for(demo_pair: Pair, trials: Trials) -> None:
     """A little before or after: it is told once, and the question never stays without an answer."""
     rng = random.Random(9)
     answers = set()
     with Host(demo_pair) as host:
-        for _ in range(60 if is_long else 3):
+        for _ in trials(3, 60):
             host.ready()
             n_before = len(host.told)
             kill = threading.Timer(
@@ -225,17 +230,15 @@ NATIVE = [
 )
 def test_a_fault_is_told_as_what_it_is(
     fault: str, args: tuple[object, ...], part: str, other_part: str,
-    demo_pair: Pair, tmp_path: Path, is_long: bool,
+    demo_pair: Pair, tmp_path: Path, trials: Trials,
 ) -> None:  # fmt: skip
     order = tmp_path / "order"
-    n = 1
-    if fault in {"oversized batch", "row without logits"}:
-        n = 20 if is_long else 2
+    n = 2 if fault in {"oversized batch", "row without logits"} else 1
     with Host(demo_pair, broken(fault, order, *args)) as host:
         host.ready()
         whole = finished_text(host.reply())  # nothing is ordered yet
         host.ready()
-        for _ in range(n):
+        for _ in trials(n, 50):
             order.touch()
             events = host.reply()
             assert not order.exists()
@@ -251,22 +254,53 @@ def test_a_fault_is_told_as_what_it_is(
         assert finished_text(host.reply()) == whole
 
 
-def test_a_model_file_that_is_cut_while_it_is_used(demo_pair: Pair, tmp_path: Path) -> None:
+def test_a_model_file_that_is_cut_while_it_is_used(
+    demo_pair: Pair, tmp_path: Path, trials: Trials
+) -> None:
     copies = tuple(Path(shutil.copy(path, tmp_path)) for path in demo_pair)
     order = tmp_path / "order"
     with Host((copies[0], copies[1]), broken("cut file", order, str(copies[0]))) as host:
         host.ready()
         whole = finished_text(host.reply())
         host.ready()
-        order.touch()
-        death = only_death(host.reply())
-        assert "SIGBUS" in death.reason
-        assert "file" in death.reason
-        assert "disk" in death.hint
-        assert isinstance(host.load()[-1], LoadFailed)
-        shutil.copy(demo_pair[0], copies[0])
-        host.ready()
+        for _ in trials(1, 50):
+            order.touch()
+            death = only_death(host.reply())
+            assert not order.exists()
+            assert "SIGBUS" in death.reason
+            assert "file" in death.reason
+            assert "disk" in death.hint
+            assert isinstance(host.load()[-1], LoadFailed)
+            shutil.copy(demo_pair[0], copies[0])
+            host.ready()
         assert finished_text(host.reply()) == whole
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_model_file_that_goes_away_while_it_is_used(
+    how: str, demo_pair: Pair, tmp_path: Path, trials: Trials
+) -> None:
+    """The mapping keeps what it was made of: the reply goes on, and so does the next one."""
+    target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
+    other = tmp_path / "other"
+
+    def strike(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step == 5:
+            target.unlink() if how == "deleted" else other.replace(target)
+
+    with Host((target, draft)) as host:
+        for _ in trials(1, 50):
+            shutil.copy(demo_pair[0], target)
+            other.write_bytes(b"GGUF and something else")
+            host.ready()
+            whole = finished_text(host.reply())
+            host.ready()
+            host.hear = strike
+            assert finished_text(host.reply()) == whole
+            host.hear = lambda _event: None
+            assert not target.exists() or target.read_bytes() == b"GGUF and something else"
+            assert finished_text(host.reply(OTHER_QUESTION))
+            assert isinstance(host.load()[-1], LoadFailed)
 
 
 @pytest.mark.parametrize("room", [None, 1 << 16], ids=["enough", "none"])

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -23,6 +24,9 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
 )
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 QUESTION = "What does os.path.join do?"
 
@@ -125,6 +129,25 @@ def test_prompt_and_context_limits(demo_pair: tuple[Path, Path]) -> None:
             finished = engine.reply(QUESTION, strategy=strategy, ignore_eog=True)
             assert finished.reason == "context"
             assert finished.stats.n_prompt + len(finished.tokens) == 65
+
+
+@pytest.mark.parametrize("strategy", ["off", "draft:n_max=10000:p_min=0"])
+def test_a_context_that_is_nearly_full(
+    demo_pair: tuple[Path, Path], strategy: str, trials: Trials
+) -> None:
+    """Prompts of three tokens less than the context holds to 50 more."""
+    with Engine(*demo_pair, n_ctx=64) as engine:
+        for i in trials(54, 54):
+            tokens = tuple(100 + k for k in range(61 + i))
+            end = engine.run("", messages=(), prompt_tokens=tokens, strategy=strategy)
+            if len(tokens) < 64:
+                assert isinstance(end, TurnFinished)
+                assert end.reason in ("context", "eog")
+                assert end.stats.n_prompt + len(end.tokens) <= 65
+            else:
+                assert isinstance(end, TurnFailed)
+                assert end.code == "prompt-too-long"
+            assert engine.pair.target.model.n_past <= 64
 
 
 def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:

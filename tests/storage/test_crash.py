@@ -12,14 +12,18 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from paceline.run_record import INTERRUPTED
 from paceline.storage.archive import Archive
 
+if TYPE_CHECKING:
+    from conftest import Trials
+
 HERE = Path(__file__).parent
-N_KILLS, N_LONG, N_AT_ONCE = 15, 200, 3
+N_AT_ONCE = 3
 LOST_S = 0.2
 
 
@@ -106,9 +110,9 @@ def text_of(n: int) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_nothing_is_lost_when_killed(tmp_path: Path, is_long: bool) -> None:
+def test_nothing_is_lost_when_killed(tmp_path: Path, trials: Trials) -> None:
     drawn = random.Random(3)
-    moments = [drawn.uniform(0, 0.5) for _ in range(N_LONG if is_long else N_KILLS)]
+    moments = [drawn.uniform(0, 0.5) for _ in trials(15, 200)]
     killed: list[Killed] = []
 
     def work(own: list[tuple[int, float]], name: str) -> None:
