@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Break Paceline in every way of the table below, so often as wanted, and write down how it held.
+"""Break Paceline in every way of the table below, as often as wanted, and write down how it held.
 
     python3 packaging/faults.py [R1...]             the short profile: as often as the usual tests
     python3 packaging/faults.py --long [R1...]      as often as wanted; by default what is not known
@@ -464,12 +464,7 @@ ROWS = (
             GUI + "test_whole_program.py::test_whatever_was_shown_is_there_when_the_program_was_"
             "killed",
         ),
-        (
-            (
-                "            target=Path(target.path).name,\n            draft=Path",
-                "            target=target.path,\n            draft=Path",
-            ),
-        ),
+        (("            strategy=reply.strategy,\n", "            strategy=reply.text,\n"),),
     ),
     Row(
         "R39",
