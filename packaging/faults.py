@@ -131,7 +131,7 @@ ROWS = (
         "R5",
         "A reply, its prompt or a load is cancelled",
         300,
-        (HOSTING + "test_cancels.py",),
+        (ENGINE + "test_context.py", HOSTING + "test_cancels.py"),
         (
             ("self.tokens.extend(tokens[: self.model.n_past - len(self.tokens)])", "pass"),
             (
@@ -151,7 +151,6 @@ ROWS = (
                 "isinstance(failure, BatchRefusedError) and n_draft:",
                 "isinstance(failure, BatchRefusedError) and n_draft > 99:",
             ),
-            ("elif not (isinstance(failure, ContextFullError) and n_draft):", "else:"),
         ),
     ),
     Row(
@@ -464,7 +463,7 @@ ROWS = (
             GUI + "test_whole_program.py::test_whatever_was_shown_is_there_when_the_program_was_"
             "killed",
         ),
-        (("            strategy=reply.strategy,\n", "            strategy=reply.text,\n"),),
+        (("cls(\n            strategy=reply.strategy,", "cls(\n            strategy=reply.text,"),),
     ),
     Row(
         "R39",

@@ -15,6 +15,7 @@ from gui.fake_client import FakeClient
 from paceline import paths
 from paceline.engine.draft import registry
 from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_theme
@@ -46,6 +47,13 @@ def _automatic_collections_are_rare() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _dressed(qapp: QApplication) -> None:
+    """Fonts and style sheet are those of the program in every test, whichever runs first."""
+    look.start(paths.resources(), "light")
+    look.dress()
+
+
 def deliver_deletes() -> None:
     """Carry out every `deleteLater` that is waiting."""
     QCoreApplication.sendPostedEvents(None, DELETE)
@@ -56,12 +64,12 @@ def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     before = set(map(id, qapp.topLevelWidgets()))
     look.use_icons(paths.resources() / "icons")
     yield
-    is_usual = look.font_px == BASE_PX
+    is_usual = look.font_px == BASE_PX and look.theme is LIGHT
     look.reset()
     deliver_deletes()
     gc.collect()
     deliver_deletes()
-    if not is_usual:  # the application keeps its font and style sheet for the next test
+    if not is_usual:  # the application would keep its font and style sheet for the next test
         apply_theme(qapp, look.theme, look.font_px)
     widgets = [w for w in qapp.topLevelWidgets() if id(w) not in before and isValid(w)]
     timers, threads = [], []

@@ -71,6 +71,22 @@ def test_changes_and_removals_of_messages(open_archive: Callable[[], Archive]) -
     assert again.search("three") == again.search("two") == ()
 
 
+def test_what_was_sent_or_finished_is_on_the_disk_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    archive = Archive(path)
+    archive.open()
+    made = chat("c", "question")
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        texts = "SELECT content FROM messages ORDER BY key"
+        archive.save(made, ["c-0"])
+        assert other.execute(texts).fetchall() == [("question",)]
+        archive.save(made.add(Message("c-1", "c-0", "assistant", "")), ["c-1"])
+        archive.begin_run("c", RunRecord("c-1"))
+        archive.end_run(record("c-1", "ans", "wer"), "answer")
+        assert other.execute(texts).fetchall() == [("question",), ("answer",)]
+    assert archive.close()
+
+
 def test_a_reply_from_its_first_word_to_its_end(open_archive: Callable[[], Archive]) -> None:
     archive = open_archive()
     before = chat("c", "Question", "")

@@ -1,8 +1,8 @@
 """The user's chats on disk: the `ConversationStore` of a session.
 
 Reading happens on the caller's thread and returns what was written before, also when that still
-waits for the disk (`reading`). Writing only appends to a queue (`Pending`), which a thread carries
-to the database (`writer`, `disk`).
+waits for the disk (`reading`). Writing appends to a queue (`Pending`), which a thread carries to
+the database (`writer`, `disk`); only a message that is sent or finished waits until it is there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from paceline.run_record import RunRecord
 
 _T = TypeVar("_T")
-_MENDED_WITHIN_S = 10.0
+_MENDED_WITHIN_S, _SHOWN_AFTER_S = 10.0, 0.5
 _logger = logging.getLogger(__name__)
 
 
@@ -168,6 +168,8 @@ class Archive:
         """Keep all of it but its other messages; a private one is not kept."""
         if not conversation.private:
             self._add(saved(conversation, changed, removed))
+            if len(changed) == 1:  # somebody wrote it; an import has many
+                self._settle()
 
     def begin_run(self, conversation_id: str, record: RunRecord) -> None:
         """A reply begins; its message has been saved, with no text."""
@@ -184,6 +186,7 @@ class Archive:
         """The reply has ended with this whole text, which replaces its checkpoints."""
         self._n_pieces.pop(record.message_id, None)
         self._add(EndRun(record, clean(text)))
+        self._settle()
 
     def remove(self, conversation_id: str) -> None:
         """Hide a conversation until it is restored or purged."""
@@ -266,6 +269,14 @@ class Archive:
     def _add(self, change: Change) -> None:
         self._has_unsynced = self._has_unsynced or not is_urgent(change)
         self._pending.add(change)
+
+    def _settle(self) -> None:
+        """Wait for the disk: what is shown next as sent or finished must survive a kill.
+
+        That takes under a millisecond; a disk that is slow or shut keeps no window waiting.
+        """
+        if self._writer.is_alive() and self._writer.problem is None:
+            self._pending.wait_done(self._pending.hurry(), _SHOWN_AFTER_S)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:
