@@ -66,10 +66,13 @@ class EarlierReply:
         tokens: Its tokens; none: they are not known.
         text: Its text; where `tokens` do not give it, its own tokens take their place. Empty: the
             tokens alone count.
+        repeats: Whether it was drawn with this turn's noise (the same seed, or temperature 0), so
+            that most tokens come again where little has changed.
     """
 
     tokens: tuple[int, ...] = ()
     text: str = ""
+    repeats: bool = True
 
 
 # ----------------------------------------------------------------------------------- commands

@@ -54,8 +54,10 @@ def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) ->
     assert asked(bench).seed is None
     bench.client.reply("Third.")
     assert [reply.text for reply in asked(bench).earlier] == ["Three."]
+    assert not asked(bench).earlier[0].repeats, "with another seed little comes again"
     bench.session.regenerate(keeps=True)
     assert asked(bench).seed == 7
+    assert asked(bench).earlier[0].repeats
     assert [reply.text for reply in asked(bench).earlier] == ["Third.", "Three."]
 
 
@@ -122,7 +124,7 @@ def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
     """As those of chats that were imported, or written by hand."""
     bench.session.edit_reply(bench.message(5), "My own.")
     bench.session.edit(bench.message(4), "And three?", keeps=True)
-    assert asked(bench).earlier[0] == EarlierReply((), "My own.")
+    assert asked(bench).earlier[0] == EarlierReply((), "My own.", repeats=asked(bench).seed == 7)
 
 
 def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:

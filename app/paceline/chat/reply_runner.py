@@ -196,7 +196,7 @@ class ReplyRunner:
         if continued is not None:
             before = self._conversations.full_reply(continued.message_id)
             reply.go_on_after(continued.content, before)
-        reply.earlier = self._versions(replaced or continued)
+        reply.earlier = self._versions(replaced or continued, reply.options.settings)
         self._active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
@@ -217,7 +217,7 @@ class ReplyRunner:
             self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
         return reply
 
-    def _versions(self, first: Message | None) -> tuple[EarlierReply, ...]:
+    def _versions(self, first: Message | None, settings: ReplySettings) -> tuple[EarlierReply, ...]:
         """Return a reply and the newest of its other versions; none: there is no such reply."""
         if first is None:
             return ()
@@ -227,7 +227,11 @@ class ReplyRunner:
             reply = self._conversations.full_reply(message.message_id)
             traces = reply.traces if reply is not None else ()
             text = message.content[:_MOST_CHARS]
-            found.append(EarlierReply(tuple(t.token for t in traces), text))
+            seed = reply.seed if reply is not None else None
+            repeats = settings.sampling.temperature == 0 or (
+                seed is not None and seed == settings.seed
+            )
+            found.append(EarlierReply(tuple(t.token for t in traces), text, repeats))
         return tuple(version for version in found if version.text)
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:

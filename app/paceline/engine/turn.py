@@ -123,6 +123,7 @@ class Turn:
             earlier=pair.earlier if command.remember else None,
             lookup_cache=pair.lookup_cache,
             replaced=self._earlier,
+            repeats=all(reply.repeats for reply in command.earlier[:1]),
             kept=pair.kept,
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)

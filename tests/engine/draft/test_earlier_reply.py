@@ -47,6 +47,16 @@ def test_it_copies_the_reply_from_its_first_token() -> None:
     assert after((), OLD, max=2) == list(OLD[:2])
 
 
+def test_with_other_noise_it_waits_until_some_tokens_have_come_again() -> None:
+    it = EarlierReply(replace(bench(), replaced=(OLD,), repeats=False), {"max": 8, "p_min": 0.5})
+    history = [1, 2, 3]
+    it.begin(history, 3)
+    assert list(it.propose(8).tokens) == []
+    history += OLD[:9]
+    it.observe(None)
+    assert list(it.propose(8).tokens)[:1] == [OLD[9]]
+
+
 def test_a_token_that_differs_is_passed_over() -> None:
     assert after((*OLD[:5], 99), OLD) == list(OLD[6:14])
 

@@ -126,6 +126,7 @@ class Workbench:
         earlier: Texts of earlier chats; None where the turn may not use them.
         lookup_cache: The static lookup-cache file that the user chose; None without one.
         replaced: The tokens of the reply that this one replaces, and of its other versions.
+        repeats: Whether the first of these was drawn with this turn's noise.
         kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
             the same chat can go on with.
     """
@@ -139,6 +140,7 @@ class Workbench:
     earlier: EarlierTexts | None = None
     lookup_cache: Path | None = None
     replaced: Sequence[Sequence[int]] = ()
+    repeats: bool = True
     kept: dict[str, object] = field(default_factory=dict)
 
 
