@@ -364,7 +364,13 @@ FAULTS = (
     ),
     Fault(
         "plain steps are never asked for",
-        (("self._due = max(self._due, _ASKED)", "pass"),),
+        (
+            (
+                "self._every = min(2 * self._every, _EVERY)\n"
+                "            self._due = max(self._due, 1)",
+                "pass",
+            ),
+        ),
         ("tests/engine/auto/test_controller.py", "tests/engine/auto/test_pace.py"),
     ),
     Fault(

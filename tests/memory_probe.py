@@ -31,7 +31,7 @@ def main(n_ctx: str, kind: str, *paths: str) -> None:
         params = ModelParams(path, n_ctx=int(n_ctx), kv_type_k=kind, kv_type_v=kind, device="CPU")
         load = partial(backend.load, cancel=CancelFlag(), progress=lambda _: None)
         model = load(params, n_rows=n_rows, with_head=len(paths) == 1)
-        model.can_rollback = self_test(model)
+        model.can_rollback = self_test(model).can_rollback
         if len(paths) == 1:
             give = partial(backend.load_head, cancel=CancelFlag(), progress=lambda _: None)
             head = give(model, params)

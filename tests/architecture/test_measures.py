@@ -6,12 +6,12 @@ from architecture import measures
 from architecture.source import module
 
 LIMITS = {
-    "files": 427,
-    "with one importer": 96,
+    "files": 443,
+    "with one importer": 103,
     "circles": 0,
-    "code lines": 64_640,
+    "code lines": 67_650,
     "constructor parameters": 6,
-    "signals": 275,
+    "signals": 287,
 }
 
 

@@ -96,7 +96,7 @@ def test_it_tells_all_that_was_asked_for() -> None:
     assert "Settings kv_type_k q8_0, draft model: n_threads 2" in lines
     assert "Kernels Paceline's for q8_0" in lines
     assert "free 0.8 auto 2.00 [2.00, 2.00] 50% suffix 8 of 16" in lines
-    assert "4 15.00 1.50 3.75 58%" in lines, "T(4), with what drafting costs"
+    assert "4 15.00 1.50 3.75 58% 34%" in lines, "T(4), with what drafting costs"
     assert "on 2026-11-23 08:15 UTC" in text
     assert "It rained." in text
 

@@ -456,7 +456,7 @@ def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetri
     sources = Sources(registry.available())
     words = spoken(metrics, sources, STATS)
     facts = "Draft model: 20 of 30 drafted tokens accepted, "
-    assert words == facts + "41.2 tokens per second, 1.91 times plain"
+    assert words == facts + "41.2 tokens per second, 1.91 times the speed without drafts"
     assert spoken(metrics, sources, without_plain()) == facts + "41.2 tokens per second"
     assert spoken(metrics, sources, None) == facts + "150 tokens per second"  # it failed
     silent = spoken(StepMetrics(sources), sources, undrafted())
