@@ -168,7 +168,9 @@ class Archive:
         """Keep all of it but its other messages; a private one is not kept."""
         if not conversation.private:
             self._add(saved(conversation, changed, removed))
-            if len(changed) == 1:  # somebody wrote it; an import has many
+            # An import has many, and a reply that begins is empty; its record follows.
+            message = conversation.messages[changed[0]] if len(changed) == 1 else None
+            if message is not None and (message.content or message.attachments):
                 self._settle()
 
     def begin_run(self, conversation_id: str, record: RunRecord) -> None:

@@ -283,7 +283,7 @@ class HeldBack(QWidget):
         is_narrow = self.width() < _HELD_SHARE * self.button.sizeHint().width()
         sides = QHBoxLayout.Direction
         self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)
-        self.setMinimumHeight(self._row.heightForWidth(self.width()))
+        self.setMinimumHeight(max(self._row.heightForWidth(self.width()), 0))  # -1: not laid out
 
     def say(self, words: str, button: str) -> None:
         """Show these words; an empty one for the button hides it."""
