@@ -297,6 +297,19 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     story.wait(lambda: story.n_replies() == 3)
     assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."
 
+    # Compare it with the version before: from difference to difference, and back.
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.press(Qt.Key.Key_D, CONTROL | SHIFT)
+    dialog = program.versions.dialog
+    assert dialog is not None
+    story.wait(lambda: "difference" in dialog.summary.text())
+    keys.press(Qt.Key.Key_F3)
+    story.wait(lambda: dialog.summary.text().startswith("Difference 1 of"))
+    QTest.keyClick(keys.place, Qt.Key.Key_Escape)
+    story.wait(lambda: program.versions.dialog is None)
+    program.window.activateWindow()  # as a window manager does
+    story.wait(lambda: QApplication.focusWidget() is composer)
+
     # Find in the chat: forwards, backwards, and the keyboard comes back.
     keys.press(Qt.Key.Key_L, CONTROL)
     keys.press(Qt.Key.Key_F, CONTROL)
