@@ -64,6 +64,18 @@ def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     assert [waited() for _ in range(4)] == [1.0, 1.0, 1.0, 3.0]
 
 
+@needs_linux
+def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_of_thread", threading.local())
+    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 0 1", b"0 3000000000 2"]))
+    # 3 s pass in a wait between the first and the second clock of the second reading.
+    monkeypatch.setattr(time, "perf_counter", iter([10.0, 10.0, 11.0, 14.0, 15.0, 15.0]).__next__)
+    monkeypatch.setattr(time, "thread_time", iter([5.0, 6.0, 7.0]).__next__)
+    assert [threads._own() for _ in range(3)] == [10.0, 10.0, 12.0]
+
+
 def test_where_a_device_computes_all_seconds_count() -> None:
     here, there = model(computes_here=True), model(computes_here=False)
     assert own_clock(there) is None

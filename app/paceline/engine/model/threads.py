@@ -89,6 +89,7 @@ class _Waited:
         path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._not_run_s, self._seconds = -math.inf, 0.0
+        self.latest = -math.inf  # what `_own` returned last
 
     def __call__(self) -> float:
         not_run_s = time.perf_counter() - time.thread_time()
@@ -110,7 +111,10 @@ def _own() -> float:
     waited: _Waited | None = getattr(_of_thread, "waited", None)
     if waited is None:
         waited = _of_thread.waited = _Waited()
-    return time.perf_counter() - waited()
+    # A wait between the two readings, or one that was too short to be noticed at first, would turn
+    # the clock back.
+    waited.latest = max(waited.latest, time.perf_counter() - waited())
+    return waited.latest
 
 
 def own_clock(*models: LanguageModel | None) -> Clock | None:
