@@ -161,7 +161,7 @@ def _layout() -> Callable[[ET.Element], Outline | None]:
         def __init__(self, element: ET.Element, parent: Mnode, **given: Any) -> None:
             if time.thread_time() > end_s:
                 raise _TooSlowError
-            time.sleep(0)
+            time.sleep(0.0002)  # after 0 this thread would often go on at once
             super().__init__(element, parent, **given)
 
     def lay_out(root: ET.Element) -> Outline | None:
