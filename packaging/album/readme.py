@@ -14,6 +14,7 @@ from pathlib import Path
 
 from album import texts
 from album.studio import Studio
+from paceline.chat.pair import Pair
 from paceline.gui.look.current import look
 from paceline.messages import ModelParams
 from paceline.params import ReplySettings
@@ -65,7 +66,7 @@ def take(folder: Path) -> None:
         for conversation, records in texts.many(4):
             program.session.import_conversation(conversation, records)
         draft = resources() / "models" / "paceline-demo-draft-q8_0.gguf"
-        program.models.load_models(ModelParams(str(target)), ModelParams(str(draft)))
+        program.models.load_models(Pair(ModelParams(str(target)), ModelParams(str(draft))))
         studio.until(lambda: program.pair.state.status != "ready")
         studio.until_ready()
         program.speculation.use(STRATEGY)
