@@ -56,6 +56,7 @@ def take(folder: Path) -> None:
         motion="reduced",
         reply_presets=(preset,),
         default_preset=preset.name,
+        was_told_of_learning=True,
     )
     with tempfile.TemporaryDirectory(prefix="paceline-pictures-") as home:
         studio = Studio(Path(home), folder, settings, "")
