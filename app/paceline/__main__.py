@@ -76,7 +76,7 @@ def _smoke_test(out: Path) -> int:
 
 def _draw_chart(report: Report, path: Path) -> int:
     try:
-        from paceline.gui.bench.picture import draw_chart
+        from paceline.gui.bench.chart import draw_chart
     except ImportError as error:
         raise _no_window(error) from error
     return draw_chart(report, path)

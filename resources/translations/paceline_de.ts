@@ -1039,8 +1039,18 @@
     <name>BenchChart</name>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
+        <source>All prompts: speed, compared with plain decoding</source>
+        <translation>Alle Prompts: Tempo, verglichen mit einfachem Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
         <source>Speed of each strategy: {}</source>
         <translation>Tempo jeder Strategie: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/chart.py"/>
+        <source>Thin lines reach from the first to the third quartile of the repeats.</source>
+        <translation>Dünne Linien reichen vom ersten bis zum dritten Quartil der Wiederholungen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/chart.py"/>
@@ -1086,17 +1096,17 @@
 <context>
     <name>BenchChoices</name>
     <message>
-        <location filename="../../app/paceline/gui/bench/choices.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>Everything is compared with this, so it is always measured.</source>
         <translation>Damit wird alles verglichen, darum wird es immer gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/choices.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>This target cannot take tokens back, so nothing can be drafted for it.</source>
         <translation>Dieses Zielmodell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/choices.py"/>
+        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
         <source>{}, as in the panel</source>
         <translation>{}, wie in der Leiste</translation>
     </message>
@@ -1208,19 +1218,6 @@
         <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>Tables (*.csv)</source>
         <translation>Tabellen (*.csv)</translation>
-    </message>
-</context>
-<context>
-    <name>BenchPicture</name>
-    <message>
-        <location filename="../../app/paceline/gui/bench/picture.py"/>
-        <source>All prompts: speed, compared with plain decoding</source>
-        <translation>Alle Prompts: Tempo, verglichen mit einfachem Dekodieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/picture.py"/>
-        <source>Thin lines reach from the first to the third quartile of the repeats.</source>
-        <translation>Dünne Linien reichen vom ersten bis zum dritten Quartil der Wiederholungen.</translation>
     </message>
 </context>
 <context>
@@ -1398,64 +1395,6 @@
     </message>
 </context>
 <context>
-    <name>BenchTitles</name>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Editing code</source>
-        <translation>Code ändern</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Free text, temperature 0.8</source>
-        <translation>Freier Text, Temperatur 0.8</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Free text, temperature 1</source>
-        <translation>Freier Text, Temperatur 1</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Long context</source>
-        <translation>Langer Kontext</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Plain decoding</source>
-        <translation>Einfaches Dekodieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Question</source>
-        <translation>Frage</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Quoting a text</source>
-        <translation>Einen Text wiedergeben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>Second question of a chat</source>
-        <translation>Zweite Frage eines Chats</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>as many tokens as pay</source>
-        <translation>so viele Token, wie sich lohnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>{} token</source>
-        <translation>{} Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/titles.py"/>
-        <source>{} tokens</source>
-        <translation>{} Token</translation>
-    </message>
-</context>
-<context>
     <name>BenchView</name>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
@@ -1487,6 +1426,21 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Editing code</source>
+        <translation>Code ändern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Free text, temperature 0.8</source>
+        <translation>Freier Text, Temperatur 0.8</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Free text, temperature 1</source>
+        <translation>Freier Text, Temperatur 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Getting ready: short replies warm up the models and show what prompts cost.</source>
         <translation>Vorbereitung: Kurze Antworten wärmen die Modelle auf und zeigen, was Prompts kosten.</translation>
     </message>
@@ -1499,6 +1453,11 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Kernels</source>
         <translation>Kernel</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Long context</source>
+        <translation>Langer Kontext</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1527,8 +1486,28 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Plain decoding</source>
+        <translation>Einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Processor</source>
         <translation>Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Quoting a text</source>
+        <translation>Einen Text wiedergeben</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>Second question of a chat</source>
+        <translation>Zweite Frage eines Chats</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1569,6 +1548,11 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>about {} left</source>
         <translation>noch etwa {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>as many tokens as pay</source>
+        <translation>so viele Token, wie sich lohnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1629,6 +1613,11 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} threads</source>
         <translation>{} Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/words.py"/>
+        <source>{} token</source>
+        <translation>{} Token</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -3630,57 +3619,57 @@
 <context>
     <name>FirstRunPage</name>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>A small model that talks, and is often wrong. Drafting shows in these replies:</source>
         <translation>Ein kleines Modell, das antwortet und sich oft irrt. Bei diesen Fragen sieht man das Entwerfen:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Chat now with the built-in pair</source>
         <translation>Jetzt mit dem eingebauten Paar chatten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Chat now with {}</source>
         <translation>Jetzt mit {} chatten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Chat with language models on your own machine, made faster by speculative decoding that you can watch at work.</source>
         <translation>Mit Sprachmodellen auf dem eigenen Rechner chatten, beschleunigt durch spekulatives Dekodieren, dem Sie bei der Arbeit zusehen können.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Get a recommended pair</source>
         <translation>Ein empfohlenes Paar holen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Skip this page</source>
         <translation>Diese Seite überspringen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Try the built-in pair</source>
         <translation>Das eingebaute Paar ausprobieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Two tiny models that have read Python's documentation: no source of answers, and too small to be made faster, but one sees how it works.</source>
         <translation>Zwei winzige Modelle, die Pythons Dokumentation gelesen haben: keine Quelle für Antworten und zu klein, um schneller zu werden, aber man sieht, wie es geht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Two tiny models, one drafting for the other: how a pair works together.</source>
         <translation>Zwei winzige Modelle, von denen eines für das andere entwirft: so arbeitet ein Paar zusammen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Use a model of yours</source>
         <translation>Ein eigenes Modell verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Welcome</source>
         <translation>Willkommen</translation>
     </message>
@@ -4888,77 +4877,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>Machine</name>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>1 model, {}</source>
-        <translation>1 Modell, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>Graphics</source>
-        <translation>Grafik</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>Memory</source>
-        <translation>Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>Processor</source>
-        <translation>Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>Your models</source>
-        <translation>Ihre Modelle</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>looking…</source>
-        <translation>wird gesucht …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>no GPU that llama.cpp can use</source>
-        <translation>keine GPU, die llama.cpp verwenden kann</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>none yet</source>
-        <translation>noch keine</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>processor only</source>
-        <translation>nur Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>still looking…</source>
-        <translation>wird noch gesucht …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>{} free</source>
-        <translation>{} frei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>{} models, {}</source>
-        <translation>{} Modelle, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
-        <source>{} of memory</source>
-        <translation>{} Speicher</translation>
-    </message>
-</context>
-<context>
     <name>MachineCard</name>
     <message>
-        <location filename="../../app/paceline/gui/welcome/first_run_page.py"/>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Found on this machine</source>
         <translation>Auf diesem Rechner gefunden</translation>
     </message>
@@ -5652,37 +5573,37 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>PassportDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Accepted of all drafted tokens</source>
         <translation>Angenommen von allen entworfenen Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Machine</source>
         <translation>Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Passport</source>
         <translation>Pass</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Passport of {}</source>
         <translation>Pass von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Target</source>
         <translation>Ziel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/passport.py"/>
+        <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>What a step takes</source>
         <translation>Was ein Schritt dauert</translation>
     </message>
@@ -8183,107 +8104,6 @@ Vorgabe: {}</translation>
     </message>
 </context>
 <context>
-    <name>Starters</name>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Drafts of a few tokens, here and there.</source>
-        <translation>Hier und da Entwürfe von ein paar Tokens.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Each function begins like the one before.</source>
-        <translation>Jede Funktion beginnt wie die davor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Every test begins like the one before.</source>
-        <translation>Jeder Test beginnt wie der davor.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Explain what a lighthouse is.</source>
-        <translation>Erkläre, was ein Leuchtturm ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Explain what a race condition is, with a short example.</source>
-        <translation>Erkläre mit einem kurzen Beispiel, was eine Race Condition ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Field names repeat, so lookups draft them.</source>
-        <translation>Feldnamen wiederholen sich; das Nachschlagen schreibt sie voraus.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Free text: little to draft from, so plain speed.</source>
-        <translation>Freier Text: kaum etwas vorauszuschreiben, also wie ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Free text: little to draft from.</source>
-        <translation>Freier Text: kaum etwas vorauszuschreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Lines of one form: drafts of a few tokens.</source>
-        <translation>Zeilen von einer Form: Entwürfe von ein paar Tokens.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Rename the function add to plus and write all of it again:
-
-def add(a, b):
-    return a + b
-
-def add_all(numbers):
-    total = 0
-    for number in numbers:
-        total = add(total, number)
-    return total</source>
-        <translation>Benenne die Funktion add in plus um und schreibe alles noch einmal:
-
-def add(a, b):
-    return a + b
-
-def add_all(numbers):
-    total = 0
-    for number in numbers:
-        total = add(total, number)
-    return total</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>The code comes back from your own message.</source>
-        <translation>Der Code kommt aus der eigenen Nachricht zurück.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Write Python functions that add, subtract, multiply and divide two numbers.</source>
-        <translation>Schreibe Python-Funktionen, die zwei Zahlen addieren, subtrahieren, multiplizieren und dividieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Write a JSON list of four cities, each with name, country and population.</source>
-        <translation>Schreibe eine JSON-Liste mit vier Städten, jede mit Name, Land und Einwohnerzahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Write a Python class Point with methods to add, subtract and compare points.</source>
-        <translation>Schreibe eine Python-Klasse Point mit Methoden, die Punkte addieren, subtrahieren und vergleichen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Write a Python dictionary of the months and their number of days.</source>
-        <translation>Schreibe ein Python-Dictionary mit den Monaten und der Zahl ihrer Tage.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/welcome/start_page.py"/>
-        <source>Write unit tests for a function that parses dates.</source>
-        <translation>Schreibe Unit-Tests für eine Funktion, die Datumsangaben liest.</translation>
-    </message>
-</context>
-<context>
     <name>StepBar</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
@@ -9147,6 +8967,172 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/help/about.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
+    </message>
+</context>
+<context>
+    <name>Welcome</name>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>1 model, {}</source>
+        <translation>1 Modell, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Drafts of a few tokens, here and there.</source>
+        <translation>Hier und da Entwürfe von ein paar Tokens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Each function begins like the one before.</source>
+        <translation>Jede Funktion beginnt wie die davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Every test begins like the one before.</source>
+        <translation>Jeder Test beginnt wie der davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Explain what a lighthouse is.</source>
+        <translation>Erkläre, was ein Leuchtturm ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Explain what a race condition is, with a short example.</source>
+        <translation>Erkläre mit einem kurzen Beispiel, was eine Race Condition ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Field names repeat, so lookups draft them.</source>
+        <translation>Feldnamen wiederholen sich; das Nachschlagen schreibt sie voraus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Free text: little to draft from, so plain speed.</source>
+        <translation>Freier Text: kaum etwas vorauszuschreiben, also wie ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Free text: little to draft from.</source>
+        <translation>Freier Text: kaum etwas vorauszuschreiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Graphics</source>
+        <translation>Grafik</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Lines of one form: drafts of a few tokens.</source>
+        <translation>Zeilen von einer Form: Entwürfe von ein paar Tokens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Processor</source>
+        <translation>Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Rename the function add to plus and write all of it again:
+
+def add(a, b):
+    return a + b
+
+def add_all(numbers):
+    total = 0
+    for number in numbers:
+        total = add(total, number)
+    return total</source>
+        <translation>Benenne die Funktion add in plus um und schreibe alles noch einmal:
+
+def add(a, b):
+    return a + b
+
+def add_all(numbers):
+    total = 0
+    for number in numbers:
+        total = add(total, number)
+    return total</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>The code comes back from your own message.</source>
+        <translation>Der Code kommt aus der eigenen Nachricht zurück.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Write Python functions that add, subtract, multiply and divide two numbers.</source>
+        <translation>Schreibe Python-Funktionen, die zwei Zahlen addieren, subtrahieren, multiplizieren und dividieren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Write a JSON list of four cities, each with name, country and population.</source>
+        <translation>Schreibe eine JSON-Liste mit vier Städten, jede mit Name, Land und Einwohnerzahl.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Write a Python class Point with methods to add, subtract and compare points.</source>
+        <translation>Schreibe eine Python-Klasse Point mit Methoden, die Punkte addieren, subtrahieren und vergleichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Write a Python dictionary of the months and their number of days.</source>
+        <translation>Schreibe ein Python-Dictionary mit den Monaten und der Zahl ihrer Tage.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Write unit tests for a function that parses dates.</source>
+        <translation>Schreibe Unit-Tests für eine Funktion, die Datumsangaben liest.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>Your models</source>
+        <translation>Ihre Modelle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>looking…</source>
+        <translation>wird gesucht …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>no GPU that llama.cpp can use</source>
+        <translation>keine GPU, die llama.cpp verwenden kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>none yet</source>
+        <translation>noch keine</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>processor only</source>
+        <translation>nur Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>still looking…</source>
+        <translation>wird noch gesucht …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>{} free</source>
+        <translation>{} frei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>{} models, {}</source>
+        <translation>{} Modelle, {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/welcome/pages.py"/>
+        <source>{} of memory</source>
+        <translation>{} Speicher</translation>
     </message>
 </context>
 <context>

@@ -20,11 +20,10 @@ from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.bench import words
-from paceline.gui.bench.chart import BenchChart, axis_end
-from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
-from paceline.gui.bench.picture import draw_chart, picture_of
+from paceline.gui.bench.chart import BenchChart, axis_end, draw_chart, picture_of
 from paceline.gui.bench.rows import panels_of, ratio_tone, report_csv, verdict
-from paceline.gui.bench.titles import kind_of, title_of
+from paceline.gui.bench.setup_page import chat_outline, chat_workloads, contenders
+from paceline.gui.bench.words import kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel

@@ -16,7 +16,7 @@ from paceline.chat.recording import read_recording
 from paceline.gui.look.current import look
 from paceline.gui.models.picker.dialog import PickerDialog
 from paceline.gui.welcome import example_player
-from paceline.gui.welcome.start_page import starters
+from paceline.gui.welcome.pages import starters
 from paceline.messages import LoadPair, StartTurn
 from paceline.paths import Paths, demo_pair, resources
 from paceline.settings import Settings

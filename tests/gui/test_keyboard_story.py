@@ -26,7 +26,7 @@ from paceline.chat.exchange.reading import read_chats
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
-from paceline.gui.welcome.option_button import OptionButton
+from paceline.gui.welcome.pages import OptionButton
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from bench.test_passport import made
 from gui.test_exchange import drop
 from paceline.bench.report import to_json
-from paceline.gui.bench.passport import PassportDialog
+from paceline.gui.bench.dialog import PassportDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

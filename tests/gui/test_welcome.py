@@ -14,9 +14,8 @@ from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.models import Models
-from paceline.gui.welcome.first_pairs import quick_bytes, that_fit
-from paceline.gui.welcome.first_run_page import machine_facts, models_fact
-from paceline.gui.welcome.start_page import starters
+from paceline.gui.welcome.controller import quick_bytes, that_fit
+from paceline.gui.welcome.pages import machine_facts, models_fact, starters
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
 from paceline.paths import Paths
 from paceline.settings import Settings, load_settings

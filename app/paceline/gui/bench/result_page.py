@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import BenchChart, axis_end
 from paceline.gui.bench.rows import Verdict, panels_of, ratio_tone, verdict
-from paceline.gui.bench.titles import in_use, prompt_title
+from paceline.gui.bench.words import in_use, prompt_title
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice

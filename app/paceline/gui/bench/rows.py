@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication
 
 from paceline.bench.report import rows
 from paceline.bench.runs import acceptance
-from paceline.gui.bench.titles import PLAIN, Kind, kind_of, title_of
+from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.state.figures import ratio_text, speed_text
 
 if TYPE_CHECKING:
