@@ -441,18 +441,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
-        <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Draft</source>
         <translation>Entwerfer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Each GPU's share, in proportions, such as 3, 1</source>
-        <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -461,23 +451,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>How several GPUs share the model</source>
-        <translation>Wie sich mehrere GPUs das Modell teilen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any place of it can be gone back to at once, and the text is the same with any strategy. Without the tick they keep their window alone: less memory, but a change far back in a chat reads the whole prompt again.</source>
-        <translation>Schichten mit gleitendem Fenster, wie in Gemma und gpt-oss, behalten den ganzen Chat: So kann sofort an jede Stelle zurückgegangen werden, und der Text ist mit jeder Strategie derselbe. Ohne das Häkchen behalten sie nur ihr Fenster: weniger Speicher, aber eine Änderung weit vorn im Chat liest den ganzen Prompt noch einmal.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Main GPU</source>
         <translation>Haupt-GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Number of the GPU that holds everything when one GPU does</source>
-        <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -509,51 +484,31 @@
         <source>Without a GPU everything is on the processor already.</source>
         <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>auto</source>
-        <translation>auto</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>layers</source>
-        <translation>Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>one GPU</source>
-        <translation>eine GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>rows</source>
-        <translation>Zeilen</translation>
-    </message>
 </context>
 <context>
     <name>AdviceLine</name>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Apply</source>
         <translation>Anwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Dismiss</source>
         <translation>Verwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Dismiss the advice</source>
         <translation>Hinweis verwerfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Unloads the draft model; the target is loaded again without it</source>
         <translation>Entlädt das Entwurfsmodell; das Zielmodell wird ohne es neu geladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Use {} from now on</source>
         <translation>Ab jetzt {} verwenden</translation>
     </message>
@@ -1677,6 +1632,36 @@
     <name>Candidates</name>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Download and load</source>
+        <translation>Herunterladen und laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Download and load ({})</source>
+        <translation>Herunterladen und laden ({})</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Downloading…</source>
+        <translation>Wird heruntergeladen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Load model</source>
+        <translation>Modell laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Load pair</source>
+        <translation>Paar laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Loads as soon as the files are here.</source>
+        <translation>Lädt, sobald die Dateien da sind.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
     </message>
@@ -1687,13 +1672,43 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Next: draft model</source>
+        <translation>Weiter: Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Parts of this model are missing on the Hub.</source>
         <translation>Auf dem Hub fehlen Teile dieses Modells.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Pick a draft model, or none.</source>
+        <translation>Wählen Sie ein Entwurfsmodell oder keines.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>Pick a target first.</source>
+        <translation>Wählen Sie zuerst ein Zielmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>no chat template</source>
         <translation>keine Chat-Vorlage</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>not smaller</source>
+        <translation>nicht kleiner</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>other model</source>
+        <translation>anderes Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>other vocabulary</source>
+        <translation>anderes Vokabular</translation>
     </message>
 </context>
 <context>
@@ -2036,12 +2051,12 @@
 <context>
     <name>ChatPairOffer</name>
     <message>
-        <location filename="../../app/paceline/gui/models/chat_pair.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>Load them</source>
         <translation>Diese laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/chat_pair.py"/>
+        <location filename="../../app/paceline/gui/models/controller.py"/>
         <source>This chat was answered by other models than the loaded ones: {}.</source>
         <translation>In diesem Chat haben andere Modelle geantwortet als die geladenen: {}.</translation>
     </message>
@@ -2732,27 +2747,27 @@
 <context>
     <name>DrafterCard</name>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Details</source>
         <translation>Einzelheiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Details of the drafters</source>
         <translation>Einzelheiten der Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Drafters</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Less</source>
         <translation>Weniger</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>accepted of drafted</source>
         <translation>angenommen von entworfen</translation>
     </message>
@@ -3578,22 +3593,22 @@
 <context>
     <name>FindBar</name>
     <message>
-        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/search_field.py"/>
         <source>Close (Esc)</source>
         <translation>Schließen (Esc)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/search_field.py"/>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/search_field.py"/>
         <source>Next hit (Enter)</source>
         <translation>Nächster Treffer (Eingabe)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/kit/find_bar.py"/>
+        <location filename="../../app/paceline/gui/kit/search_field.py"/>
         <source>Previous hit (Shift+Enter)</source>
         <translation>Vorheriger Treffer (Umschalt+Eingabe)</translation>
     </message>
@@ -3865,27 +3880,27 @@
 <context>
     <name>HeadlineCard</name>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>How many times as fast as without drafts</source>
         <translation>Wievielmal so schnell wie ohne Entwürfe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>The speed of the next reply appears here, live.</source>
         <translation>Hier erscheint live, wie schnell die nächste Antwort ist.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Tokens per second that the model would have written alone, one in each step: an estimate from this reply</source>
         <translation>Token pro Sekunde, die das Modell allein geschrieben hätte, eins je Schritt: geschätzt aus dieser Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/headline_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>tokens/s</source>
         <translation>Token/s</translation>
     </message>
@@ -4257,62 +4272,62 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>LibraryController</name>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Delete it in the file manager; it is in {}.</source>
         <translation>Löschen Sie es in der Dateiverwaltung; es liegt in {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Delete it where it comes from: {}.</source>
         <translation>Löschen Sie es dort, wo es herkommt: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Delete this model?</source>
         <translation>Dieses Modell löschen?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Load another model, then delete it.</source>
         <translation>Laden Sie ein anderes Modell, dann löschen Sie dieses.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Move to trash</source>
         <translation>In den Papierkorb</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>No file manager could be opened.</source>
         <translation>Es ließ sich keine Dateiverwaltung öffnen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>The file is {}.</source>
         <translation>Die Datei ist {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” ({}) is moved to the trash.</source>
         <translation>„{}“ ({}) kommt in den Papierkorb.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” cannot be moved to the trash: {}.</source>
         <translation>„{}“ lässt sich nicht in den Papierkorb legen: {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” is loaded now.</source>
         <translation>„{}“ ist gerade geladen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” is not there any more.</source>
         <translation>„{}“ ist nicht mehr da.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library_controller.py"/>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” was not downloaded by Paceline.</source>
         <translation>„{}“ hat nicht Paceline heruntergeladen.</translation>
     </message>
@@ -4367,41 +4382,134 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>LoadChecks</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Check that it is there and that you may read it.</source>
+        <translation>Prüfen Sie, ob sie da ist und Sie sie lesen dürfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Choose a file that ends in .gguf; other formats must be converted first.</source>
+        <translation>Wählen Sie eine Datei, die auf .gguf endet; andere Formate müssen erst umgewandelt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Draft on the processor</source>
+        <translation>Entwurf auf dem Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Keep no more than the windows</source>
+        <translation>Nur die Fenster behalten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Quantise the draft's cache</source>
+        <translation>Cache des Entwurfs quantisieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Shorten the draft's context</source>
+        <translation>Kontext des Entwurfs verkürzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Use lookups, no MTP head</source>
+        <translation>Lookups verwenden, kein MTP-Kopf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>Use lookups, no draft model</source>
+        <translation>Lookups verwenden, kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>“{}” cannot be read: {}.</source>
+        <translation>„{}“ lässt sich nicht lesen: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_checks.py"/>
+        <source>“{}” is not a GGUF model file.</source>
+        <translation>„{}“ ist keine GGUF-Modelldatei.</translation>
+    </message>
+</context>
+<context>
     <name>LoadColumn</name>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
+        <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Each GPU's share, in proportions, such as 3, 1</source>
+        <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>How several GPUs share the model</source>
+        <translation>Wie sich mehrere GPUs das Modell teilen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Layers kept on the GPU; auto: as many as there is room for</source>
         <translation>Schichten, die auf der GPU liegen; auto: so viele, wie Platz finden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any place of it can be gone back to at once, and the text is the same with any strategy. Without the tick they keep their window alone: less memory, but a change far back in a chat reads the whole prompt again.</source>
+        <translation>Schichten mit gleitendem Fenster, wie in Gemma und gpt-oss, behalten den ganzen Chat: So kann sofort an jede Stelle zurückgegangen werden, und der Text ist mit jeder Strategie derselbe. Ohne das Häkchen behalten sie nur ihr Fenster: weniger Speicher, aber eine Änderung weit vorn im Chat liest den ganzen Prompt noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Layers, counted from the first, whose experts stay in the processor's memory: for mixture-of-experts models that do not fit onto the GPU. One below 0 is all.</source>
         <translation>Schichten, von der ersten an gezählt, deren Experten im Speicher des Prozessors bleiben: für Mixture-of-Experts-Modelle, die nicht auf die GPU passen. Eins unter 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Number of the GPU that holds everything when one GPU does</source>
+        <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Processor threads; auto: physical cores - 1</source>
         <translation>Prozessor-Threads; auto: physische Kerne - 1</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>The device to compute on; auto: llama.cpp chooses</source>
         <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Tokens that fit into a chat; auto: 4096, or fewer</source>
         <translation>Token, die in einen Chat passen; auto: 4096 oder weniger</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>all</source>
         <translation>alle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/load_column.py"/>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>auto</source>
         <translation>auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>layers</source>
+        <translation>Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>one GPU</source>
+        <translation>eine GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>rows</source>
+        <translation>Zeilen</translation>
     </message>
 </context>
 <context>
@@ -4763,29 +4871,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/chat/longer_context.py"/>
         <source>Too long: the chat would have {} tokens, and the context holds {}.</source>
         <translation>Zu lang: Der Chat hätte {} Tokens, und der Kontext fasst {}.</translation>
-    </message>
-</context>
-<context>
-    <name>LookAtPair</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
-        <source>Check that it is there and that you may read it.</source>
-        <translation>Prüfen Sie, ob sie da ist und Sie sie lesen dürfen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
-        <source>Choose a file that ends in .gguf; other formats must be converted first.</source>
-        <translation>Wählen Sie eine Datei, die auf .gguf endet; andere Formate müssen erst umgewandelt werden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
-        <source>“{}” cannot be read: {}.</source>
-        <translation>„{}“ lässt sich nicht lesen: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/look_at_pair.py"/>
-        <source>“{}” is not a GGUF model file.</source>
-        <translation>„{}“ ist keine GGUF-Modelldatei.</translation>
     </message>
 </context>
 <context>
@@ -5400,7 +5485,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>PairFetcher</name>
     <message>
-        <location filename="../../app/paceline/gui/models/downloads/pair_fetcher.py"/>
+        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
         <source>The download failed.</source>
         <translation>Der Download ist fehlgeschlagen.</translation>
     </message>
@@ -5462,92 +5547,92 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>PanelController</name>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>A stop string ended it: leave that out.</source>
         <translation>Ein Stopptext beendete sie: Lassen Sie ihn weg.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Allow more than {} tokens.</source>
         <translation>Erlauben Sie mehr als {} Token.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Chat template…</source>
         <translation>Chat-Vorlage…</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>It is being started again, and your message is answered then.</source>
         <translation>Sie wird neu gestartet, und dann wird Ihre Nachricht beantwortet.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Load the models with a longer context.</source>
         <translation>Laden Sie die Modelle mit längerem Kontext.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Loading the models</source>
         <translation>Modelle werden geladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>No model</source>
         <translation>Kein Modell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>No model is loaded</source>
         <translation>Kein Modell ist geladen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Not for this reply: {}</source>
         <translation>Nicht für diese Antwort: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Ready</source>
         <translation>Bereit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Start it again</source>
         <translation>Neu starten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>The engine ended</source>
         <translation>Die Engine ist beendet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>The new models wait for the reply</source>
         <translation>Die neuen Modelle warten auf die Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>The next reply: strategy {}, {}</source>
         <translation>Die nächste Antwort: Strategie {}, {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>The reply is no complete JSON: it ended before the schema did.</source>
         <translation>Die Antwort ist kein vollständiges JSON: Sie endete vor dem Schema.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>Writing</source>
         <translation>Schreiben</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>new seed each time</source>
         <translation>jedes Mal neuer Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/panel_controller.py"/>
+        <location filename="../../app/paceline/gui/panel.py"/>
         <source>processor only</source>
         <translation>nur Prozessor</translation>
     </message>
@@ -5685,69 +5770,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>“{}” cannot be used: {}</source>
         <translation>„{}“ lässt sich nicht verwenden: {}</translation>
-    </message>
-</context>
-<context>
-    <name>Picks</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Download and load</source>
-        <translation>Herunterladen und laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Download and load ({})</source>
-        <translation>Herunterladen und laden ({})</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Downloading…</source>
-        <translation>Wird heruntergeladen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Load model</source>
-        <translation>Modell laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Load pair</source>
-        <translation>Paar laden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Loads as soon as the files are here.</source>
-        <translation>Lädt, sobald die Dateien da sind.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Next: draft model</source>
-        <translation>Weiter: Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Pick a draft model, or none.</source>
-        <translation>Wählen Sie ein Entwurfsmodell oder keines.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>Pick a target first.</source>
-        <translation>Wählen Sie zuerst ein Zielmodell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>not smaller</source>
-        <translation>nicht kleiner</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>other model</source>
-        <translation>anderes Modell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/picks.py"/>
-        <source>other vocabulary</source>
-        <translation>anderes Vokabular</translation>
     </message>
 </context>
 <context>
@@ -7547,39 +7569,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>Savings</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Draft on the processor</source>
-        <translation>Entwurf auf dem Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Keep no more than the windows</source>
-        <translation>Nur die Fenster behalten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Quantise the draft's cache</source>
-        <translation>Cache des Entwurfs quantisieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Shorten the draft's context</source>
-        <translation>Kontext des Entwurfs verkürzen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Use lookups, no MTP head</source>
-        <translation>Lookups verwenden, kein MTP-Kopf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/memory_advisor.py"/>
-        <source>Use lookups, no draft model</source>
-        <translation>Lookups verwenden, kein Entwurfsmodell</translation>
-    </message>
-</context>
-<context>
     <name>SeedField</name>
     <message>
         <location filename="../../app/paceline/gui/sampling/fields.py"/>
@@ -7750,37 +7739,37 @@ Ein Klick zeigt es.</translation>
 <context>
     <name>SettingsDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>No setting contains these words.</source>
         <translation>Keine Einstellung enthält diese Wörter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Pages</source>
         <translation>Seiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Reset this page</source>
         <translation>Diese Seite zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Search settings</source>
         <translation>Suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/dialog.py"/>
+        <location filename="../../app/paceline/gui/settings/controller.py"/>
         <source>“{}” is back to its defaults.</source>
         <translation>„{}“ hat wieder seine Vorgaben.</translation>
     </message>
@@ -8547,37 +8536,37 @@ Vorgabe: {}</translation>
 <context>
     <name>TimeBar</name>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>Where the time goes</source>
         <translation>Wohin die Zeit geht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>draft</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>prefill</source>
         <translation>Prefill</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>rest</source>
         <translation>Rest</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>sampling</source>
         <translation>Ziehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>verify</source>
         <translation>Prüfen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/plot/time_bar.py"/>
+        <location filename="../../app/paceline/gui/plot/bars.py"/>
         <source>{} ({} s)</source>
         <translation>{} ({} s)</translation>
     </message>
@@ -9285,12 +9274,12 @@ def add_all(numbers):
 <context>
     <name>_Line</name>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Accepted by place in the draft: {}</source>
         <translation>Angenommen nach Platz im Entwurf: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/speculation/drafter_card.py"/>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>accepted by place in the draft</source>
         <translation>angenommen nach Platz im Entwurf</translation>
     </message>

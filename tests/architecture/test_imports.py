@@ -61,7 +61,7 @@ FORBIDDEN = {
     ),
     "Rooms of the window": (
         ("gui/chat/view.py", "paceline.gui.run.dialog"),
-        ("gui/settings/dialog.py", "paceline.gui.models.controller"),
+        ("gui/settings/controller.py", "paceline.gui.models.controller"),
         ("gui/look/scale.py", "paceline.gui.kit.card"),
         ("gui/kit/card.py", "paceline.gui.state.figures"),
         ("gui/plot/speed_plot.py", "paceline.gui.run.controller"),

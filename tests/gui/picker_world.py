@@ -21,7 +21,7 @@ from paceline.gui.kit.notices import Notifications
 from paceline.gui.look.current import look
 from paceline.gui.models.downloads.controller import DownloadsController
 from paceline.gui.models.lists.hub_controller import HubController
-from paceline.gui.models.lists.library_controller import LibraryController
+from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.messages import DeviceInfo, EngineDescribed

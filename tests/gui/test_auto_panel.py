@@ -17,7 +17,7 @@ from paceline.chat.advice.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
-from paceline.gui.speculation.headline_card import AdviceLine
+from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
 from paceline.params import Strategy
 from paceline.settings import Settings

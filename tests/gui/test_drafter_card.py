@@ -18,7 +18,7 @@ from paceline.chat.advice.reply_advice import advise
 from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.speculation.headline_card import AdviceLine
+from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.state.auto_words import advice_to_try
 from paceline.messages import (
     DraftCount,

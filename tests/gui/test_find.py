@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.gui.kit.find_bar import FindBar
+    from paceline.gui.kit.search_field import FindBar
     from paceline.gui.program import Program
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier

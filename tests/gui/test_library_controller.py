@@ -23,7 +23,7 @@ from paceline.errors import ModelError
 from paceline.gui.kit import file_dialogs
 from paceline.gui.kit.notices import Notice, Notifications
 from paceline.gui.models.lists.installed_page import SuitedFirst
-from paceline.gui.models.lists.library_controller import LibraryController
+from paceline.gui.models.lists.library import LibraryController
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -16,7 +16,7 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.conversations.found_list import HIT_ROLE, FoundChat, FoundView
 from paceline.gui.conversations.model import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
 from paceline.gui.look.current import look
-from paceline.gui.models.look_at_pair import first_parts
+from paceline.gui.models.load_checks import first_parts
 from paceline.gui.state import figures
 from paceline.messages import (
     EngineDied,

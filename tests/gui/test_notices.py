@@ -14,7 +14,7 @@ from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.notices import Action
-from paceline.gui.panel_controller import TUNE_AFTER_MS
+from paceline.gui.panel import TUNE_AFTER_MS
 from paceline.messages import (
     LoadFailed,
     LoadPair,

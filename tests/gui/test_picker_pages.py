@@ -19,21 +19,20 @@ from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubReposit
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.local.model_files import ModelFile
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Candidate, candidate_facts, of_entry
+from paceline.gui.models.candidates import Candidate, Picks, candidate_facts, of_entry
 from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
 from paceline.gui.models.lists.library import LibraryModel
 from paceline.gui.models.lists.page import Page
 from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
-from paceline.gui.models.picker.picks import Picks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.models.lists.model_list import RowText
+    from paceline.gui.models.lists.page import RowText
 
 SPOKEN = Qt.ItemDataRole.AccessibleTextRole
 MODEL = HubModel(

@@ -11,9 +11,12 @@ from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubReposit
 from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
 from paceline.gui.models.candidates import (
     Candidate,
+    Picks,
     candidate_facts,
+    main_button,
     of_choice,
     of_reference,
+    why_hardly,
 )
 from paceline.gui.models.lists.recommended_page import (
     PAIR_ROLE,
@@ -23,7 +26,6 @@ from paceline.gui.models.lists.recommended_page import (
     is_for,
     target_candidate,
 )
-from paceline.gui.models.picker.picks import Picks, main_button, why_hardly
 
 TARGET = Candidate(
     "/m/target.gguf", "Target 7B", n_bytes=4_700_000_000, n_params=7_600_000_000, vocabulary="q"

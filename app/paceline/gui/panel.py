@@ -1,5 +1,8 @@
 """The right pane: how fast replies are written, and how the chat's replies are drawn.
 
+`PanelController` stands between it, the running reply and the engine: strategies, settings, the
+status line.
+
 Two tabs: Speed has strategy, figures, plot and how models are loaded, Chat has what belongs to the
 chat. What is advised stands below both at the foot, and only appears while no mouse points at the
 panel: nothing that is about to be clicked moves.
@@ -7,28 +10,35 @@ panel: nothing that is about to be clicked moves.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from paceline.chat.advice.control_advice import findings
 from paceline.chat.advice.reply_advice import MOST, advise
+from paceline.chat.reply import TurnOptions
+from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.notices import Action
 from paceline.gui.look.style import PANEL
+from paceline.gui.models.load_failures import RELOAD
 from paceline.gui.models.load_settings import LoadSettings
+from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.gui.plot.time_bar import TimeBar
-from paceline.gui.sampling.sampling_settings import SamplingSettings
+from paceline.gui.sampling.prompting import REFUSALS as TEMPLATE_CODES
+from paceline.gui.sampling.prompting import TEMPLATE, prompting_for
+from paceline.gui.sampling.sampling_settings import REFUSALS, SamplingSettings
 from paceline.gui.speculation.draft_settings import DraftSettings
-from paceline.gui.speculation.drafter_card import DrafterCard
-from paceline.gui.speculation.headline_card import AdviceLine, HeadlineCard
 from paceline.gui.speculation.learning import LearningCard
+from paceline.gui.speculation.reply_cards import AdviceLine, DrafterCard, HeadlineCard
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.speculation.why_card import WhyCard
 from paceline.gui.state.auto_words import advice_on, advice_to_try
 from paceline.gui.state.figures import drafter_rows
+from paceline.messages import TuneRejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,10 +47,16 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from paceline.chat.advice.reply_advice import Advice
+    from paceline.chat.pair import PairState
+    from paceline.chat.reply import Reply
+    from paceline.gui.context import AppContext
     from paceline.gui.kit.card import FoldSection
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.speculation import SpeculationModel
+    from paceline.gui.window import StatusLine
+    from paceline.messages import EngineDescribed, EngineDied, TuneApplied
     from paceline.settings import PanelTab
+
 
 MIN_WIDTH = 346
 """What the cards need at least, at scale 1; below it their right edges would be cut off."""
@@ -206,3 +222,253 @@ def _page(*cards: QWidget) -> QScrollArea:
         column.addWidget(card)
     column.addStretch(1)
     return scrolling(page)
+
+
+SAMPLING = "sampling"
+"""Topic of notices about settings of the next reply; a change of them settles it."""
+LOOKUP_CACHE = "lookup-cache"
+"""Topic of notices about the file of lookups; loading the models again settles it."""
+LOOKUP_CACHE_CODES = ("bad-lookup-cache", "cannot-read", "other-vocabulary")
+"""What the engine answers to a lookup cache that it cannot use; the reply has not begun then."""
+TOO_LONG = "prompt-too-long"
+"""What the engine answers to a message that was sent before it was counted."""
+RESTART = "restart"
+"""Topic of notices about an engine that is started again; settled when it has."""
+TUNE_AFTER_MS = 120
+"""A dragged slider sends a change when it rests, not one per pixel."""
+
+
+class PanelController(QObject):
+    """Sends changes of the strategy to the running reply and shows what became of them."""
+
+    settings_changed = Signal()
+    """Something that is remembered was changed"""
+    reload_wanted = Signal()
+    """The engine is to start again with the models that it had"""
+    obstacle_changed = Signal(str)
+    """Why no reply can begin with these settings, in words; empty: it can"""
+    question_returned = Signal(object)
+    """The `Message` whose reply was refused before it began"""
+
+    def __init__(
+        self,
+        context: AppContext,
+        *,
+        panel: SpeculationPanel,
+        status: StatusLine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = context.session
+        self._speculation = speculation = context.speculation
+        self._panel = panel
+        self._status = status
+        self._pair = pair = context.pair
+        self._notifications = context.notices
+        signals = context.signals
+        self._settings = context.settings
+        self._tune = QTimer(self)
+        self._tune.setSingleShot(True)
+        self._tune.setInterval(TUNE_AFTER_MS)
+        self._tune.timeout.connect(self._on_tune)
+        speculation.strategy_changed.connect(self._on_strategy_changed)
+        speculation.drafter_changed.connect(self._check_models)
+        panel.sampling.changed.connect(self._on_sampling_changed)
+        panel.sampling.shown.connect(self._on_sampling_changed)
+        panel.view_changed.connect(self.settings_changed)
+        for name in ("cuts_long_chats", "promptings"):
+            context.settings.setting(name).changed.connect(self.settings_changed)
+        self._edit_template = context.actions.chat_template.trigger
+        panel.advice.applied.connect(self._on_advice)
+        panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
+        pair.changed.connect(self._on_pair_changed)
+        pair.sameness_found.connect(self._on_sameness_found)
+        signals.tuned.connect(self._on_tuned)
+        signals.described.connect(self._on_described)
+        signals.died.connect(self._on_died)
+        signals.started.connect(self._on_busy)
+        signals.ended.connect(self._on_idle)
+        signals.ended.connect(self._on_ended)
+        self.show_settings()
+        self._on_pair_changed(pair.state)
+
+    def turn_options(self) -> TurnOptions:
+        """What the next reply uses besides its chat's settings; asked for when one begins."""
+        self._tune.stop()  # the reply starts with the newest strategy
+        return TurnOptions(
+            strategy=self._speculation.strategy,
+            remember=self._settings.value("learns_from_chats"),
+            cuts=self._settings.value("cuts_long_chats"),
+            prompting=prompting_for(self._settings.value("promptings"), self._pair.state),
+        )
+
+    # --------------------------------------------------------------------------- what users do
+
+    @Slot()
+    def _on_strategy_changed(self) -> None:
+        self._check_models()
+        self._tune.start()
+        self.show_settings()
+        self.settings_changed.emit()
+
+    @Slot()
+    def _on_tune(self) -> None:
+        self._session.tune(self._speculation.strategy)
+
+    @Slot()
+    def _on_sampling_changed(self) -> None:
+        self.show_settings()
+        self._notifications.settled.emit(SAMPLING)
+        self.obstacle_changed.emit(self._panel.sampling.obstacle)
+        self.settings_changed.emit()
+
+    @Slot(str)
+    def _on_advice(self, strategy: str) -> None:
+        try:
+            self._speculation.use(strategy)
+        except UserError as error:
+            self._notifications.user_error(error)
+
+    # ------------------------------------------------------------------- what the engine reports
+
+    @Slot(object, object)
+    def _on_tuned(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
+        del reply
+        if isinstance(answer, TuneRejected):
+            why = f"{answer.message} {answer.hint}".strip()
+            self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))
+        else:
+            self._check_models()
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        """Put a message whose reply was refused before it began back to where it was written."""
+        error = reply.error
+        if error is None:
+            self._tell_of_incomplete_json(reply)
+        if error is None or reply.has_begun:
+            return
+        action: Action | None = None
+        if error.code in REFUSALS:
+            topic = SAMPLING
+            self._panel.show_tab("chat")
+        elif error.code in LOOKUP_CACHE_CODES:
+            topic = LOOKUP_CACHE
+            self._panel.show_tab("speed")
+            self._panel.loading.set_open(True)
+        elif error.code in TEMPLATE_CODES:
+            topic = TEMPLATE
+            action = Action(self.tr("Chat template…"), self._edit_template)
+        elif error.code == TOO_LONG:
+            topic = SAMPLING
+        else:
+            return
+        question = self._session.take_back(reply)
+        if topic == SAMPLING:
+            self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
+        if question is None or error.code != TOO_LONG:  # otherwise the composer says it
+            self._notifications.error(error.message, error.hint, action=action, topic=topic)
+        if question is not None:
+            self.question_returned.emit(question)
+
+    def _tell_of_incomplete_json(self, reply: Reply) -> None:
+        """Warn where a reply was ended by something other than its schema."""
+        hints = {
+            "length": self.tr("Allow more than {} tokens.").format(
+                reply.options.settings.max_tokens
+            ),
+            "context": self.tr("Load the models with a longer context."),
+            "stop": self.tr("A stop string ended it: leave that out."),
+        }
+        if reply.options.settings.sampling.json_schema and reply.reason in hints:
+            try:
+                json.loads(reply.text)
+            except (ValueError, RecursionError):
+                words = self.tr("The reply is no complete JSON: it ended before the schema did.")
+                self._notifications.warn(words, hints[reply.reason], topic=SAMPLING)
+
+    @Slot(object)
+    def _on_described(self, description: EngineDescribed) -> None:
+        self._panel.loading.show_engine(description)
+        devices = [d.description or d.name for d in description.devices if d.kind != "cpu"]
+        where = ", ".join(devices) if devices else self.tr("processor only")
+        self._status.set_facts(
+            f"llama.cpp {description.library_version} · {where}", description.system_info
+        )
+
+    @Slot(object)
+    def _on_died(self, death: EngineDied) -> None:
+        if self._pair.state.status == "loading":  # a reply waits, so it starts again at once
+            hint = self.tr("It is being started again, and your message is answered then.")
+            self._notifications.warn(death.reason, hint, topic=RESTART)
+            return
+        self._notifications.error(
+            death.reason,
+            death.hint,
+            action=Action(self.tr("Start it again"), self._on_start_again),
+            topic=RELOAD,
+        )
+
+    @Slot()
+    def _on_start_again(self) -> None:
+        self.reload_wanted.emit()
+
+    @Slot(object)
+    def _on_sameness_found(self, state: PairState) -> None:
+        self._panel.loading.show_sameness(state.sameness)
+
+    @Slot(object)
+    def _on_pair_changed(self, state: PairState) -> None:
+        self._panel.loading.show_pair(state.pair)
+        self._panel.loading.show_sameness(state.sameness)
+        self._speculation.set_drafter(state.drafter if state.status == "ready" else None)
+        if state.status == "loading":
+            self._panel.advice.forget_pair()
+            self._notifications.settled.emit(LOOKUP_CACHE)
+        if state.status == "ready":
+            self._notifications.settled.emit(RESTART)
+            self._check_models()
+        is_writing = self._session.active is not None
+        words = {
+            "empty": (self.tr("No model"), "muted"),
+            "loading": (self.tr("Loading the models"), "lookup")
+            if not self._pair.waits_for_reply
+            else (self.tr("The new models wait for the reply"), "lookup"),
+            "ready": (self.tr("Writing") if is_writing else self.tr("Ready"), "accent"),
+            "failed": (self.tr("No model is loaded"), "danger"),
+            "dead": (self.tr("The engine ended"), "danger"),
+        }
+        self._status.set_state(*words[state.status])
+
+    @Slot()
+    def _check_models(self) -> None:
+        """Show that the chosen strategy lacks its draft model, without waiting for a reply."""
+        obstacle = self._speculation.obstacle(self._speculation.current.name)
+        if obstacle:
+            self._panel.draft_settings.show_problem(obstacle)
+        else:
+            self._speculation.check()
+
+    @Slot()
+    def _on_busy(self) -> None:
+        self._check_models()  # what was refused to the last reply is over
+        if self._pair.state.status == "ready":
+            self._status.set_state(self.tr("Writing"), "accent")
+
+    @Slot(object)
+    def _on_idle(self) -> None:
+        self._on_pair_changed(self._pair.state)
+
+    @Slot()
+    def show_settings(self) -> None:
+        """Say in the status line what the next reply will use."""
+        settings = self._panel.sampling.settings
+        seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
+        sampling = settings.sampling
+        sampling_words = f"{seed} · T {sampling.temperature:g} · top-p {sampling.top_p:g}"
+        self._status.set_settings(
+            f"{self._speculation.current.title} · {sampling_words}",
+            self.tr("The next reply: strategy {}, {}").format(
+                self._speculation.text, sampling_words
+            ),
+        )

@@ -34,10 +34,9 @@ from paceline.gui.kit.notices import Notifications
 from paceline.gui.kit.translation import in_words
 from paceline.gui.look.current import look
 from paceline.gui.models.catalogue import Catalogue
-from paceline.gui.models.chat_pair import ChatPairOffer
-from paceline.gui.models.controller import ModelsController
+from paceline.gui.models.controller import ChatPairOffer, ModelsController
 from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
-from paceline.gui.panel_controller import PanelController
+from paceline.gui.panel import PanelController
 from paceline.gui.run.controller import RunController
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.run.versions_controller import VersionsController

@@ -24,8 +24,8 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.chat.writing_pace import TURN_S, WritingPace
 from paceline.gui.kit.announcer import Announcer
-from paceline.gui.kit.find_bar import FindBar
 from paceline.gui.kit.notices import ErrorBar
+from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 

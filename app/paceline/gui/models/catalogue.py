@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Slot
 from paceline.gui.models.downloads.controller import DownloadsController
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
 from paceline.gui.models.lists.hub_controller import HubController
-from paceline.gui.models.lists.library_controller import LibraryController
+from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 
 if TYPE_CHECKING:

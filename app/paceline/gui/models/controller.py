@@ -5,6 +5,10 @@ draft model gives way when a pair without one is loaded, since every reply would
 an MTP head is loaded, that takes the draft model's part, and the other way round. It comes back
 with the next draft model, unless something else was chosen meanwhile: before the load,
 or while it was under way. Auto always stays: without a draft model it drafts by lookups.
+
+Where the shown chat was last answered by other models than the loaded ones, these are offered: its
+newest record says which they were. Nothing is loaded unasked, and what is sent goes to the models
+that are loaded.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -19,10 +24,10 @@ from PySide6.QtCore import QObject, Slot
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.models.load_column import AUTO_CTX
+from paceline.gui.kit.notices import Action
+from paceline.gui.models.load_checks import Look, MemoryAdvisor, first_parts, is_here, size_of
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
-from paceline.gui.models.look_at_pair import Look, first_parts, is_here, size_of
-from paceline.gui.models.memory_advisor import MemoryAdvisor
+from paceline.gui.models.load_settings import AUTO_CTX
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import pair_title
 from paceline.messages import ModelParams
@@ -355,3 +360,51 @@ def _built_in(pair: Pair, demo: Pair) -> bool:
     """Whether a pair is the demo pair, however it is loaded."""
     draft = pair.draft is None or (demo.draft is not None and pair.draft.path == demo.draft.path)
     return pair.target.path == demo.target.path and draft
+
+
+CHAT_PAIR = "chat-pair"
+"""Topic of the offer; other models, or another chat, settle it."""
+
+
+class ChatPairOffer(QObject):
+    """Compares the shown chat's models with the loaded ones; main thread."""
+
+    def __init__(self, context: AppContext, saved: SavedPairs, models: ModelsController) -> None:
+        super().__init__(models)
+        self._session, self._loader = context.session, context.loader
+        self._notices = context.notices
+        self._saved, self._models = saved, models
+        self._seen: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())
+        signals = context.signals
+        for signal in (signals.shown, signals.started, signals.ended, context.pair.changed):
+            signal.connect(self._look)
+
+    @Slot()
+    def _look(self) -> None:
+        """Offer them once for a chat, and again when other models are loaded."""
+        pair = self._loader.state.pair
+        loaded = tuple(Path(file).name for file in pair.files) if pair is not None else ()
+        seen = self._session.current.conversation_id, self._used(), loaded
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._notices.settled.emit(CHAT_PAIR)
+        _, used, _ = seen
+        if not used or not loaded or used == loaded:
+            return
+        for row, title in enumerate(self._saved.titles):
+            if tuple(Path(file).name for file in self._saved.pair(row).files) == used:
+                load = Action(self.tr("Load them"), partial(self._models.load_saved, row))
+                words = self.tr("This chat was answered by other models than the loaded ones: {}.")
+                self._notices.tell(words.format(title), action=load, topic=CHAT_PAIR)
+                return
+
+    def _used(self) -> tuple[str, ...]:
+        """The names of the files that wrote the newest reply; none: not known."""
+        for message in reversed(self._session.current.path()):
+            reply = self._session.conversations.reply_of(message.message_id)
+            if reply is not None and reply.target is not None:
+                draft = reply.draft.file if reply.draft is not None else ""
+                # A head inside the target's file is no file of its own.
+                return tuple(dict.fromkeys(filter(None, (reply.target.file, draft))))
+        return ()

@@ -12,8 +12,7 @@ from paceline.chat.pair import Pair
 from paceline.engine.model.memory_hints import smaller_context
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.gui.kit.notices import Action
-from paceline.gui.models.look_at_pair import RefusedPairError
-from paceline.gui.models.memory_advisor import saving_title
+from paceline.gui.models.load_checks import RefusedPairError, saving_title
 from paceline.gui.state.pair import model_name
 from paceline.messages import ModelParams
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from paceline.chat.pair import PairState
     from paceline.errors import UserError
     from paceline.gui.context import AppContext
-    from paceline.gui.models.memory_advisor import MemoryAdvisor
+    from paceline.gui.models.load_checks import MemoryAdvisor
     from paceline.gui.models.picker.pair_judgement import Judge
     from paceline.messages import LoadFailed
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QWidget
 
 from paceline.gui.look.current import look
-from paceline.gui.look.local_style import plot_stylesheet
+from paceline.gui.look.style import plot_stylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from paceline.gui.kit.card import NAME_PX, Card, FactsCard
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
-from paceline.gui.plot.bar_chart import Bar, BarChart, BarStyle
+from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.run import details
 from paceline.gui.state.figures import DrafterRow, drafter_rows, model_rows, percent_text
 

@@ -25,9 +25,9 @@ from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
+from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.gui.plot.time_bar import TimeBar
 from paceline.gui.run import details
 from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard
 from paceline.gui.run.chat_page import ChatPage

@@ -13,7 +13,7 @@ from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import restyle, ui_font
-from paceline.gui.plot.bar_chart import Bar, BarChart, BarStyle
+from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.auto_words import why
 

@@ -1,22 +1,37 @@
-"""Connects the downloads, which run on their own threads, with the window."""
+"""Connects the downloads, which run on their own threads, with the window.
+
+All files of a pair can be fetched: missing ones are downloaded, then the pair is ready. Only the
+pair that was asked for last counts; downloads of an earlier one go on, and are shown in the list.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
+from paceline.catalog.download.journal import DownloadRequest
+from paceline.catalog.fetching import file_here, request_for
+from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.gui.kit.notices import Action, ask_to_delete
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
 from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from PySide6.QtWidgets import QDialog, QWidget
 
     from paceline.catalog.download.downloads import Downloads
     from paceline.catalog.download.journal import DownloadRequest, DownloadState
+    from paceline.catalog.models import Models
+    from paceline.chat.pair import Pair
+    from paceline.errors import UserError
+    from paceline.gui.kit.background import Background
     from paceline.gui.kit.notices import Notifications
+
 
 DOWNLOADS = "downloads"
 """Topic of notices about downloads."""
@@ -166,3 +181,161 @@ class DownloadsController(QObject):
         else:
             message = self.tr("“{}” had to pause: {}").format(name, state.problem)
             self._notifications.warn(message, state.hint, topic=DOWNLOADS)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("PairFetcher", text)
+
+
+class PairFetcher(QObject):
+    """Waits for one pair at a time; main thread."""
+
+    ready = Signal(object)
+    """Pair, with the paths of files that are here"""
+    changed = Signal()
+    """It began or stopped waiting, or a download failed."""
+
+    def __init__(
+        self,
+        models: Models,
+        downloads: DownloadsController,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._downloads = downloads
+        self._states = downloads.model
+        self._background = background
+        self._question = 0
+        self._pair: Pair | None = None
+        self._paths: dict[str, str] = {}
+        self._waiting: dict[str, str] = {}
+        self._is_found = False
+        self.problem = ""
+        # Queued, so that a download's end is reported elsewhere first.
+        downloads.model.changed.connect(self._on_states, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a pair is on its way, and nothing went wrong."""
+        return self._pair is not None and not self.problem
+
+    @property
+    def wanted(self) -> Pair | None:
+        """The pair that is waited for, as it was asked for."""
+        return self._pair
+
+    def fetch(self, pair: Pair) -> None:
+        """Fetch this pair, in place of one that was waited for."""
+        self._question += 1
+        self._pair = pair
+        self._paths, self._waiting, self.problem = {}, {}, ""
+        self._is_found = False
+        question = self._question
+        find = _Find(self._models, pair.files, lambda: question != self._question)
+        self._background.start(
+            find, partial(self._on_found, question), partial(self._on_not_found, question)
+        )
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Stop waiting; running downloads go on."""
+        self._question += 1
+        self._pair, self._waiting, self.problem = None, {}, ""
+        self.changed.emit()
+
+    # ----------------------------------------------------------------------------------- private
+
+    def _on_found(self, question: int, found: object) -> None:
+        if question != self._question or not isinstance(found, dict):
+            return
+        for reference, what in found.items():
+            if isinstance(what, DownloadRequest):
+                self._waiting[self._begin(what)] = reference
+            else:
+                self._paths[reference] = what
+        self._is_found = True  # not before: adding a download changes the states
+        self._on_states()
+
+    def _on_not_found(self, question: int, error: UserError) -> None:
+        if question == self._question:
+            self._fail(f"{error.message} {error.hint}".strip())
+
+    def _begin(self, request: DownloadRequest) -> str:
+        """Return the id of a download of this, under way by now."""
+        for state in self._states.states:
+            if state.request == request and state.status not in ("done", "cancelled"):
+                if state.status in ("paused", "failed"):
+                    self._downloads.do("resume", state.id)
+                return state.id
+        return self._downloads.add(request)
+
+    @Slot()
+    def _on_states(self) -> None:
+        """Check the downloads' states."""
+        if self._pair is None or not self._is_found:
+            return
+        states = {download: self._states.state_of(download) for download in self._waiting}
+        if any(state is None or state.status == "cancelled" for state in states.values()):
+            self.stop()
+            return
+        for download, state in states.items():
+            if state is not None and state.status == "done":
+                self._paths[self._waiting.pop(download)] = state.path
+        failed = [s for s in states.values() if s is not None and s.status == "failed"]
+        if failed:
+            self._fail(_why(failed[0]))
+        elif self.problem:
+            self._fail("")  # it was resumed
+        if not self._waiting:
+            self._finish(self._pair)
+
+    def _finish(self, pair: Pair) -> None:
+        paths, draft = self._paths, pair.draft
+        found = replace(
+            pair,
+            target=replace(pair.target, path=paths[pair.target.path]),
+            draft=replace(draft, path=paths[draft.path]) if draft is not None else None,
+            mtp=paths[pair.head_file] if pair.head_file else pair.mtp,
+        )
+        self.ready.emit(found)  # `wanted` is still this pair
+        if self._pair is pair:
+            self.stop()
+
+    def _fail(self, problem: str) -> None:
+        if problem != self.problem:
+            self.problem = problem
+            self.changed.emit()
+
+
+class _Find:
+    """Tells for each reference where its file is, or what to download; runs in the background."""
+
+    def __init__(
+        self, models: Models, references: Sequence[str], is_stopped: Callable[[], bool]
+    ) -> None:
+        self._models = models
+        self._references = references
+        self._is_stopped = is_stopped
+
+    def __call__(self) -> dict[str, str | DownloadRequest]:
+        """Look on the disk, then on the Hub.
+
+        Raises:
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        return {reference: self._find(reference) for reference in self._references}
+
+    def _find(self, reference: str) -> str | DownloadRequest:
+        if not is_reference(reference):
+            return reference
+        models, remote = self._models, parse_reference(reference)
+        here = file_here(remote, models.models_folder, models.places())
+        if here is not None:
+            return str(here)
+        return request_for(models.hub, remote, models.models_folder, self._is_stopped)
+
+
+def _why(state: DownloadState) -> str:
+    return f"{state.problem} {state.hint}".strip() or _tr("The download failed.")

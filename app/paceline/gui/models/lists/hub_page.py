@@ -34,8 +34,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
-from paceline.gui.models.lists.model_list import Badge, ModelList, RowText
-from paceline.gui.models.lists.page import Page
+from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
 
 if TYPE_CHECKING:
     from typing import Any
@@ -45,9 +44,8 @@ if TYPE_CHECKING:
 
     from paceline.catalog.hub.values import HubChoice, HubRepository, Sort
     from paceline.errors import UserError
-    from paceline.gui.models.candidates import Candidate
-    from paceline.gui.models.lists.model_list import Index
-    from paceline.gui.models.picker.picks import Picks
+    from paceline.gui.models.candidates import Candidate, Picks
+    from paceline.gui.models.lists.page import Index
 
 
 _NAME_PX = 2000

@@ -22,24 +22,24 @@ from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
     candidate_facts,
+    may_draft,
     of_entry,
     spoken,
+    why_hardly,
 )
 from paceline.gui.models.lists.library import (
     ENTRY_ROLE,
     LibraryModel,
     place_title,
 )
-from paceline.gui.models.lists.model_list import Badge, OptionRow, RowText
-from paceline.gui.models.lists.page import Page
-from paceline.gui.models.picker.picks import may_draft, why_hardly
+from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
 
     from paceline.catalog.local.library import LibraryEntry
-    from paceline.gui.models.lists.model_list import Index
-    from paceline.gui.models.picker.picks import Picks
+    from paceline.gui.models.candidates import Picks
+    from paceline.gui.models.lists.page import Index
 
 SUITED, OTHER, BROKEN = range(3)
 

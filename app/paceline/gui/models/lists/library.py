@@ -1,29 +1,58 @@
-"""The models on this computer as a list for views: sorted here, filtered by a proxy.
+"""The models on this computer: the list for views, kept up to date, and what can be done with them.
+
+The list is sorted here and filtered by a proxy.
 
 Rows come in batches while the files are looked into; the list is never reset, so that a view keeps
 its selection and its place. Rows are ordered here, once per batch, because a proxy that sorts would
 ask Python for every comparison. Main thread.
+
+A refresh reads headers for seconds or minutes, so it has a thread of its own; what it finds is
+shown in batches. Folders are watched, and while the list is visible also searched from time to
+time: a watcher reports new names, but not a file that is still growing, and nothing on some network
+disks.
 """
 
 from __future__ import annotations
 
 import bisect
+import contextlib
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
     QCoreApplication,
+    QFile,
+    QFileSystemWatcher,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
     Qt,
+    QTimer,
+    Signal,
+    Slot,
 )
 
+from paceline.catalog.local.library import LibraryEntry
+from paceline.errors import UserError
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.file_dialogs import reveal
+from paceline.gui.kit.notices import ask_to_delete
+from paceline.sizes import readable_size
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
-    from paceline.catalog.local.library import LibraryEntry
+    from PySide6.QtWidgets import QDialog, QWidget
+
+    from paceline.catalog.local.library import Library, LibraryEntry
+    from paceline.catalog.local.places import Place
+    from paceline.gui.kit.notices import Notifications
+
 
 ENTRY_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The row's `LibraryEntry`."""
@@ -174,3 +203,342 @@ class LibraryModel(QAbstractListModel):
 
 def _first(pair: tuple[_Key, LibraryEntry]) -> _Key:
     return pair[0]
+
+
+_MAX_WATCHED = 256
+"""Folders; some systems hold a file open for each."""
+_BATCH, _BATCH_S = 64, 0.1
+_TAKEN_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a refresh came to; not whole when it was stopped."""
+
+    entries: tuple[LibraryEntry, ...]
+    folders: tuple[str, ...]
+    is_whole: bool
+
+
+class Scan(QObject):
+    """One refresh of the library, reported in batches; lives on the main thread.
+
+    It is called on a worker's thread, and waits until a batch was taken before the next one.
+    """
+
+    found = Signal(list)
+
+    def __init__(self, library: Library, *, begins_empty: bool) -> None:
+        super().__init__()
+        self._library = library
+        self._begins_empty = begins_empty
+        self._is_stopped = threading.Event()
+        self._is_taken = threading.Event()
+        self._batch: list[LibraryEntry] = []
+        self._sent_s = 0.0
+
+    def stop(self) -> None:
+        """End soon, with what is found by then; any thread."""
+        self._is_stopped.set()
+        self._is_taken.set()
+
+    def go_on(self) -> None:
+        """Go on with the next batch."""
+        self._is_taken.set()
+
+    def __call__(self) -> Found:
+        """Refresh; runs on the worker's thread."""
+        if self._begins_empty:
+            for entry in self._library.known():
+                self._on_entry(entry)
+        entries = self._library.refresh(self._on_entry, self._is_stopped.is_set)
+        is_whole = not self._is_stopped.is_set()
+        folders = _folders_to_watch(self._library.places(), entries) if is_whole else ()
+        return Found(entries, folders, is_whole)
+
+    def _on_entry(self, entry: LibraryEntry) -> None:
+        self._batch.append(entry)
+        if len(self._batch) < _BATCH and time.monotonic() - self._sent_s < _BATCH_S:
+            return
+        batch, self._batch = self._batch, []
+        self._is_taken.clear()
+        if not self._is_stopped.is_set():
+            self.found.emit(batch)
+            # One at a time: several that wait would be taken without a paint in between.
+            self._is_taken.wait(_TAKEN_S)
+        self._sent_s = time.monotonic()
+
+
+def _folders_to_watch(places: Sequence[Place], entries: Sequence[LibraryEntry]) -> tuple[str, ...]:
+    """Return the folders that exist, then those with models in them and all in between."""
+    roots = [place.folder for place in places if place.folder.is_dir()]
+    below: dict[Path, None] = dict.fromkeys(roots)
+    for entry in entries:
+        chain = [entry.file.path.parent, *entry.file.path.parent.parents]
+        ends = [at for at, folder in enumerate(chain) if folder in roots]
+        below.update(dict.fromkeys(chain[: ends[0] if ends else 1]))
+    return tuple(map(str, below))[:_MAX_WATCHED]
+
+
+SETTLE_MS = 700
+"""Changes within this time count as one."""
+POLL_MS = 30_000
+END_MS = 1000
+LIBRARY = "library"
+"""Topic of notices about model files."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LibraryController", text)
+
+
+class LibraryController(QObject):
+    """Owns the thread of the refresh and the watcher; main thread."""
+
+    busy_changed = Signal(bool)
+    """Whether a refresh is under way."""
+    refreshed = Signal()
+    """A refresh has ended; the list is complete."""
+    folders_changed = Signal(tuple)
+    """The user's own folders, as texts."""
+
+    def __init__(
+        self,
+        library: Library,
+        notifications: Notifications,
+        window: QWidget,
+        *,
+        is_loaded: Callable[[Path], bool] = lambda _: False,
+        folders: Sequence[str] = (),
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            library: Finds the models; its places should contain the folders of `folders_changed`.
+            notifications: Where failures go.
+            window: Parent of dialogs, and of this.
+            is_loaded: Whether the engine has a file open.
+            folders: The user's own folders.
+        """
+        super().__init__(window)
+        self._library = library
+        self.model = LibraryModel(self)
+        """The models, for the widgets"""
+        self._notifications = notifications
+        self._window = window
+        self._is_loaded = is_loaded
+        self._folders = tuple(folders)
+        self._background = Background(self)
+        self._scan: Scan | None = None
+        self._is_wanted_again = self._is_closed = False
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.directoryChanged.connect(self._on_changed)
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(SETTLE_MS)
+        self._settle.timeout.connect(self.refresh)
+        self._poll = QTimer(self)
+        self._poll.setInterval(POLL_MS)
+        self._poll.timeout.connect(self.refresh)
+        self.dialog: QDialog | None = None
+        self._doomed: LibraryEntry | None = None
+
+    # --------------------------------------------------------------------------------- refresh
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a refresh is under way."""
+        return self._scan is not None
+
+    @Slot()
+    def refresh(self) -> None:
+        """Look through all folders; one that is asked for meanwhile follows."""
+        if self._is_closed:
+            return
+        if self._scan is not None:
+            self._is_wanted_again = True
+            return
+        self._settle.stop()
+        self._scan = Scan(self._library, begins_empty=not self.model.entries)
+        self._scan.found.connect(self._on_found)
+        self._background.start(self._scan, self._on_scanned, self._on_scan_failed)
+        self.busy_changed.emit(True)  # noqa: FBT003
+
+    def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001
+        """Refresh from time to time while the list is visible, and only then."""
+        if not is_visible:
+            self._poll.stop()
+        elif not self._poll.isActive():
+            self._poll.start()
+            self.refresh()
+
+    def close(self) -> bool:
+        """Stop what is under way; false: a file is still being looked into after a second.
+
+        An inspector that is closed before this gives up its file at once.
+        """
+        self._is_closed = True
+        self._poll.stop()
+        self._settle.stop()
+        if self._scan is not None:
+            self._scan.stop()
+        return self._background.close(END_MS)
+
+    @Slot(list)
+    def _on_found(self, entries: list[LibraryEntry]) -> None:
+        self.model.update(entries)
+        if self._scan is not None:
+            self._scan.go_on()
+
+    def _on_scanned(self, result: object) -> None:
+        if isinstance(result, Found):
+            self.model.update(result.entries)
+            if result.is_whole:
+                self.model.retain({entry.file.path for entry in result.entries})
+                self._watch(result.folders)
+        self._end_scan()
+        self.refreshed.emit()
+
+    def _on_scan_failed(self, error: UserError) -> None:
+        self._end_scan()
+        self._notifications.user_error(error)
+
+    def _end_scan(self) -> None:
+        if self._scan is not None:
+            self._scan.deleteLater()
+        self._scan = None
+        self.busy_changed.emit(False)  # noqa: FBT003
+        if self._is_wanted_again:
+            self._is_wanted_again = False
+            self.refresh()
+
+    def _watch(self, folders: Sequence[str]) -> None:
+        """Watch these folders and no others."""
+        watched = set(self._watcher.directories())
+        gone, new = watched.difference(folders), set(folders).difference(watched)
+        if gone:
+            self._watcher.removePaths(sorted(gone))
+        if new:
+            self._watcher.addPaths(sorted(new))
+
+    @Slot(str)
+    def _on_changed(self, _folder: str) -> None:
+        self._settle.start()
+
+    # --------------------------------------------------------------------------------- folders
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The user's own folders."""
+        return self._folders
+
+    def add_folder(self, folder: str) -> None:
+        """Look for models in this folder, too."""
+        if folder and folder not in self._folders:
+            self.set_folders((*self._folders, folder))
+
+    def set_folders(self, folders: tuple[str, ...]) -> None:
+        """Search these folders, too, besides those that are found automatically."""
+        if folders != self._folders:
+            self._folders = folders
+            self.folders_changed.emit(folders)
+            self.refresh()
+
+    # ----------------------------------------------------------------------------------- files
+
+    def reveal(self, entry: LibraryEntry) -> None:
+        """Show the file in the file manager."""
+        if not entry.file.path.exists():
+            self._notifications.error(
+                self.tr("“{}” is not there any more.").format(entry.file.path.name), topic=LIBRARY
+            )
+            self.refresh()
+        elif not reveal(entry.file.path):
+            self._notifications.error(
+                self.tr("No file manager could be opened."),
+                self.tr("The file is {}.").format(entry.file.path),
+                topic=LIBRARY,
+            )
+
+    def delete(self, entry: LibraryEntry) -> None:
+        """Ask, then move the files of a model to the trash; only what this program downloaded."""
+        name = entry.file.name
+        if not entry.is_ours:
+            self._notifications.error(
+                self.tr("“{}” was not downloaded by Paceline.").format(name),
+                self.tr("Delete it where it comes from: {}.").format(
+                    place_title(entry.file.source)
+                ),
+                topic=LIBRARY,
+            )
+            return
+        if self._refuses_loaded(entry):
+            return
+        self._doomed = entry
+        self.dialog = ask_to_delete(
+            self._window,
+            self.tr("Delete this model?"),
+            self.tr("“{}” ({}) is moved to the trash.").format(
+                name, readable_size(entry.file.n_bytes)
+            ),
+            self.tr("Move to trash"),
+        )
+        self.dialog.accepted.connect(self._on_delete)
+        self.dialog.finished.connect(self._on_dialog_finished)
+
+    def _refuses_loaded(self, entry: LibraryEntry) -> bool:
+        is_loaded = any(self._is_loaded(part) for part in entry.file.parts)
+        if is_loaded:
+            self._notifications.error(
+                self.tr("“{}” is loaded now.").format(entry.file.name),
+                self.tr("Load another model, then delete it."),
+                topic=LIBRARY,
+            )
+        return is_loaded
+
+    @Slot()
+    def _on_dialog_finished(self) -> None:
+        self.dialog = None
+
+    @Slot()
+    def _on_delete(self) -> None:
+        entry, self._doomed = self._doomed, None
+        # It may have been loaded while the question was open.
+        if entry is None or self._is_closed or self._refuses_loaded(entry):
+            return
+        self._background.start(_MoveToTrash(entry), self._on_deleted, self._on_not_deleted)
+
+    def _on_deleted(self, _result: object) -> None:
+        self.refresh()
+
+    def _on_not_deleted(self, error: UserError) -> None:
+        self._notifications.error(error.message, error.hint, topic=LIBRARY)
+        self.refresh()
+
+
+class _MoveToTrash:
+    """Moves the files of a model to the trash, off the main thread."""
+
+    def __init__(self, entry: LibraryEntry) -> None:
+        self._entry = entry
+
+    def __call__(self) -> None:
+        """Move them, and remove folders that are empty then.
+
+        Raises:
+            UserError: A file cannot be moved there.
+        """
+        for part in self._entry.file.parts:
+            file = QFile(str(part))
+            if part.exists() and not file.moveToTrash():
+                raise UserError(
+                    "not-deleted",
+                    _tr("“{}” cannot be moved to the trash: {}.").format(
+                        part.name, file.errorString()
+                    ),
+                    _tr("Delete it in the file manager; it is in {}.").format(part.parent),
+                )
+        folder = self._entry.file.path.parent
+        with contextlib.suppress(OSError):  # they hold something else
+            folder.rmdir()  # REPO
+            folder.parent.rmdir()  # OWNER

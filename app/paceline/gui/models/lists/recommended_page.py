@@ -25,15 +25,14 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
-from paceline.gui.models.lists.model_list import Badge, RowText
-from paceline.gui.models.lists.page import Page
+from paceline.gui.models.lists.page import Badge, Page, RowText
 from paceline.gui.state.pair import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.catalog.judge.curated import CuratedPair
-    from paceline.gui.models.picker.picks import Picks
+    from paceline.gui.models.candidates import Picks
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -20,13 +20,11 @@ from PySide6.QtGui import QGuiApplication
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
-from paceline.gui.models.candidates import of_entry, of_path
-from paceline.gui.models.downloads.controller import DOWNLOADS
-from paceline.gui.models.downloads.pair_fetcher import PairFetcher
-from paceline.gui.models.look_at_pair import first_parts
+from paceline.gui.models.candidates import MainButton, Picks, main_button, of_entry, of_path
+from paceline.gui.models.downloads.controller import DOWNLOADS, PairFetcher
+from paceline.gui.models.load_checks import first_parts
 from paceline.gui.models.picker.dialog import PickerBuilder
 from paceline.gui.models.picker.pair_judgement import PairJudgement
-from paceline.gui.models.picker.picks import MainButton, Picks, main_button
 from paceline.gui.state.current_devices import RoomPlanner
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from paceline.gui.models.candidates import Candidate
     from paceline.gui.models.downloads.controller import DownloadsController
     from paceline.gui.models.lists.hub_controller import HubController
-    from paceline.gui.models.lists.library_controller import LibraryController
+    from paceline.gui.models.lists.library import LibraryController
     from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.state.current_devices import CurrentDevices
 

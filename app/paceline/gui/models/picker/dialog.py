@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
 
     from paceline.catalog.models import Models
+    from paceline.gui.models.candidates import MainButton, Picks
     from paceline.gui.models.downloads.model import DownloadsModel
     from paceline.gui.models.lists.hub_controller import HubResults
     from paceline.gui.models.lists.library import LibraryModel
     from paceline.gui.models.picker.pair_judgement import PairJudgement
-    from paceline.gui.models.picker.picks import MainButton, Picks
 
 
 _NAME_PX = 260

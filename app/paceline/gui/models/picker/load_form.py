@@ -22,7 +22,7 @@ from paceline.engine.model.model_params import (
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Choice, Slider, two_columns
-from paceline.gui.models.load_column import LoadColumn, experts_field
+from paceline.gui.models.load_settings import LoadColumn, experts_field
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
-from paceline.gui.models.memory_advisor import saving_title
+from paceline.gui.models.load_checks import saving_title
 from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:

@@ -1,0 +1,255 @@
+"""Before a load: files are checked, and automatic values decided by a plan of memory.
+
+A wrong file must not cost the user the models that work, so files are checked before the loaded
+pair is given up for them, by functions for worker threads. Pairs are refused here for the same
+reasons as by the engine, but sooner and with a better message.
+
+The plan also says what would help after a failure. The engine itself only knows "all layers", the
+usual context, and llama.cpp's error; what both models can have together is in the plan that the
+picker shows, too. On a build without GPUs only the context is to be decided, and that only where
+memory may be short.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from paceline.catalog.judge.pairing import judge, judge_head
+from paceline.catalog.local.model_files import PART
+from paceline.catalog.sidecar import HEADS
+from paceline.errors import ModelError, UserError
+from paceline.gui.models.load_settings import AUTO, AUTO_CTX
+from paceline.gui.state.pair import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paceline.catalog.judge.pairing import Verdict
+    from paceline.catalog.memory.values import MemoryPlan, Saving
+    from paceline.chat.pair import Pair
+    from paceline.errors import UserError
+    from paceline.gui.kit.background import Background
+    from paceline.gui.models.picker.pair_judgement import Judge
+    from paceline.gui.state.current_devices import CurrentDevices
+
+
+_GGUF_MAGIC = b"GGUF"
+_TOO_SLOW = "takes-too-long"
+"""A sleeping disk is no reason against a model; the engine waits longer."""
+
+_logger = logging.getLogger(__name__)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LoadChecks", text)
+
+
+class RefusedPairError(ModelError):
+    """The draft model cannot draft for the target.
+
+    Attributes:
+        pair: What was to be loaded.
+    """
+
+    def __init__(self, pair: Pair, verdict: Verdict) -> None:
+        super().__init__(verdict.reasons[0].code, verdict.reasons[0].text)
+        self.pair = pair
+
+
+class Look:
+    """Looks at a pair, of which some files are new."""
+
+    def __init__(self, pair: Pair, paths: tuple[str, ...], models: Judge | None = None) -> None:
+        self._pair = pair
+        self._paths = paths
+        self._models = models
+
+    def __call__(self) -> Pair:
+        """Return the pair if it can be used.
+
+        Raises:
+            RefusedPairError: The two do not go together.
+            UserError: A file is no GGUF file, cannot be read, or cannot be used.
+        """
+        for path in self._paths:
+            check_is_gguf(path)
+        if self._models is not None:
+            try:
+                self._examine(self._models)
+            except ModelError as error:
+                if error.code != _TOO_SLOW:
+                    raise
+                _logger.warning("%s; the engine will judge it", error.message)
+        return self._pair
+
+    def _examine(self, models: Judge) -> None:
+        target = models.examine(self._pair.target.path)
+        if len(self._pair.files) == 1:
+            return
+        # Without a remedy: to find one, the library and the Hub may have to be searched.
+        file = self._pair.files[1]
+        card = models.card(file)
+        is_head = card.sidecar in HEADS
+        verdict = judge_head(target, card) if is_head else judge(target, models.examine(file))
+        if is_head:
+            self._pair = replace(self._pair, draft=None, mtp=file)
+        if not verdict.ok:
+            raise RefusedPairError(self._pair, verdict)
+
+
+def is_here(pair: Pair) -> bool:
+    """Whether all files are there; touches the disk."""
+    return all(Path(file).is_file() for file in pair.files)
+
+
+def check_is_gguf(path: str) -> None:
+    """Read a file's first bytes.
+
+    Raises:
+        UserError: It is no GGUF file, or cannot be read.
+    """
+    name = file_name(path)
+    try:
+        with Path(path).open("rb") as file:
+            magic = file.read(len(_GGUF_MAGIC))
+    except OSError as error:
+        raise UserError(
+            "file-not-readable",
+            _tr("“{}” cannot be read: {}.").format(name, error.strerror or error),
+            _tr("Check that it is there and that you may read it."),
+        ) from error
+    if magic != _GGUF_MAGIC:
+        raise ModelError(
+            "not-a-gguf",
+            _tr("“{}” is not a GGUF model file.").format(name),
+            _tr("Choose a file that ends in .gguf; other formats must be converted first."),
+        )
+
+
+def first_parts(paths: list[str]) -> list[str]:
+    """The paths without the later parts of split models, which are loaded through the first."""
+    parts = [(path, PART.search(path)) for path in paths]
+    return [path for path, part in parts if part is None or int(part[1]) == 1] or paths[:1]
+
+
+def size_of(path: str) -> int:
+    """Bytes of a model, all its parts together; 0 when it cannot be read."""
+    split = PART.search(path)
+    file = Path(path)
+    pattern = f"{glob.escape(file.name[: -len(split[0])])}-*-of-{split[2]}.gguf" if split else ""
+    try:
+        parts = file.parent.glob(pattern) if split else [file]
+        return sum(part.stat().st_size for part in parts)
+    except OSError:
+        return 0
+
+
+def saving_title(saving: Saving) -> str:
+    """Return what a button says; empty for what only the user can find, such as another model."""
+    return {
+        "windows": _tr("Keep no more than the windows"),
+        "draft-cache": _tr("Quantise the draft's cache"),
+        "draft-on-cpu": _tr("Draft on the processor"),
+        "draft-context": _tr("Shorten the draft's context"),
+        "lookups": _tr("Use lookups, no draft model"),
+        "no-head": _tr("Use lookups, no MTP head"),
+    }.get(saving, "")
+
+
+_BESIDE_WEIGHTS = 2**30
+"""Bytes; buffers, and what should stay free."""
+
+
+class MemoryAdvisor(QObject):
+    """Answers by signals, on the main thread; the newest question of each kind counts."""
+
+    decided = Signal(object, object)
+    """A pair, and the same with automatic values decided (None: they cannot be)"""
+    advised = Signal(object, object)
+    """A pair that found no room, and a `MemoryRemedy` or None"""
+
+    def __init__(
+        self,
+        devices: CurrentDevices,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._devices = devices
+        self._background = background
+        self._question: Pair | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the devices are known, or no plans are made."""
+        return self._devices.planner is None or self._devices.description is not None
+
+    def has_to_decide(self, pair: Pair) -> bool:
+        """Whether something of this pair is automatic that depends on what is free."""
+        models = [model for model in (pair.target, pair.draft) if model is not None]
+        engine = self._devices.description
+        if self._devices.planner is None or engine is None:
+            return False
+        if engine.supports_gpu and any(model.n_gpu_layers == AUTO for model in models):
+            return True
+        has_open_context = any(model.n_ctx == AUTO_CTX for model in models)
+        n_bytes = sum(size_of(model.path) for model in models)
+        return has_open_context and _is_tight(n_bytes, self._devices.n_free)
+
+    def decide(self, pair: Pair) -> None:
+        """Decide GPU layers and contexts, for one pair at a time; `decided` follows."""
+        self._question = pair
+        self._plan(pair, self._on_planned, self._on_no_plan)
+
+    def give_up(self) -> None:
+        """Something else is loaded: drop the answer."""
+        self._question = None
+
+    def advise(self, pair: Pair) -> bool:
+        """Have `advised` say what would help a pair that did not fit; false: no plan is made."""
+        if self._devices.planner is None or not self._devices.room.devices:
+            return False
+        self._plan(pair, self._on_advice, self._on_no_advice)
+        return True
+
+    def _plan(
+        self,
+        pair: Pair,
+        done: Callable[[Pair, object], None],
+        failed: Callable[[Pair, UserError], None],
+    ) -> None:
+        if (planner := self._devices.planner) is not None:
+            plan = partial(planner.plan, self._devices.look(), pair)
+            self._background.start(plan, partial(done, pair), partial(failed, pair))
+
+    def _on_planned(self, pair: Pair, answer: object) -> None:
+        plan = cast("MemoryPlan", answer)
+        if pair is self._question:
+            self.decided.emit(pair, replace(pair, target=plan.target, draft=plan.draft))
+
+    def _on_no_plan(self, pair: Pair, _error: UserError) -> None:
+        if pair is self._question:
+            self.decided.emit(pair, None)
+
+    def _on_advice(self, pair: Pair, answer: object) -> None:
+        plan = cast("MemoryPlan", answer)
+        usable = [remedy for remedy in plan.remedies if saving_title(remedy.saving)]
+        self.advised.emit(pair, usable[0] if usable else None)
+
+    def _on_no_advice(self, pair: Pair, _error: UserError) -> None:
+        self.advised.emit(pair, None)
+
+
+def _is_tight(n_bytes: int, n_free: int) -> bool:
+    """Whether models of this size might not find room for the usual context.
+
+    In 4096 tokens hardly any cache is larger than its model's weights.
+    """
+    return 2 * n_bytes + _BESIDE_WEIGHTS > n_free
