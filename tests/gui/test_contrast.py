@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.gui.look.colours import DARK, LIGHT, Theme
-from paceline.gui.look.style import stylesheet
+from paceline.gui.look.style import whole_stylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ def test_every_rule_that_has_ink_and_ground_is_among_them(theme: Theme) -> None:
     }
     known = set(pairs(TEXT))
     found = 0
-    for selector, body in re.findall(r"([^{}]+)\{([^}]*)\}", stylesheet(theme)):
+    for selector, body in re.findall(r"([^{}]+)\{([^}]*)\}", whole_stylesheet(theme)):
         rules = dict(re.findall(r"([\w-]+):\s*(#[0-9A-Fa-f]{6})", body))
         if "color" in rules and "background" in rules and "disabled" not in selector:
             found += 1

@@ -17,9 +17,8 @@ from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_canvas import ticks
-from paceline.gui.plot.plot_picture import PlotPicture
 from paceline.gui.plot.plot_words import spoken
-from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
 from paceline.gui.state.metrics import MOST_PLACES, RATE_STEPS, StepMetrics, TimeShares
 from paceline.gui.state.sources import Sources
 from paceline.messages import DraftCount, StepCommitted, TokenTrace

@@ -15,7 +15,7 @@ from paceline.gui.look import scale
 from paceline.gui.look import style as style_module
 from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.look.current import Look, look
-from paceline.gui.look.style import stylesheet
+from paceline.gui.look.style import whole_stylesheet
 from paceline.gui.look.theme import apply_theme, install_fonts, mono_font, restyle, ui_font
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_time_has_colours_of_its_own(theme: Theme) -> None:
 
 @THEMES
 def test_the_style_sheet_knows_every_documented_property(theme: Theme) -> None:
-    sheet = stylesheet(theme)
+    sheet = whole_stylesheet(theme)
     assert "$" not in sheet
     tables = style_module.__doc__ or ""
     documented = re.findall(r"^``(\w+)``", tables, re.MULTILINE)

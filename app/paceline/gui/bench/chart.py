@@ -32,11 +32,11 @@ from paceline.errors import UserError
 from paceline.files import write_whole
 from paceline.gui.bench.rows import BenchPanel, best_of, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import remark_text
+from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, COMPACT, SMALL, TINY, px
 from paceline.gui.look.theme import install_fonts, ui_font
-from paceline.gui.plot.plot_picture import SCALE, png_of
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 from paceline.paths import resources
 
@@ -368,8 +368,10 @@ def picture_of(report: Report) -> QImage:
             places.append((text, font, colour, QRectF(px(_MARGIN), top, width, rect.height() + 2)))
             top += rect.height() + px(8)
     cards, bottom = _cards(panels, top + px(8))
-    image = QImage(round(px(_WIDTH) * SCALE), round(bottom * SCALE), QImage.Format.Format_RGB32)
-    image.setDevicePixelRatio(SCALE)
+    image = QImage(
+        round(px(_WIDTH) * PNG_SCALE), round(bottom * PNG_SCALE), QImage.Format.Format_RGB32
+    )
+    image.setDevicePixelRatio(PNG_SCALE)
     image.fill(QColor(LIGHT.window))
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -27,7 +27,7 @@ from paceline.gui.bench.setup_page import (
     n_questions,
 )
 from paceline.gui.bench.words import in_use
-from paceline.gui.plot.plot_picture import png_of
+from paceline.gui.kit.file_dialogs import png_of
 from paceline.messages import PairLoaded, TurnFinished
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 No dialog blocks. What is saved is also made in the background, once a file has been chosen; a file
 that was there before is replaced in one go. Where the system cannot show a chosen file, as on Linux
-without D-Bus, the file's folder is opened. Main thread, except `read_text` and `write_made`.
+without D-Bus, the file's folder is opened. Main thread, except `read_text`, `write_made`, `png_of`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import (
+    QBuffer,
+    QCoreApplication,
+    QIODevice,
+    QObject,
+    QProcess,
+    Qt,
+    QUrl,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import isValid
@@ -23,6 +33,7 @@ from paceline.files import open_ordinary, write_whole
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
     from PySide6.QtWidgets import QWidget
 
     from paceline.gui.kit.background import Background
@@ -31,6 +42,8 @@ if TYPE_CHECKING:
 Take = Callable[[str], None]
 Make = Callable[[], bytes]
 _NAME_PX = 400
+PNG_SCALE = 2.0
+"""Of pictures that are saved, for sharp screens."""
 _Mode = QFileDialog.FileMode
 
 
@@ -334,6 +347,14 @@ def write_made(path: Path, make: Make) -> str:
             _tr("Choose another folder."),
         ) from error
     return path.name
+
+
+def png_of(image: QImage) -> bytes:
+    """A picture as the content of a PNG file; any thread."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # the stubs want bytes
+    return bytes(buffer.data().data())
 
 
 def command_for(path: Path, platform: str) -> tuple[str, list[str]] | None:

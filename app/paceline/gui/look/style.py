@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from paceline.gui.look.colours import Theme
 
 
-_PANEL = Template("""
+_PANEL = """
 QAbstractSpinBox[kind="value"], QComboBox[kind="value"] {
     background: transparent; border: 1px solid transparent; border-radius: 6px;
     padding: 2px 5px; min-height: 18px;
@@ -132,9 +132,9 @@ QLabel[role="ratio"][tone="muted"] { color: $muted; }
 QLabel[role="dot"][tone="accent"] { color: $accent; }
 QLabel[role="dot"][tone="lookup"] { color: $lookup; }
 QSlider { min-height: 18px; }
-""")
+"""
 
-_SIDEBAR = Template("""
+_SIDEBAR = """
 QPushButton[split="left"] { border-top-right-radius: 0; border-bottom-right-radius: 0; }
 QToolButton[split="right"] {
     border-top-left-radius: 0; border-bottom-left-radius: 0; padding: 6px 7px;
@@ -147,9 +147,9 @@ QToolButton[kind="tag"] {
 QToolButton[kind="tag"]:hover { background: $pressed; color: $text; }
 QToolButton[kind="tag"]:checked { background: $accent_soft; color: $accent; }
 QToolButton[kind="tag"]:focus { border-color: $accent; }
-""")
+"""
 
-_PLOT = Template("""
+_PLOT = """
 QGraphicsView[kind="plot"] { border: 1px solid transparent; border-radius: 6px; }
 QGraphicsView[kind="plot"]:focus { border-color: $accent; }
 QToolButton[kind="tiny"] {
@@ -163,9 +163,9 @@ QToolButton[kind="tiny"]:checked { background: $lookup_soft; color: $lookup; }
 QToolButton[kind="tiny"]:focus { border-color: $accent; color: $text; }
 QToolButton[kind="tiny"]:disabled { color: $faint; }
 QLabel[role="legend"] { color: $muted; font-size: $tiny; }
-""")
+"""
 
-_RUN = Template("""
+_RUN = """
 QFrame[kind="foot"] { background: $surface; border: 0; border-top: 1px solid $line; }
 QLabel[role="figure"] { font-size: $heading; font-weight: 700; }
 QLabel[role="figure"][tone="gain"] { color: $accent; }
@@ -181,9 +181,9 @@ QToolButton[kind="fold"]:focus { border-color: $accent; }
 QFrame[kind="notice"][tone="accent"] { background: $accent_soft; border-color: $accent; }
 QListView[kind="replies"] { background: transparent; border: 0; }
 QListView[kind="replies"]:focus { border: 0; }
-""")
+"""
 
-_BENCH = Template("""
+_BENCH = """
 QTableView[kind="figures"] {
     background: transparent; border: 1px solid transparent; border-radius: 6px;
     selection-background-color: $accent_soft; selection-color: $text; font-size: $compact;
@@ -194,9 +194,9 @@ QTableView[kind="figures"]::item:hover { background: transparent; }
 QTableView[kind="figures"] QHeaderView { background: transparent; border: 0; }
 QTableView[kind="figures"] QPushButton { margin: 4px 2px; }
 QToolButton[kind="fold"] { margin-left: 0; }
-""")
+"""
 
-_PICKER = Template("""
+_PICKER = """
 QPushButton[kind="step"] {
     background: $surface; border: 1px solid $line; border-radius: 10px; padding: 0;
     text-align: left;
@@ -213,54 +213,15 @@ QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: $s
 QListView[kind="models"] { background: transparent; border: 0; }
 QListView[kind="models"]:focus { border: 0; }
 QComboBox[kind="value"] { background: $surface; border-color: $line; }
-""")
+"""
 
-_DROP_ZONES = Template("""
+_DROP_ZONES = """
 QWidget#drop_zones { background: $window; }
 QFrame[kind="dropzone"] {
     background: $surface; border: 2px dashed $line_strong; border-radius: 12px;
 }
 QFrame[kind="dropzone"][tone="accent"] { background: $accent_soft; border-color: $accent; }
-""")
-
-
-def panel_stylesheet(theme: Theme) -> str:
-    """The rules of the speculation panel, and of dialogs with the same compact fields."""
-    return _in_colours(_PANEL, theme)
-
-
-def sidebar_stylesheet(theme: Theme) -> str:
-    """The rules of the list of chats."""
-    return _in_colours(_SIDEBAR, theme)
-
-
-def plot_stylesheet(theme: Theme) -> str:
-    """The rules of a plot and its controls."""
-    return _in_colours(_PLOT, theme)
-
-
-def run_stylesheet(theme: Theme) -> str:
-    """The rules of the dialog that shows a run."""
-    return plot_stylesheet(theme) + _in_colours(_RUN, theme)
-
-
-def bench_stylesheet(theme: Theme) -> str:
-    """The rules of the benchmark's dialog."""
-    return run_stylesheet(theme) + _in_colours(_BENCH, theme)
-
-
-def picker_stylesheet(theme: Theme) -> str:
-    """The rules of the dialog that picks a pair."""
-    return _in_colours(_PICKER, theme)
-
-
-def drop_zones_stylesheet(theme: Theme) -> str:
-    """The rules of the drop zones."""
-    return _in_colours(_DROP_ZONES, theme)
-
-
-def _in_colours(rules: Template, theme: Theme) -> str:
-    return rules.substitute(asdict(theme), **type_sizes())
+"""
 
 
 PANEL, SIDEBAR, SPLITTER = "speculation_panel", "sidebar", "panes"
@@ -560,32 +521,33 @@ QFrame#composer QPlainTextEdit {
     background: transparent; border: 0; padding: 0; font-size: $reading;
 }
 """
-_TEMPLATE = Template(
-    "".join((_GROUNDS, _LABELS, _BUTTONS, _FIELDS, _LISTS, _MENUS, _SCROLLING, _CHAT))
-)
+_COMMON = _GROUNDS + _LABELS + _BUTTONS + _FIELDS + _LISTS + _MENUS + _SCROLLING + _CHAT
 
 
 def whole_stylesheet(theme: Theme) -> str:
     """The style sheet of the application in the colours of a theme and the type scale in force."""
-    return "".join(
-        (
-            stylesheet(theme),
-            within(PANEL, panel_stylesheet(theme) + plot_stylesheet(theme)),
-            within(SIDEBAR, sidebar_stylesheet(theme)),
-            drop_zones_stylesheet(theme),
-            within(PICKER, picker_stylesheet(theme)),
-            within(PICKER_PANE, panel_stylesheet(theme)),
-            within(DOWNLOADS, panel_stylesheet(theme)),
-            within(BENCH, bench_stylesheet(theme)),
-            within(RUN, run_stylesheet(theme)),
-            _SPLITTER,
-        )
+    rules = (
+        _COMMON,
+        within(PANEL, _PANEL + _PLOT),
+        within(SIDEBAR, _SIDEBAR),
+        _DROP_ZONES,
+        within(PICKER, _PICKER),
+        within(PICKER_PANE, _PANEL),
+        within(DOWNLOADS, _PANEL),
+        within(BENCH, _PLOT + _RUN + _BENCH),
+        within(RUN, _PLOT + _RUN),
+        _SPLITTER,
     )
+    return _in_colours("".join(rules), theme)
 
 
-def stylesheet(theme: Theme) -> str:
-    """The style sheet of the whole application: a theme's colours, the type scale in force."""
-    return _TEMPLATE.substitute(asdict(theme), **type_sizes())
+def plot_stylesheet(theme: Theme) -> str:
+    """The rules of a plot and its controls, for one that is drawn outside of the window."""
+    return _in_colours(_PLOT, theme)
+
+
+def _in_colours(rules: str, theme: Theme) -> str:
+    return Template(rules).substitute(asdict(theme), **type_sizes())
 
 
 def within(name: str, rules: str) -> str:

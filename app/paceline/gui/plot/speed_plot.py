@@ -7,6 +7,8 @@ While a reply grows the plot follows it: its newest steps, all, or a part that w
 Paused, it holds where it is and the reply goes on; then, and when the reply has ended, it can be
 moved. The controls in its header (pause, time window, and a menu with the rest) are faint until the
 pointer or the keyboard focus reaches them.
+
+As a picture to be saved it is wider and sharper than in the window, without its controls.
 """
 
 from __future__ import annotations
@@ -16,19 +18,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup, QColor, QImage
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from paceline.gui.kit.card import Card
+from paceline.gui.kit.file_dialogs import PNG_SCALE
 from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size
+from paceline.gui.look.style import plot_stylesheet
 from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
 from paceline.gui.state.figures import speed_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QEnterEvent
 
     from paceline.gui.state.metrics import StepMetrics, StepWindow
@@ -495,6 +501,59 @@ class SpeedPlot(Card):
     def _on_reset(self) -> None:
         self.range.reset()
         self._draw()
+
+
+_PICTURE_PX, _PICTURE_HEIGHTS = 960, (240, 160)
+
+
+class PlotPicture(QObject):
+    """Makes one picture at a time, in stages between which the event loop runs.
+
+    All at once it would stop the window noticeably.
+    """
+
+    made = Signal(object)
+    """QImage"""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._stages: Iterator[None] = iter(())
+        self._next = QTimer(self)
+        self._next.timeout.connect(self._on_next)
+
+    def start(self, plot: SpeedPlot) -> None:
+        """Begin to draw the part that a plot shows now; a picture that is begun goes on."""
+        if not self._next.isActive():
+            self._stages = self._make(plot)
+            next(self._stages)
+            self._next.start(0)
+
+    @Slot()
+    def _on_next(self) -> None:
+        if next(self._stages, self) is self:
+            self._next.stop()
+
+    def _make(self, plot: SpeedPlot) -> Iterator[None]:
+        theme, plain = look.theme, plot.plain_tokens_per_s
+        holder = QWidget()  # as a window of its own, the plot would say how large it may be
+        holder.setStyleSheet(plot_stylesheet(theme))
+        holder.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        try:
+            twin = plot.twin(_PICTURE_HEIGHTS, PNG_SCALE, holder)
+            twin.setFixedWidth(_PICTURE_PX)
+            holder.show()
+            twin.adjustSize()
+            twin.draw(plain)
+            yield
+            image = QImage(twin.size() * PNG_SCALE, QImage.Format.Format_RGB32)
+            image.setDevicePixelRatio(PNG_SCALE)
+            image.fill(QColor(theme.window))
+            yield
+            twin.render(image, QPoint())
+        finally:
+            holder.close()
+            holder.deleteLater()
+        self.made.emit(image)
 
 
 def _with_axis(canvas: PlotCanvas) -> QHBoxLayout:

@@ -20,7 +20,8 @@ from shiboken6 import isValid
 
 from paceline.chat.reply import to_record
 from paceline.chat.sameness import SamenessCheck
-from paceline.gui.plot.plot_picture import PlotPicture, png_of
+from paceline.gui.kit.file_dialogs import png_of
+from paceline.gui.plot.speed_plot import PlotPicture
 from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog
 from paceline.gui.run.sameness_strip import result_words
