@@ -20,7 +20,7 @@ from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
 from paceline.storage.archive import Archive
 from paceline.storage.problems import StorageError
-from paceline.storage.runs import packed
+from paceline.storage.tables import packed
 from storage.chats import as_of_old, chat, record, steps
 
 if TYPE_CHECKING:

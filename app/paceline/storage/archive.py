@@ -24,7 +24,7 @@ from paceline.conversation import (
     clean,
 )
 from paceline.run_record import INTERRUPTED, RunRecord
-from paceline.storage import conversations, reading, rescue, runs, salvage
+from paceline.storage import reading, rescue, salvage, tables
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -40,7 +40,6 @@ from paceline.storage.changes import (
     is_urgent,
     saved,
 )
-from paceline.storage.conversations import removed_ids
 from paceline.storage.disk import Disk
 from paceline.storage.problems import (
     BROKEN,
@@ -51,6 +50,7 @@ from paceline.storage.problems import (
     problem_of,
 )
 from paceline.storage.reading import lay_over_pieces
+from paceline.storage.tables import removed_ids
 from paceline.storage.writer import FAILURES, Pending, Writer
 
 if TYPE_CHECKING:
@@ -313,9 +313,9 @@ def ends_of_interrupted(
     running: dict[str, RunRecord] = {}
     contents: dict[str, str] = {}
     if connection is not None:
-        for message_id in runs.unfinished(connection):
-            row = conversations.message_row(connection, message_id)
-            record = runs.read_record(connection, message_id)
+        for message_id in tables.unfinished(connection):
+            row = tables.message_row(connection, message_id)
+            record = tables.read_record(connection, message_id)
             contents[message_id] = row.message.content if row else ""
             running[message_id] = record or RunRecord(message_id)
     for change in changes:
@@ -339,8 +339,8 @@ def ends_of_interrupted(
 def _end(
     connection: sqlite3.Connection | None, changes: Sequence[Change], record: RunRecord, text: str
 ) -> EndRun:
-    key = conversations.message_key(connection, record.message_id) if connection else None
-    pieces = runs.read_pieces(connection, key) if connection and key is not None else {}
+    key = tables.message_key(connection, record.message_id) if connection else None
+    pieces = tables.read_pieces(connection, key) if connection and key is not None else {}
     lay_over_pieces(record.message_id, pieces, changes)
     order = sorted(pieces)
     if record.status == "running":

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from paceline.files import private_folder
-from paceline.storage.columns import TABLES
 from paceline.storage.problems import BROKEN, DamageError, MovedError, NewerSchemaError, is_busy
 from paceline.storage.search import check_index, create_index
+from paceline.storage.tables import TABLES
 
 LOG_ENDINGS = ("-wal", "-shm")
 """What SQLite appends to a database's name for the files beside it."""

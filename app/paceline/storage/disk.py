@@ -16,7 +16,7 @@ from typing import assert_never
 
 from paceline.conversation import Message
 from paceline.run_record import RunRecord
-from paceline.storage import conversations, rescue, runs, salvage, search
+from paceline.storage import rescue, salvage, search, tables
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -30,7 +30,6 @@ from paceline.storage.changes import (
     SaveUnsent,
     Sync,
 )
-from paceline.storage.conversations import read_through, removed_ids
 from paceline.storage.database import (
     LOG_ENDINGS,
     Database,
@@ -51,6 +50,7 @@ from paceline.storage.problems import (
     is_about_the_value,
     is_busy,
 )
+from paceline.storage.tables import read_through, removed_ids
 
 _CHECKED_AT_ONCE = 16 * 2**20
 _MOST_SALVAGED = 3
@@ -230,10 +230,10 @@ class Disk:
                 if has_layout(database.reader):  # a later version would have another one
                     raise DamageError("its number is broken") from error
                 raise
-            conversations.check_layout(database.reader)
+            tables.check_layout(database.reader)
             if self._is_checked:
                 self._check(database)
-            runs.unfinished(database.reader)  # sees damage where most is written
+            tables.unfinished(database.reader)  # sees damage where most is written
             read_through(database.reader)
         except BaseException:
             database.close()
@@ -300,80 +300,80 @@ def carry_out(connection: sqlite3.Connection, change: Change) -> None:
         case BeginRun():
             _begin(connection, change.record)
         case ExtendRun():
-            key = conversations.message_key(connection, change.message_id)
+            key = tables.message_key(connection, change.message_id)
             if key is not None:
-                runs.write_checkpoint(connection, key, change.number, change.text, change.steps)
+                tables.write_checkpoint(connection, key, change.number, change.text, change.steps)
         case EndRun():
             _end(connection, change.record, change.text)
         case Remove():
-            conversations.set_removed(connection, change.conversation_id, is_removed=True)
+            tables.set_removed(connection, change.conversation_id, is_removed=True)
         case Restore():
-            conversations.set_removed(connection, change.conversation_id, is_removed=False)
+            tables.set_removed(connection, change.conversation_id, is_removed=False)
         case Purge():
             _purge(connection, change.conversation_id)
         case SaveUnsent():
-            conversations.write_unsent(connection, change.conversation_id, change.text)
+            tables.write_unsent(connection, change.conversation_id, change.text)
         case SavePlace():
-            conversations.write_place(connection, change.conversation_id, change.place)
+            tables.write_place(connection, change.conversation_id, change.place)
         case Sync():
-            conversations.write_sync(connection)
+            tables.write_sync(connection)
         case _:
             assert_never(change)
 
 
 def _end(connection: sqlite3.Connection, record: RunRecord, text: str) -> None:
-    row = conversations.message_row(connection, record.message_id)
+    row = tables.message_row(connection, record.message_id)
     if row is None:
         return
     key, old = row.key, row.message
-    conversations.write_content(connection, key, text)
+    tables.write_content(connection, key, text)
     new = Message(old.message_id, old.parent_id, old.role, text, attachments=old.attachments)
     search.index(connection, key, search.text_of(old), search.text_of(new))
-    runs.write_record(connection, key, record)
-    runs.write_steps(connection, key, record.steps)
-    runs.delete_checkpoints(connection, key)
+    tables.write_record(connection, key, record)
+    tables.write_steps(connection, key, record.steps)
+    tables.delete_checkpoints(connection, key)
 
 
 def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
     head = change.head
-    old_head = conversations.read_head(connection, head.conversation_id)
+    old_head = tables.read_head(connection, head.conversation_id)
     if old_head is None and head.leaf_id is not None and not change.messages:
         return  # another program has deleted it, with all its messages
-    conversation = conversations.write_head(connection, head)
+    conversation = tables.write_head(connection, head)
     search.index(connection, -conversation, old_head.title if old_head else "", head.title)
     for message in change.messages:
-        row = conversations.message_row(connection, message.message_id)
-        key = conversations.write_message(connection, conversation, message)
+        row = tables.message_row(connection, message.message_id)
+        key = tables.write_message(connection, conversation, message)
         old = search.text_of(row.message) if row else ""
         search.index(connection, key, old, search.text_of(message))
     _delete(connection, change.removed)
 
 
 def _begin(connection: sqlite3.Connection, record: RunRecord) -> None:
-    key = conversations.message_key(connection, record.message_id)
+    key = tables.message_key(connection, record.message_id)
     if key is not None:
-        runs.write_record(connection, key, record)
-        runs.delete_checkpoints(connection, key)
+        tables.write_record(connection, key, record)
+        tables.delete_checkpoints(connection, key)
 
 
 def _purge(connection: sqlite3.Connection, conversation_id: str) -> None:
-    key = conversations.conversation_key(connection, conversation_id)
-    conversations.write_unsent(connection, conversation_id, "")
-    conversations.delete_place(connection, conversation_id)
+    key = tables.conversation_key(connection, conversation_id)
+    tables.write_unsent(connection, conversation_id, "")
+    tables.delete_place(connection, conversation_id)
     if key is None:
         return
-    head = conversations.read_head(connection, conversation_id)
+    head = tables.read_head(connection, conversation_id)
     search.index(connection, -key, head.title if head else "", "")
-    _delete(connection, conversations.read_messages(connection, conversation_id))
-    conversations.delete_conversation(connection, key)
+    _delete(connection, tables.read_messages(connection, conversation_id))
+    tables.delete_conversation(connection, key)
     search.set_forgetful(connection, wanted=True)
 
 
 def _delete(connection: sqlite3.Connection, message_ids: Iterable[str]) -> None:
     keys = []
     for message_id in message_ids:
-        row = conversations.message_row(connection, message_id)
+        row = tables.message_row(connection, message_id)
         if row is not None:
             search.index(connection, row.key, search.text_of(row.message), "")
             keys.append(row.key)
-    conversations.delete_messages(connection, keys)
+    tables.delete_messages(connection, keys)

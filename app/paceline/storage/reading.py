@@ -16,7 +16,7 @@ from typing import TypeVar
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
 from paceline.run_record import RunRecord
-from paceline.storage import conversations, runs
+from paceline.storage import tables
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -30,8 +30,8 @@ from paceline.storage.changes import (
     SavePlace,
     SaveUnsent,
 )
-from paceline.storage.runs import Pieces, Records
 from paceline.storage.search import Found, Query, search_messages, search_titles, text_of
+from paceline.storage.tables import Pieces, Records
 
 Connection = sqlite3.Connection | None
 
@@ -52,7 +52,7 @@ def at_one_moment(connection: Connection) -> Iterator[None]:
 
 def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[ConversationSummary, ...]:
     """The list of conversations."""
-    found = conversations.read_summaries(connection) if connection else {}
+    found = tables.read_summaries(connection) if connection else {}
     waiting = waiting_heads(changes)
     for key in waiting.touched:
         summary = _summary(connection, waiting, key)
@@ -78,10 +78,10 @@ def _shown_head(connection: Connection, waiting: WaitingHeads, conversation_id: 
     if conversation_id in waiting.heads:
         head = waiting.heads[conversation_id]
     else:
-        head = conversations.read_head(connection, conversation_id) if connection else None
+        head = tables.read_head(connection, conversation_id) if connection else None
     is_shown = waiting.shown.get(conversation_id)
     if is_shown is None:
-        is_shown = not (connection and conversations.is_removed(connection, conversation_id))
+        is_shown = not (connection and tables.is_removed(connection, conversation_id))
     return head if is_shown else None
 
 
@@ -90,7 +90,7 @@ def _summary(
 ) -> ConversationSummary | None:
     """The line of one conversation for which something waits; None: it is not shown."""
     head = _shown_head(connection, waiting, conversation_id)
-    return conversations.summary_of(head) if head is not None else None
+    return tables.summary_of(head) if head is not None else None
 
 
 def load(
@@ -104,13 +104,13 @@ def load(
         message = messages[message_id]
         text = message.content + "".join(pieces[n][0] for n in sorted(pieces))
         messages[message_id] = replace(message, content=text)
-    return conversations.conversation_of(head, messages)
+    return tables.conversation_of(head, messages)
 
 
 def records(connection: Connection, changes: Sequence[Change], conversation_id: str) -> Records:
     """The records of a conversation's replies."""
-    key = conversations.conversation_key(connection, conversation_id) if connection else None
-    found = runs.read_packed(connection, key) if connection and key is not None else {}
+    key = tables.conversation_key(connection, conversation_id) if connection else None
+    found = tables.read_packed(connection, key) if connection and key is not None else {}
     if changes:
         _, messages = _chat(connection, changes, conversation_id)
         lay_over_records(found, messages.keys(), changes)
@@ -149,7 +149,7 @@ def unsent(connection: Connection, changes: Sequence[Change], conversation_id: s
     change = latest(changes, SaveUnsent, conversation_id)
     if change is not None:
         return change.text
-    return conversations.read_unsent(connection, conversation_id) if connection else ""
+    return tables.read_unsent(connection, conversation_id) if connection else ""
 
 
 def place(connection: Connection, changes: Sequence[Change], conversation_id: str) -> ViewPlace:
@@ -157,20 +157,20 @@ def place(connection: Connection, changes: Sequence[Change], conversation_id: st
     change = latest(changes, SavePlace, conversation_id)
     if change is not None:
         return change.place
-    return conversations.read_place(connection, conversation_id) if connection else ViewPlace()
+    return tables.read_place(connection, conversation_id) if connection else ViewPlace()
 
 
 def _chat(
     connection: Connection, changes: Sequence[Change], conversation_id: str
 ) -> tuple[Head | None, dict[str, Message]]:
-    head = conversations.read_head(connection, conversation_id) if connection else None
-    messages = conversations.read_messages(connection, conversation_id) if connection else {}
+    head = tables.read_head(connection, conversation_id) if connection else None
+    messages = tables.read_messages(connection, conversation_id) if connection else {}
     return lay_over_chat(conversation_id, head, messages, changes), messages
 
 
 def _pieces(connection: Connection, changes: Sequence[Change], message_id: str) -> Pieces:
-    key = conversations.message_key(connection, message_id) if connection else None
-    pieces = runs.read_pieces(connection, key) if connection and key is not None else {}
+    key = tables.message_key(connection, message_id) if connection else None
+    pieces = tables.read_pieces(connection, key) if connection and key is not None else {}
     lay_over_pieces(message_id, pieces, changes)
     return pieces
 
@@ -184,8 +184,8 @@ def _unfinished(
     """The replies of a conversation that have checkpoints, with these."""
     ids = {change.message_id for change in changes if isinstance(change, ExtendRun)}
     if connection:
-        key = conversations.conversation_key(connection, conversation_id)
-        ids.update(runs.with_checkpoints(connection, key) if key is not None else ())
+        key = tables.conversation_key(connection, conversation_id)
+        ids.update(tables.with_checkpoints(connection, key) if key is not None else ())
     for message_id in ids & messages.keys():
         yield message_id, _pieces(connection, changes, message_id)
 
@@ -196,14 +196,14 @@ def _search_waiting(
     """The titles and messages that wait and have all words, the newest first."""
     texts = dict(waiting.texts)
     for message_id, text in waiting.ended.items():
-        row = conversations.message_row(connection, message_id) if connection else None
+        row = tables.message_row(connection, message_id) if connection else None
         if row is not None and row.conversation_id not in waiting.purged:
             texts[message_id] = row.conversation_id, text_of(replace(row.message, content=text))
 
     def is_shown(conversation_id: str) -> bool:
         if conversation_id in waiting.shown:
             return waiting.shown[conversation_id]
-        return connection is None or not conversations.is_removed(connection, conversation_id)
+        return connection is None or not tables.is_removed(connection, conversation_id)
 
     titles = [
         query.hit(conversation_id, "", title)

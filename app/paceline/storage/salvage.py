@@ -20,8 +20,6 @@ from typing import Any
 
 from paceline.conversation import title_of
 from paceline.storage import search
-from paceline.storage.columns import TABLES, read_as
-from paceline.storage.conversations import read_attachments
 from paceline.storage.database import (
     LOG_ENDINGS,
     Database,
@@ -32,6 +30,7 @@ from paceline.storage.database import (
     transaction,
 )
 from paceline.storage.problems import BROKEN, is_about_content
+from paceline.storage.tables import TABLES, read_as, read_attachments
 
 _OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
     dict,

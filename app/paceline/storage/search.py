@@ -24,8 +24,7 @@ from functools import cache
 from typing import NamedTuple
 
 from paceline.conversation import Attachment, Message, SearchHit
-from paceline.storage.columns import read_as
-from paceline.storage.conversations import read_attachments
+from paceline.storage.tables import read_as, read_attachments
 
 _LONGEST_S, _ALWAYS = 0.03, 100
 _SNIPPET, _BEFORE = 160, 40
