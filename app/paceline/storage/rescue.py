@@ -16,29 +16,15 @@ import stat
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part
-from paceline.conversation import Message, ViewPlace
 from paceline.files import write_whole
 from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
-from paceline.storage.changes import (
-    BeginRun,
-    Change,
-    EndRun,
-    ExtendRun,
-    Head,
-    Purge,
-    Remove,
-    Restore,
-    SaveChat,
-    SavePlace,
-    SaveUnsent,
-    Sync,
-)
+from paceline.storage.changes import BeginRun, Change, EndRun, ExtendRun
 
 FORMAT = 1
-_ABOUT_CHATS = {cls.__name__: cls for cls in (Remove, Restore, Purge)}
+_KINDS: dict[str, type] = {cls.__name__: cls for cls in get_args(Change)}
 _MOST = 1000
 
 _logger = logging.getLogger(__name__)
@@ -117,12 +103,6 @@ def _is_ours(path: Path) -> bool:
 def _encode(change: Change) -> dict[str, Any]:
     data: dict[str, Any]
     match change:
-        case SaveChat(head, messages, removed):
-            data = {
-                "head": encode_part(head),
-                "messages": [*map(encode_part, messages)],
-                "removed": [*removed],
-            }
         case BeginRun(key, record):
             data = {"conversation_id": key, "record": record_to_json(record)}
         case ExtendRun(key, number, text, steps):
@@ -134,26 +114,14 @@ def _encode(change: Change) -> dict[str, Any]:
             }
         case EndRun(record, text):
             data = {"record": record_to_json(record), "text": text}
-        case Remove(key) | Restore(key) | Purge(key):
-            data = {"conversation_id": key}
-        case SaveUnsent(key, text):
-            data = {"conversation_id": key, "text": text}
-        case SavePlace(key, place):
-            data = {"conversation_id": key, "place": encode_part(place)}
-        case Sync():
-            data = {}
         case _:
-            assert_never(change)
+            data = encode_part(change)
     return {"kind": type(change).__name__, **data}
 
 
 def _decode(data: Any) -> Change:
     try:
-        kind = data["kind"]
-        if kind == "SaveChat":
-            messages = tuple(decode_part(Message, message) for message in data["messages"])
-            removed = tuple(map(_text, data["removed"]))
-            return SaveChat(decode_part(Head, data["head"]), messages, removed)
+        kind = data.pop("kind")
         if kind == "BeginRun":
             return BeginRun(_text(data["conversation_id"]), record_from_json(data["record"]))
         if kind == "ExtendRun":
@@ -163,16 +131,10 @@ def _decode(data: Any) -> Change:
             )  # fmt: skip
         if kind == "EndRun":
             return EndRun(record_from_json(data["record"]), _text(data["text"]))
-        if kind == "SaveUnsent":
-            return SaveUnsent(_text(data["conversation_id"]), _text(data["text"]))
-        if kind == "SavePlace":
-            place = decode_part(ViewPlace, data["place"])
-            return SavePlace(_text(data["conversation_id"]), place)
-        if kind == "Sync":
-            return Sync()
-        return _ABOUT_CHATS[kind](_text(data["conversation_id"]))
-    except (KeyError, TypeError, ValueError) as error:
+        change: Change = decode_part(_KINDS[kind], data)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CodecError(f"a change cannot be understood: {error}") from error
+    return change
 
 
 def _text(value: object) -> str:
