@@ -49,7 +49,6 @@ from paceline.storage.problems import (
     is_damage,
     problem_of,
 )
-from paceline.storage.reading import lay_over_pieces
 from paceline.storage.tables import removed_ids
 from paceline.storage.writer import FAILURES, Pending, Writer
 
@@ -339,9 +338,7 @@ def ends_of_interrupted(
 def _end(
     connection: sqlite3.Connection | None, changes: Sequence[Change], record: RunRecord, text: str
 ) -> EndRun:
-    key = tables.message_key(connection, record.message_id) if connection else None
-    pieces = tables.read_pieces(connection, key) if connection and key is not None else {}
-    lay_over_pieces(record.message_id, pieces, changes)
+    pieces = reading.pieces_of(connection, changes, record.message_id)
     order = sorted(pieces)
     if record.status == "running":
         record = replace(record, status="failed", error=INTERRUPTED)

@@ -111,8 +111,6 @@ class Disk:
                     raise
                 note = self._salvaged()
                 database = self._connected()
-        except NewerSchemaError:
-            raise
         except (*BROKEN, OSError):
             with self._lock:
                 if self._only_read is None and self.path.is_file():

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
-from paceline.run_record import RunRecord
 from paceline.storage import tables
 from paceline.storage.changes import (
     BeginRun,
@@ -53,13 +52,11 @@ def at_one_moment(connection: Connection) -> Iterator[None]:
 def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[ConversationSummary, ...]:
     """The list of conversations."""
     found = tables.read_summaries(connection) if connection else {}
-    waiting = waiting_heads(changes)
-    for key in waiting.touched:
-        summary = _summary(connection, waiting, key)
-        if summary is not None:
-            found[key] = summary
-        else:
-            found.pop(key, None)
+    waiting = waiting_in(changes)
+    for key in waiting.heads.keys() | waiting.shown.keys():
+        found.pop(key, None)
+        if head := _shown_head(connection, waiting, key):
+            found[key] = tables.summary_of(head)
     return tuple(found.values())
 
 
@@ -67,13 +64,13 @@ def gone(
     connection: Connection, changes: Sequence[Change], conversation_ids: Iterable[str]
 ) -> frozenset[str]:
     """Those of these conversations that are not in the list, or not any more."""
-    waiting = waiting_heads(changes)
+    waiting = waiting_in(changes)
     return frozenset(
         key for key in conversation_ids if _shown_head(connection, waiting, key) is None
     )
 
 
-def _shown_head(connection: Connection, waiting: WaitingHeads, conversation_id: str) -> Head | None:
+def _shown_head(connection: Connection, waiting: Waiting, conversation_id: str) -> Head | None:
     """A conversation's head; None: there is none, or it is not shown."""
     if conversation_id in waiting.heads:
         head = waiting.heads[conversation_id]
@@ -83,14 +80,6 @@ def _shown_head(connection: Connection, waiting: WaitingHeads, conversation_id: 
     if is_shown is None:
         is_shown = not (connection and tables.is_removed(connection, conversation_id))
     return head if is_shown else None
-
-
-def _summary(
-    connection: Connection, waiting: WaitingHeads, conversation_id: str
-) -> ConversationSummary | None:
-    """The line of one conversation for which something waits; None: it is not shown."""
-    head = _shown_head(connection, waiting, conversation_id)
-    return tables.summary_of(head) if head is not None else None
 
 
 def load(
@@ -113,7 +102,13 @@ def records(connection: Connection, changes: Sequence[Change], conversation_id: 
     found = tables.read_packed(connection, key) if connection and key is not None else {}
     if changes:
         _, messages = _chat(connection, changes, conversation_id)
-        lay_over_records(found, messages.keys(), changes)
+        for change in changes:
+            match change:
+                case BeginRun(_, record) | EndRun(record, _) if record.message_id in messages:
+                    found[record.message_id] = replace(record, steps=())
+                case _:
+                    pass
+        found = {key: record for key, record in found.items() if key in messages}
     return Records(found)
 
 
@@ -121,7 +116,7 @@ def steps(
     connection: Connection, changes: Sequence[Change], message_id: str
 ) -> tuple[StepCommitted, ...]:
     """The steps of one reply."""
-    pieces = _pieces(connection, changes, message_id)
+    pieces = pieces_of(connection, changes, message_id)
     return tuple(step for number in sorted(pieces) for step in pieces[number][1])
 
 
@@ -132,10 +127,10 @@ def search(
     query = Query.of(text)
     if query is None or limit <= 0:
         return ()
-    waiting = waiting_texts(changes)
+    waiting = waiting_in(changes)
     titles = search_titles(connection, query, limit, waiting.is_found) if connection else []
     found = search_messages(connection, query, 2 * limit, waiting.is_found) if connection else []
-    if waiting.titles or waiting.texts or waiting.ended:
+    if waiting.heads or waiting.texts or waiting.ended:
         new_titles, new_found = _search_waiting(connection, waiting, query)
         titles, found = new_titles + titles, new_found + found
     found.sort(key=lambda one: -one.n_whole)  # stable: the newest stay first
@@ -163,15 +158,45 @@ def place(connection: Connection, changes: Sequence[Change], conversation_id: st
 def _chat(
     connection: Connection, changes: Sequence[Change], conversation_id: str
 ) -> tuple[Head | None, dict[str, Message]]:
+    """Head and messages of a conversation; without the texts of replies that are under way."""
     head = tables.read_head(connection, conversation_id) if connection else None
     messages = tables.read_messages(connection, conversation_id) if connection else {}
-    return lay_over_chat(conversation_id, head, messages, changes), messages
+    for change in changes:
+        match change:
+            case SaveChat(new, saved, removed) if new.conversation_id == conversation_id:
+                head = new
+                messages.update((message.message_id, message) for message in saved)
+                for message_id in removed:
+                    messages.pop(message_id, None)
+            case Purge(key) if key == conversation_id:
+                head = None
+                messages.clear()
+            case EndRun(record, text) if record.message_id in messages:
+                message = messages[record.message_id]
+                messages[record.message_id] = replace(message, content=text)
+            case _:
+                pass
+    return head, messages
 
 
-def _pieces(connection: Connection, changes: Sequence[Change], message_id: str) -> Pieces:
+def pieces_of(connection: Connection, changes: Sequence[Change], message_id: str) -> Pieces:
+    """A reply's checkpoints; what ended before them has the number -1.
+
+    One that ended or began again has none of those before.
+    """
     key = tables.message_key(connection, message_id) if connection else None
     pieces = tables.read_pieces(connection, key) if connection and key is not None else {}
-    lay_over_pieces(message_id, pieces, changes)
+    for change in changes:
+        match change:
+            case BeginRun(_, record) if record.message_id == message_id:
+                pieces.clear()
+            case EndRun(record, _) if record.message_id == message_id:
+                pieces.clear()
+                pieces[-1] = "", record.steps
+            case ExtendRun(extended, number, text, steps) if extended == message_id:
+                pieces[number] = text, steps
+            case _:
+                pass
     return pieces
 
 
@@ -187,7 +212,7 @@ def _unfinished(
         key = tables.conversation_key(connection, conversation_id)
         ids.update(tables.with_checkpoints(connection, key) if key is not None else ())
     for message_id in ids & messages.keys():
-        yield message_id, _pieces(connection, changes, message_id)
+        yield message_id, pieces_of(connection, changes, message_id)
 
 
 def _search_waiting(
@@ -206,9 +231,9 @@ def _search_waiting(
         return connection is None or not tables.is_removed(connection, conversation_id)
 
     titles = [
-        query.hit(conversation_id, "", title)
-        for conversation_id, title in reversed(waiting.titles.items())
-        if query.fits(title) and is_shown(conversation_id)
+        query.hit(head.conversation_id, "", head.title)
+        for head in filter(None, reversed(waiting.heads.values()))
+        if query.fits(head.title) and is_shown(head.conversation_id)
     ]
     found = [
         Found(query.n_whole(text), conversation_id, message_id, text)
@@ -221,121 +246,6 @@ def _search_waiting(
 _T = TypeVar("_T", SaveUnsent, SavePlace)
 
 
-@dataclass(slots=True)
-class WaitingHeads:
-    """The changes that wait, as the list of conversations needs them.
-
-    Attributes:
-        heads: Saved conversations by id; None: purged.
-        shown: Conversations that are removed or restored, and whether they are shown then.
-    """
-
-    heads: dict[str, Head | None] = field(default_factory=dict)
-    shown: dict[str, bool] = field(default_factory=dict)
-
-    @property
-    def touched(self) -> set[str]:
-        """Conversations whose lines are not those of the disk."""
-        return self.heads.keys() | self.shown.keys()
-
-
-def waiting_heads(changes: Sequence[Change]) -> WaitingHeads:
-    """Return the waiting changes as the list of conversations needs them."""
-    waiting = WaitingHeads()
-    for change in changes:
-        match change:
-            case SaveChat(head):
-                key = head.conversation_id
-                if waiting.heads.get(key, head) is None:  # it was purged, and begins again
-                    waiting.shown[key] = True
-                waiting.heads[key] = head
-            case Remove(key):
-                waiting.shown[key] = False
-            case Restore(key):
-                waiting.shown[key] = True
-            case Purge(key):
-                waiting.heads[key] = None
-                waiting.shown.pop(key, None)
-            case _:
-                pass
-    return waiting
-
-
-def lay_over_chat(
-    conversation_id: str, head: Head | None, messages: dict[str, Message], changes: Sequence[Change]
-) -> Head | None:
-    """Apply waiting changes to a conversation.
-
-    Args:
-        conversation_id: The conversation.
-        head: As on the disk; None: it is not there.
-        messages: As on the disk; changed here.
-        changes: What waits.
-
-    Returns:
-        The head; None: there is no such conversation.
-    """
-    for change in changes:
-        match change:
-            case SaveChat(new, saved, removed) if new.conversation_id == conversation_id:
-                head = new
-                messages.update((message.message_id, message) for message in saved)
-                for message_id in removed:
-                    messages.pop(message_id, None)
-            case Purge(key) if key == conversation_id:
-                head = None
-                messages.clear()
-            case EndRun(record, text) if record.message_id in messages:
-                message = messages[record.message_id]
-                messages[record.message_id] = replace(message, content=text)
-            case _:
-                pass
-    return head
-
-
-def lay_over_records(
-    records: dict[str, bytes | RunRecord],
-    messages: Collection[str],
-    changes: Sequence[Change],
-) -> None:
-    """Apply waiting changes to the records of a conversation's replies, without steps.
-
-    Args:
-        records: As on the disk; changed here.
-        messages: The ids of the conversation's messages.
-        changes: What waits.
-    """
-    for change in changes:
-        match change:
-            case BeginRun(_, record) | EndRun(record, _) if record.message_id in messages:
-                records[record.message_id] = replace(record, steps=())
-            case _:
-                pass
-    for key in records.keys() - messages:
-        del records[key]
-
-
-def lay_over_pieces(message_id: str, pieces: Pieces, changes: Sequence[Change]) -> None:
-    """Apply waiting changes to a reply's checkpoints; one that ended or began again has none.
-
-    Args:
-        message_id: The reply's message.
-        pieces: As on the disk; changed here. What ended before them has the number -1.
-        changes: What waits.
-    """
-    for change in changes:
-        match change:
-            case BeginRun(_, record) if record.message_id == message_id:
-                pieces.clear()
-            case EndRun(record, _) if record.message_id == message_id:
-                pieces.clear()
-                pieces[-1] = "", record.steps
-            case ExtendRun(key, number, text, steps) if key == message_id:
-                pieces[number] = text, steps
-            case _:
-                pass
-
-
 def latest(changes: Sequence[Change], kind: type[_T], conversation_id: str) -> _T | None:
     """The last change of a kind to a conversation; None: there is none."""
     for change in reversed(changes):
@@ -346,19 +256,19 @@ def latest(changes: Sequence[Change], kind: type[_T], conversation_id: str) -> _
 
 @dataclass(slots=True)
 class Waiting:
-    """The changes that wait, as a search needs them.
+    """The changes that wait, as the list of conversations and a search need them.
 
     Attributes:
+        heads: Saved conversations by id; None: purged.
         shown: Conversations that are removed or restored, and whether they are shown then.
-        titles: New titles by conversation.
         texts: Conversation and text of new messages, by message.
         ended: Texts of replies that ended, whose messages are on the disk.
         gone: Messages that are deleted.
         purged: Conversations of which nothing on the disk counts.
     """
 
+    heads: dict[str, Head | None] = field(default_factory=dict)
     shown: dict[str, bool] = field(default_factory=dict)
-    titles: dict[str, str] = field(default_factory=dict)
     texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
@@ -366,24 +276,24 @@ class Waiting:
 
     def is_found(self, conversation_id: str, message_id: str, is_removed: int) -> bool:
         """Whether a hit on the disk is still one; an empty `message_id` means the title."""
-        if conversation_id in self.purged or (not message_id and conversation_id in self.titles):
+        if conversation_id in self.purged or (not message_id and conversation_id in self.heads):
             return False
         if message_id in self.texts or message_id in self.ended or message_id in self.gone:
             return False
         return self.shown.get(conversation_id, not is_removed)
 
 
-def waiting_texts(changes: Sequence[Change]) -> Waiting:
-    """Return the waiting changes as a search needs them."""
+def waiting_in(changes: Sequence[Change]) -> Waiting:
+    """Return the waiting changes as the list and a search need them."""
     waiting = Waiting()
     messages: dict[str, tuple[str, Message]] = {}
     for change in changes:
         match change:
             case SaveChat(head, saved, removed):
                 key = head.conversation_id
-                if key in waiting.purged and key not in waiting.titles:  # it begins again
+                if waiting.heads.get(key, head) is None:  # it was purged, and begins again
                     waiting.shown[key] = True
-                waiting.titles[key] = head.title
+                waiting.heads[key] = head
                 messages.update((message.message_id, (key, message)) for message in saved)
                 for message_id in removed:
                     messages.pop(message_id, None)
@@ -400,7 +310,7 @@ def waiting_texts(changes: Sequence[Change]) -> Waiting:
                 waiting.shown[key] = True
             case Purge(key):
                 waiting.shown[key] = False
-                waiting.titles.pop(key, None)
+                waiting.heads[key] = None
                 waiting.purged.add(key)
                 for message_id in [m for m, (owner, _) in messages.items() if owner == key]:
                     del messages[message_id]
