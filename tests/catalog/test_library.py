@@ -17,7 +17,7 @@ from paceline.catalog.card import ModelCard
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local import library as library_module
 from paceline.catalog.local.library import CardReader, Library, LibraryEntry
-from paceline.catalog.local.places import Place
+from paceline.catalog.local.model_files import Place
 from paceline.errors import ModelError
 
 CARD = replace(made_models.CARD, n_bytes=1)

@@ -17,7 +17,7 @@ from gguf_file import read
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.local.places import Place
+from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.errors import CancelledError, ModelError, UserError

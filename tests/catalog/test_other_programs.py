@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paceline import paths as files_of_ours
-from paceline.catalog.local.places import find_ollama_models, places, places_of_others
+from paceline.catalog.local.model_files import find_ollama_models, places, places_of_others
 from paceline.errors import UserError
 from paceline.paths import Paths
 

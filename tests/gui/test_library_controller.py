@@ -18,7 +18,7 @@ from catalog import made_models
 from gui.library_help import entry
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local.library import CardReader, Library
-from paceline.catalog.local.places import Place
+from paceline.catalog.local.model_files import Place
 from paceline.errors import ModelError
 from paceline.gui.kit import file_dialogs
 from paceline.gui.kit.notices import Notice, Notifications

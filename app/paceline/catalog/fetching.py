@@ -1,9 +1,23 @@
-"""From a reference to a file that can be loaded: one that is on this computer, or downloaded."""
+"""From a reference to a file: one that is on this computer, or downloaded, or its header alone.
+
+A model on the Hub is judged by its header before it is downloaded. A header with a vocabulary of
+260k tokens is 16 MiB long, its length is not stored, and everything after it is weights. So the
+beginning is fetched in pieces that grow until ggml's parser succeeds: up to 4, 8, 16 and 20 MiB;
+with the request for the file's address that makes five requests. What was found is kept by the
+file's ETag, as a sparse file of the true size: llama.cpp refuses to read one that is too short. Of
+the other parts of a split model one small range each is enough.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import psutil
@@ -11,13 +25,26 @@ import psutil
 from paceline.catalog.download import names
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.journal import DownloadRequest, DownloadState
-from paceline.catalog.hub.client import Hub
+from paceline.catalog.hub import errors
+from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.references import HubReference, choice_for
-from paceline.catalog.local.model_files import model_at
-from paceline.catalog.local.places import Place
+from paceline.catalog.hub.stream import Body, Location
+from paceline.catalog.hub.values import HubChoice
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.catalog.local.model_files import PART, Place, model_at
 from paceline.errors import CancelledError, ModelError, UserError
+from paceline.files import private_folder, write_whole
 
 _POLL_S = 0.1
+PIECES = (4 << 20, 8 << 20, 16 << 20, 20 << 20)
+"""Ends of the pieces in which the beginning is fetched, in order."""
+_PART_PIECES = (1 << 16, 4 << 20)
+"""For parts after the first, which have only a list of tensors."""
+_MOST_PARTS = 100
+_MOST_KEPT = 64
+"""Headers in the cache; at 5 to 16 MiB each."""
+_TRUSTED_S = 3600.0
+"""Seconds for which a branch counts as unchanged; then the Hub is asked again."""
 
 
 def download_folder(models_folder: Path, repo: str, path: str) -> Path:
@@ -80,8 +107,7 @@ def request_for(
         HubError: The repository cannot be looked at, or has no such file.
         UserError: "unsafe-name": a name has no place on a disk.
     """
-    page = hub.repository(reference.repo, reference.revision, is_stopped)
-    choice = choice_for(reference, page, psutil.virtual_memory().available)
+    choice = _choice(hub, reference, is_stopped)
     return DownloadRequest(
         repo=reference.repo,
         files=tuple(file.path for file in choice.files),
@@ -129,3 +155,215 @@ def fetch(
             downloads.pause(id_)
             raise CancelledError
         time.sleep(_POLL_S)
+
+
+def remote_header(
+    hub: Hub,
+    inspector: Inspector,
+    reference: HubReference,
+    cache_dir: Path,
+    is_stopped: Callable[[], bool] = never,
+) -> Path:
+    """Return a file that has the header of a model on the Hub, and nothing after it.
+
+    Args:
+        hub: Where the model is.
+        inspector: Says whether a header is complete.
+        reference: The model; of a split one the first part.
+        cache_dir: Where headers are kept.
+        is_stopped: Ends the call.
+
+    Returns:
+        The file, or the first of several, which lie beside it.
+
+    Raises:
+        HubError: The file cannot be had.
+        ModelError: It is no model, or its header is longer than any that is known.
+        UserError: There is no room for it.
+    """
+    note = cache_dir / "names" / f"{_hash(f'{hub.endpoint} {reference}')}.txt"
+    if (kept := _kept(note, cache_dir, is_offline=hub.offline)) is not None:
+        return kept
+    named = named_file(hub, reference, is_stopped)
+    paths = _parts(named.path)
+    file_names = names.file_names(paths)
+    first = hub.locate(named.repo, paths[0], named.revision, is_stopped)
+    folder = cache_dir / _hash(first.etag)
+    if not (folder / file_names[0]).is_file():
+        rest = [hub.unseen(named.repo, path, first.commit or named.revision) for path in paths[1:]]
+        fetcher = _Fetcher(hub, inspector, is_stopped)
+        with _new_folder(folder) as new:
+            there = [new / file_names[0]]
+            fetcher.fetch(first, there, PIECES)
+            for location, name in zip(rest, file_names[1:], strict=True):
+                there.append(new / name)
+                fetcher.fetch(location, there, _PART_PIECES)
+        _make_room(cache_dir)
+    _write_note(note, f"{folder.name}/{file_names[0]}")
+    return folder / file_names[0]
+
+
+def named_file(
+    hub: Hub, reference: HubReference, is_stopped: Callable[[], bool] = never
+) -> HubReference:
+    """Return a reference that names a file, the first one of a split model.
+
+    Where it names none, the Hub is asked for its files, and this computer's memory decides.
+
+    Raises:
+        HubError: There is no such repository, or nothing in it that fits the reference.
+    """
+    if reference.names_file:
+        return reference
+    return replace(reference, path=_choice(hub, reference, is_stopped).path)
+
+
+def _choice(hub: Hub, reference: HubReference, is_stopped: Callable[[], bool]) -> HubChoice:
+    page = hub.repository(reference.repo, reference.revision, is_stopped)
+    return choice_for(reference, page, psutil.virtual_memory().available)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetcher:
+    """Fetches the beginnings of files."""
+
+    hub: Hub
+    inspector: Inspector
+    is_stopped: Callable[[], bool]
+
+    def fetch(self, location: Location, there: Sequence[Path], pieces: Sequence[int]) -> None:
+        """Fetch a file's beginning until it holds the header, then give the file its true size.
+
+        Args:
+            location: Where it is.
+            there: The parts before it, which have been fetched, and the file itself.
+            pieces: The ends of the pieces in which it is fetched, in order.
+
+        Raises:
+            ModelError: It never does.
+        """
+        path = there[-1]
+        n_there, size = 0, location.n_bytes
+        for end in pieces:
+            with self.hub.open(location, n_there, end, self.is_stopped) as body:
+                size = size or body.n_bytes
+                n_there = _save(body, path)
+            if not size or n_there < min(end, size):
+                raise errors.bad_answer(self.hub.endpoint, "less came than was asked for")
+            try:
+                self.inspector.card(there[0], there)
+            except ModelError as error:
+                if error.code != "not-a-gguf" or n_there >= size or end == pieces[-1]:
+                    raise
+            else:
+                break
+        with path.open("ab") as file:
+            file.truncate(size)
+        _check_sparse(path, n_there)
+
+
+def _save(body: Body, path: Path) -> int:
+    """Append bytes to a file; returns its length then.
+
+    Raises:
+        ModelError: The file does not begin as a model does.
+    """
+    with path.open("ab") as file:
+        file.truncate(body.start)  # a server without ranges begins at 0
+        file.seek(body.start)
+        for chunk in body:
+            if file.tell() == 0 and not chunk.startswith(b"GGUF"[: len(chunk)]):
+                raise _not_a_model(path.name)
+            file.write(chunk)
+        return file.tell()
+
+
+def _parts(path: str) -> list[str]:
+    """Return the paths of all parts of a model, the first one first."""
+    part = PART.search(path)
+    if part is None or not 1 <= int(part[2]) <= _MOST_PARTS:
+        return [path]
+    count = int(part[2])
+    return [f"{path[: part.start()]}-{i:05}-of-{count:05}.gguf" for i in range(1, count + 1)]
+
+
+def _kept(note: Path, cache_dir: Path, *, is_offline: bool) -> Path | None:
+    """Return the header that a reference stood for recently."""
+    try:
+        age = time.time() - note.stat().st_mtime
+        folder, _, name = note.read_text("utf-8").partition("/")
+    except (OSError, UnicodeDecodeError):
+        return None
+    path = cache_dir / PurePosixPath(folder).name / PurePosixPath(name).name
+    if not path.is_file() or not (is_offline or 0 <= age < _TRUSTED_S):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path.parent)  # used lately: not the first to be deleted
+    return path
+
+
+def _write_note(note: Path, text: str) -> None:
+    with contextlib.suppress(OSError):  # then the Hub is asked again the next time
+        write_whole(note, text.encode())
+
+
+@contextlib.contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder that takes its name when the block is left, and is deleted if it raises.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    try:
+        private_folder(folder.parent)
+        new = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".new-"))
+    except OSError as error:
+        raise _no_room(error) from error
+    try:
+        yield new
+        if not folder.exists():  # another program may have been faster
+            new.replace(folder)
+    except OSError as error:
+        raise _no_room(error) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _make_room(cache_dir: Path) -> None:
+    """Delete the headers that were not used for the longest time, and leftovers of a crash."""
+    with contextlib.suppress(OSError):
+        folders = [p for p in cache_dir.iterdir() if p.is_dir() and p.name != "names"]
+        by_age = sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in by_age[_MOST_KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_sparse(path: Path, n_there: int) -> None:
+    """Give up where the file system stores the zeros, as exFAT does.
+
+    Raises:
+        OSError: It does.
+    """
+    blocks = getattr(path.stat(), "st_blocks", 0)  # none on Windows
+    if blocks * 512 > n_there + (256 << 20):
+        raise OSError("the disk knows no sparse files")
+
+
+def _not_a_model(name: str) -> ModelError:
+    return ModelError(
+        "not-a-gguf",
+        f"“{name}” is no model in GGUF format.",
+        "Choose a model in GGUF format; other formats must be converted first.",
+    )
+
+
+def _no_room(error: OSError) -> UserError:
+    return UserError(
+        "header-not-kept",
+        f"The header of the model cannot be kept ({error.strerror or error}).",
+        "Make room on the disk, or set PACELINE_HOME to another one.",
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -18,10 +18,15 @@ from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.download.names import repository_folder
-from paceline.catalog.fetching import fetch, file_here, request_for
+from paceline.catalog.fetching import (
+    fetch,
+    file_here,
+    named_file,
+    remote_header,
+    request_for,
+)
 from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.references import HubReference, is_reference, parse_reference
-from paceline.catalog.hub.remote import examine_remote, named_file, remote_header
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import DraftSearch
@@ -34,8 +39,7 @@ from paceline.catalog.judge.pairing import (
     judge_head,
 )
 from paceline.catalog.local.library import Library, why_no_model
-from paceline.catalog.local.model_files import ModelFile, find_models, model_at
-from paceline.catalog.local.places import Place, places
+from paceline.catalog.local.model_files import ModelFile, Place, find_models, model_at, places
 from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.catalog.sidecar import HEADS, SIDECAR, sidecar_in_path
@@ -149,17 +153,10 @@ class Models:
             ModelError: The file cannot be used; with the code `SIDECAR`: it is one.
             HubError: The Hub cannot be reached, or has no such file.
         """
-        file = self._file(reference, is_stopped)
-        if file is None:
-            remote = self._named(reference, is_stopped)
-            name = remote.path
-            examined = examine_remote(self.hub, self.inspector, remote, self._headers, is_stopped)
-        else:
-            model = _whole(file)
-            name = model.path.name
-            examined = self.inspector.examine(model.path, model.parts)
-        if problem := why_no_model(examined.card, name):
-            raise _unusable(name, problem)
+        path, parts = self._header(reference, is_stopped)
+        examined = self.inspector.examine(path, parts)
+        if problem := why_no_model(examined.card, path.name):
+            raise _unusable(path.name, problem)
         return examined
 
     def card(self, reference: str, is_stopped: Callable[[], bool] = never) -> ModelCard:
@@ -169,11 +166,7 @@ class Models:
             ModelError: The file cannot be used.
             HubError: The Hub cannot be reached, or has no such file.
         """
-        file = self._file(reference, is_stopped)
-        if file is None:
-            return self.inspector.card(self._header(reference, is_stopped))
-        model = _whole(file)
-        return self.inspector.card(model.path, model.parts)
+        return self.inspector.card(*self._header(reference, is_stopped))
 
     def judge(self, target: str, draft: str, is_stopped: Callable[[], bool] = never) -> Verdict:
         """Return whether a drafter can draft for a target, and what to take instead if not.
@@ -353,13 +346,19 @@ class Models:
             return Path(reference)
         return file_here(self._named(reference, is_stopped), self.models_folder, self.places())
 
-    def _header(self, reference: str, is_stopped: Callable[[], bool]) -> Path:
-        """Return a file that holds a model's header: its own, or a sparse one in the cache."""
+    def _header(
+        self, reference: str, is_stopped: Callable[[], bool]
+    ) -> tuple[Path, tuple[Path, ...]]:
+        """Return the file with a model's header, and all its files.
+
+        Of a model that is not here that is a sparse file in the cache, with those beside it.
+        """
         file = self._file(reference, is_stopped)
         if file is not None:
-            return _whole(file).path
+            model = _whole(file)
+            return model.path, model.parts
         remote = self._named(reference, is_stopped)
-        return remote_header(self.hub, self.inspector, remote, self._headers, is_stopped)
+        return remote_header(self.hub, self.inspector, remote, self._headers, is_stopped), ()
 
     def _measured(
         self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool], target: str = ""
@@ -375,8 +374,8 @@ class Models:
         Raises:
             ModelError: llama.cpp refuses to load the model.
         """
-        header = self._header(params.path, is_stopped)
-        target = str(self._header(target, is_stopped)) if target else ""
+        header, _ = self._header(params.path, is_stopped)
+        target = str(self._header(target, is_stopped)[0]) if target else ""
         params = replace(params, path=str(header))
         try:
             return self.inspector.measure(params, n_rows=n_rows, target=target)

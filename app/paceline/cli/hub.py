@@ -18,8 +18,8 @@ import psutil
 from paceline.catalog import words
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.listing import recommended
 from paceline.catalog.hub.references import is_repo
-from paceline.catalog.hub.repository import recommended
 from paceline.catalog.hub.values import SearchQuery
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
 from paceline.cli.interrupts import EXIT_CODE, Interrupts

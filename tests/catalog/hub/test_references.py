@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.listing import grouped
 from paceline.catalog.hub.references import (
     HubReference,
     choice_for,
@@ -12,7 +13,6 @@ from paceline.catalog.hub.references import (
     is_repo,
     parse_reference,
 )
-from paceline.catalog.hub.repository import grouped
 from paceline.catalog.hub.values import HubFile, HubModel, HubRepository
 
 GIB = 1 << 30

@@ -11,10 +11,10 @@ import pytest
 
 from catalog.headers import write_split
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.hub import remote
+from paceline.catalog import fetching
+from paceline.catalog.fetching import PIECES, named_file, remote_header
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.references import HubReference, parse_reference
-from paceline.catalog.hub.remote import PIECES, examine_remote, named_file, remote_header
 from paceline.errors import ModelError, UserError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_model_is_examined_without_its_weights(
     cache: Path, target_path: Path,
 ) -> None:  # fmt: skip
     reference = offer(repositories, target_path)
-    found = examine_remote(hub, inspector, reference, cache)
+    found = inspector.examine(remote_header(hub, inspector, reference, cache))
     assert found == inspector.examine(target_path)
     assert summary(server) == (2, PIECES[0])
     header = remote_header(hub, inspector, reference, cache)
@@ -69,7 +69,7 @@ def test_real_vocabularies(
     cache: Path, vocabularies: dict[str, Path], name: str, n_fetched: int,
 ) -> None:  # fmt: skip
     file = vocabularies[name]
-    found = examine_remote(hub, inspector, offer(repositories, file), cache)
+    found = inspector.examine(remote_header(hub, inspector, offer(repositories, file), cache))
     here = inspector.examine(file)
     assert found.texts == here.texts
     assert found.nature == here.nature
@@ -88,9 +88,10 @@ def test_a_header_that_takes_several_pieces(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(remote, "PIECES", (1000, 2000, 300_000, 4 * MIB))
+    monkeypatch.setattr(fetching, "PIECES", (1000, 2000, 300_000, 4 * MIB))
     reference = offer(repositories, target_path)
-    assert examine_remote(hub, inspector, reference, cache) == inspector.examine(target_path)
+    header = remote_header(hub, inspector, reference, cache)
+    assert inspector.examine(header) == inspector.examine(target_path)
     ranges = [request.headers["range"] for request in server.asked("GET .*gguf")]
     assert ranges == ["bytes=0-999", "bytes=1000-1999", "bytes=2000-299999"]
 
@@ -99,9 +100,9 @@ def test_a_header_that_does_not_end(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(remote, "PIECES", (1000, 2000))
+    monkeypatch.setattr(fetching, "PIECES", (1000, 2000))
     with pytest.raises(ModelError) as caught:
-        examine_remote(hub, inspector, offer(repositories, target_path), cache)
+        inspector.examine(remote_header(hub, inspector, offer(repositories, target_path), cache))
     assert caught.value.code == "not-a-gguf"
     assert left_in(cache) == []
 
@@ -117,7 +118,7 @@ def test_a_file_that_is_no_model_costs_one_piece_at_most(
     file = tmp_path / "text.gguf"
     file.write_bytes(b"This is no model. " * 100)
     with pytest.raises(ModelError) as caught:
-        examine_remote(hub, inspector, offer(repositories, file), cache)
+        inspector.examine(remote_header(hub, inspector, offer(repositories, file), cache))
     assert caught.value.code == "not-a-gguf"
     assert len(server.asked("GET .*gguf")) == 1
     assert left_in(cache) == []
@@ -128,7 +129,8 @@ def test_a_model_that_is_shorter_than_a_piece(
     cache: Path, draft_path: Path,
 ) -> None:  # fmt: skip
     reference = offer(repositories, draft_path, n_bytes=0)
-    assert examine_remote(hub, inspector, reference, cache) == inspector.examine(draft_path)
+    header = remote_header(hub, inspector, reference, cache)
+    assert inspector.examine(header) == inspector.examine(draft_path)
     assert summary(server) == (2, draft_path.stat().st_size)
 
 
@@ -136,10 +138,11 @@ def test_a_server_that_knows_no_ranges(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(remote, "PIECES", (1000, 300_000))
+    monkeypatch.setattr(fetching, "PIECES", (1000, 300_000))
     server.add(Fault("*.gguf", method="GET", ignores_range=True))
     reference = offer(repositories, target_path, n_bytes=0)
-    assert examine_remote(hub, inspector, reference, cache) == inspector.examine(target_path)
+    header = remote_header(hub, inspector, reference, cache)
+    assert inspector.examine(header) == inspector.examine(target_path)
 
 
 def test_a_break_in_the_middle_leaves_nothing(
@@ -202,7 +205,7 @@ def test_room_is_made_for_new_headers(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(remote, "_MOST_KEPT", 2)
+    monkeypatch.setattr(fetching, "_MOST_KEPT", 2)
     for i in range(4):
         (cache / f"old{i}").mkdir(parents=True)
         os.utime(cache / f"old{i}", (i + 1, i + 1))
@@ -218,7 +221,7 @@ def test_a_split_model_costs_a_small_request_per_part(
     parts = write_split(target_path, tmp_path)
     reference = offer(repositories, *parts)
     for named in (reference, HubReference(reference.repo, parts[-1].name)):
-        found = examine_remote(hub, inspector, named, cache)
+        found = inspector.examine(remote_header(hub, inspector, named, cache))
         assert found.card == inspector.card(parts[0], parts)
         assert found.card.n_params == inspector.card(target_path).n_params
     fetched = [r.n_sent for r in server.asked("GET /blobs/")]
@@ -253,7 +256,7 @@ def test_a_disk_without_sparse_files(
     def refuse(*_: object) -> None:
         raise OSError("the disk knows no sparse files")
 
-    monkeypatch.setattr(remote, "_check_sparse", refuse)
+    monkeypatch.setattr(fetching, "_check_sparse", refuse)
     with pytest.raises(UserError) as caught:
         remote_header(hub, inspector, offer(repositories, target_path), cache)
     assert caught.value.code == "header-not-kept"

@@ -7,7 +7,7 @@ import pytest
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.repository import grouped, recommended
+from paceline.catalog.hub.listing import grouped, recommended
 from paceline.catalog.hub.values import HubChoice, HubFile
 
 GIB = 1 << 30

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.hub import search
+from paceline.catalog.hub import listing
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.search import hub_model
+from paceline.catalog.hub.listing import hub_model
 from paceline.catalog.hub.values import HubModel, SearchQuery
 
 
@@ -70,9 +70,9 @@ def test_filters(hub: Hub) -> None:
 def test_a_server_that_ignores_limits_on_weights_is_checked(
     hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    params = search._params
+    params = listing._params
     monkeypatch.setattr(
-        search,
+        listing,
         "_params",
         lambda query: params(replace(query, max_params=0, min_params=0)),
     )
@@ -197,14 +197,14 @@ def test_a_search_for_what_is_rare_comes_to_an_end(
         said = {"gguf": {"total": 1, "architecture": "llama"}}
         repositories[f"many/{i}"] = Repository(f"many/{i}", {"a.gguf": b"GGUF"}, said)
     assert names(hub, architecture="mamba") == []
-    assert len(server.requests) == search._MOST_PAGES
+    assert len(server.requests) == listing._MOST_PAGES
 
 
 def test_as_many_are_found_as_are_asked_for(
     hub: Hub, repositories: dict[str, Repository], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_MOST_PAGES", 2)
-    monkeypatch.setattr(search, "_PER_PAGE", 3)
+    monkeypatch.setattr(listing, "_MOST_PAGES", 2)
+    monkeypatch.setattr(listing, "_PER_PAGE", 3)
     for i in range(20):
         repositories[f"many/{i}"] = Repository(f"many/{i}", {"a.gguf": b"GGUF"}, {})
     assert len(names(hub, limit=15)) == 15

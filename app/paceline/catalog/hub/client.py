@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
-from paceline.catalog.hub import errors, repository, search, stream
+from paceline.catalog.hub import errors, listing, stream
 from paceline.catalog.hub.errand import Caller, Errand
 from paceline.catalog.hub.stream import Body, Location
 from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery, host_of, origin
@@ -190,10 +190,10 @@ class Hub:
             HubError: See `errors`; what was yielded before stands.
         """
 
-        def get(url: str, params: Mapping[str, object]) -> search.Page:
-            return self._fetch(lambda: search.get_page(url, params), is_stopped)
+        def get(url: str, params: Mapping[str, object]) -> listing.Page:
+            return self._fetch(lambda: listing.get_page(url, params), is_stopped)
 
-        yield from search.models(query, self.endpoint, get)
+        yield from listing.models(query, self.endpoint, get)
 
     def repository(
         self, repo: str, revision: str = "main", is_stopped: Callable[[], bool] = never
@@ -209,7 +209,7 @@ class Hub:
             HubError: See `errors`.
         """
         return self._fetch(
-            lambda: repository.get_repository(self.endpoint, repo, revision), is_stopped
+            lambda: listing.get_repository(self.endpoint, repo, revision), is_stopped
         )
 
     def locate(
@@ -221,6 +221,13 @@ class Hub:
             HubError: See `errors`.
         """
         return self._fetch(lambda: _locate(self.endpoint, repo, path, revision), is_stopped)
+
+    def unseen(self, repo: str, path: str, revision: str) -> Location:
+        """Return a file's address, without asking for its size and hash."""
+        from huggingface_hub import hf_hub_url
+
+        url = hf_hub_url(repo, path, revision=revision, endpoint=self.endpoint)
+        return Location(url, n_bytes=0, etag="", sha256="", commit="", is_foreign=False)
 
     @contextlib.contextmanager
     def open(

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.repository import recommended
+from paceline.catalog.hub.listing import recommended
 from paceline.catalog.hub.values import HubChoice, HubRepository
 
 _PREFIX = "hf:"

@@ -18,8 +18,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.local.model_files import ModelFile, find_models, model_at
-from paceline.catalog.local.places import Place, find_ollama_models
+from paceline.catalog.local.model_files import (
+    ModelFile,
+    Place,
+    find_models,
+    find_ollama_models,
+    model_at,
+)
 from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import ModelError

@@ -24,8 +24,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.memory.placement import Machine, gpus_for
-from paceline.catalog.memory.use import Load, going_back, shares, without_heads
+from paceline.catalog.memory.use import Load, Machine, going_back, gpus_for, shares, without_heads
 from paceline.catalog.memory.values import (
     DevicePlan,
     Measurement,

@@ -24,7 +24,7 @@ from PySide6.QtCore import (
 )
 
 from paceline.catalog import words
-from paceline.catalog.hub.repository import recommended
+from paceline.catalog.hub.listing import recommended
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
     from paceline.catalog.local.library import Library, LibraryEntry
-    from paceline.catalog.local.places import Place
+    from paceline.catalog.local.model_files import Place
     from paceline.gui.kit.notices import Notifications
 
 
