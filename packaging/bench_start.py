@@ -28,7 +28,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -37,12 +36,14 @@ from PySide6.QtCore import Qt, QTimer
 
 from benchmarks import storage
 from paceline.gui.app import make_application, make_program
-from paceline.gui.chat.writing_pace import WritingPace
+from paceline.gui.chat.messages.message_pages import WritingPace
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, Settings, WindowSettings, save_settings
 from paceline.storage.archive import Archive
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from PySide6.QtWidgets import QApplication
 
     from paceline.gui.program import Program

@@ -539,12 +539,12 @@
 <context>
     <name>AttachmentsController</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/unsent_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>Attach text or code files</source>
         <translation>Text- oder Code-Dateien anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/unsent_controller.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>{} more files could not be attached either.</source>
         <translation>{} weitere Dateien ließen sich ebenfalls nicht anhängen.</translation>
     </message>
@@ -2571,7 +2571,7 @@
 <context>
     <name>DraftAttachments</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Attached files</source>
         <translation>Angehängte Dateien</translation>
     </message>
@@ -2579,27 +2579,27 @@
 <context>
     <name>DraftChip</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Attached file {}, {}, about {} tokens</source>
         <translation>Angehängte Datei {}, {}, etwa {} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Do not attach this file</source>
         <translation>Diese Datei nicht anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Do not attach {}</source>
         <translation>{} nicht anhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>Look into {}; Delete takes it away</source>
         <translation>In {} hineinsehen; Entf nimmt sie weg</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/attachment_chips.py"/>
         <source>≈ {} tokens</source>
         <translation>≈ {} Token</translation>
     </message>
@@ -4246,12 +4246,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>LegendLine</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>Go to the latest message</source>
         <translation>Zur neuesten Nachricht</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>↓ Latest</source>
         <translation>↓ Neuestes</translation>
     </message>
@@ -4848,27 +4848,27 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>LongerContext</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>Load with {} context</source>
         <translation>Mit {} Kontext laden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>Memory has no room for a longer one.</source>
         <translation>Für einen längeren reicht der Speicher nicht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>Shorten it, attach less, or start a new chat.</source>
         <translation>Kürzen Sie die Nachricht, hängen Sie weniger an, oder beginnen Sie einen neuen Chat.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>The model was trained for no more.</source>
         <translation>Für mehr ist das Modell nicht trainiert.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/longer_context.py"/>
+        <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>Too long: the chat would have {} tokens, and the context holds {}.</source>
         <translation>Zu lang: Der Chat hätte {} Tokens, und der Kontext fasst {}.</translation>
     </message>
@@ -6882,247 +6882,247 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>RunDetails</name>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>A stop text ended the reply.</source>
         <translation>Ein Stopptext beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Accepted</source>
         <translation>Angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Chat template</source>
         <translation>Chat-Vorlage</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Earlier reply</source>
         <translation>Frühere Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>First token</source>
         <translation>Erstes Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>How fast it would have been without drafts was not measured.</source>
         <translation>Wie schnell es ohne Entwürfe gewesen wäre, wurde nicht gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>JSON schema</source>
         <translation>JSON-Schema</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Kernels</source>
         <translation>Kernel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Logits</source>
         <translation>Logits</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Other programs kept the machine busy, so speeds scatter.</source>
         <translation>Andere Programme haben den Rechner beschäftigt, darum streut das Tempo.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Paceline {}</source>
         <translation>Paceline {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Prompt</source>
         <translation>Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Ratio</source>
         <translation>Verhältnis</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Reasoning</source>
         <translation>Gedankengang</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Sampling</source>
         <translation>Ziehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Seed</source>
         <translation>Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Stop texts</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>The context was full.</source>
         <translation>Der Kontext war voll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>The model ended the reply.</source>
         <translation>Das Modell beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>The token limit ended the reply.</source>
         <translation>Die Token-Grenze beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>This reply was written without drafts: one token per step.</source>
         <translation>Diese Antwort entstand ohne Entwürfe: ein Token je Schritt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Tokens</source>
         <translation>Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Tokens at most</source>
         <translation>Token höchstens</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Without drafts</source>
         <translation>Ohne Entwürfe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>Without drafts these tokens would have taken {} to {} s; this took {} s. That is estimated from {} steps of this reply without a draft, and from what wider steps cost here.</source>
         <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} Schritten dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>You stopped the reply.</source>
         <translation>Sie haben die Antwort angehalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>frequency penalty {:g}</source>
         <translation>Häufigkeitsstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>llama-cpp-python {}</source>
         <translation>llama-cpp-python {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>not known yet whether they depend on the batch width</source>
         <translation>noch nicht bekannt, ob sie von der Breite des Batches abhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>presence penalty {:g}</source>
         <translation>Präsenzstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>repeat penalty {:g}</source>
         <translation>Wiederholungsstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>s</source>
         <translation>s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>t/s</source>
         <translation>t/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>temperature 0 (the likeliest token)</source>
         <translation>Temperatur 0 (das wahrscheinlichste Token)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>temperature {:g}</source>
         <translation>Temperatur {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>the same at every batch width, so the text does not depend on drafts</source>
         <translation>bei jeder Batch-Breite gleich, also hängt der Text nicht von Entwürfen ab</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>they depend on the batch width, so near-ties may fall either way</source>
         <translation>sie hängen von der Batch-Breite ab, also kann ein knapper Ausgang so oder so fallen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>your own</source>
         <translation>Ihre eigene</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{:,} tokens, {:,} of them still in the context</source>
         <translation>{:,} Token, {:,} davon noch im Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{} (up to {:.2g} apart)</source>
         <translation>{} (bis zu {:.2g} auseinander)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{} ({:,} rows compared)</source>
         <translation>{} ({:,} Zeilen verglichen)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{} at first, {} at the end</source>
         <translation>anfangs {}, am Ende {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{} logit biases</source>
         <translation>{} Logit-Verschiebungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/details.py"/>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>{} old messages were left out</source>
         <translation>{} alte Nachrichten wurden ausgelassen</translation>
     </message>
@@ -7211,17 +7211,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamenessStrip</name>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Stop the check</source>
         <translation>Prüfung anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Tokens compared</source>
         <translation>Verglichene Token</translation>
     </message>
@@ -7229,72 +7229,72 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamenessWords</name>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Both have before: “…{}”</source>
         <translation>Davor haben beide: „…{}“</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Exact mode (in the loading settings) avoids that.</source>
         <translation>Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>How far logits depend on the width of a batch was not looked at here yet.</source>
         <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde noch nicht untersucht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>If one logit changes by {:.3g}, plain decoding has the reply's token, too.</source>
         <translation>Ändert sich ein Logit um {:.3g}, hat auch das einfache Dekodieren das Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>No change of one logit gives plain decoding the reply's token.</source>
         <translation>Keine Änderung eines einzelnen Logits bringt das einfache Dekodieren zum Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding.</source>
         <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply made with other kernels, threads, devices or cache types?</source>
         <translation>So viel hat Rundung hier bisher nicht ausgemacht (bis zu {:.2g} in einem Logit). Wurde die Antwort mit anderen Kernels, Threads, Geräten oder Cache-Typen erzeugt?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here.</source>
         <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>The same: all {:,} tokens are what plain decoding gives.</source>
         <translation>Gleich: Alle {:,} Token sind, was einfaches Dekodieren ergibt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>This pair gives the same text with any strategy here, so this should not be; please report it with the run record.</source>
         <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melden Sie es mit dem gespeicherten Ablauf.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
         <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>Was the reply made with other settings or kernels, or not in exact mode?</source>
         <translation>Wurde die Antwort mit anderen Einstellungen oder Kernels erzeugt, oder nicht im exakten Modus?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>its end, or a token without text</source>
         <translation>ihr Ende oder ein Token ohne Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/sameness_strip.py"/>
+        <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>{:,} of {:,} tokens the same</source>
         <translation>{:,} von {:,} Token gleich</translation>
     </message>
@@ -7473,7 +7473,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamplingSliders</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Frequency</source>
         <translation>Häufigkeit</translation>
@@ -7489,7 +7489,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1.15; 1 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Min-p</source>
         <translation>Min-p</translation>
@@ -7510,13 +7510,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0.02 bis 0.1; 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Presence</source>
         <translation>Präsenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholungsstrafe</translation>
@@ -7532,19 +7532,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-p</source>
         <translation>Top-p</translation>
@@ -7571,52 +7571,52 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SeedField</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>A whole number from 0 to {}</source>
         <translation>Eine ganze Zahl von 0 bis {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Copy the seed</source>
         <translation>Seed kopieren</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Every reply draws a new seed.</source>
         <translation>Jede Antwort zieht einen neuen Seed.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Fixed</source>
         <translation>Fest</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Last reply's</source>
         <translation>Der letzten Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>New each time</source>
         <translation>Jedes Mal neu</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Seed</source>
         <translation>Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>The same seed gives the same reply to the same question, with any strategy. For comparisons.</source>
         <translation>Derselbe Seed ergibt auf dieselbe Frage dieselbe Antwort, mit jeder Strategie. Für Vergleiche.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Use the seed of the last reply</source>
         <translation>Den Seed der letzten Antwort verwenden</translation>
     </message>
@@ -7624,67 +7624,67 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SettingsBadge</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>At most {} tokens</source>
         <translation>Höchstens {} Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Free text</source>
         <translation>Freier Text</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Let this chat have what new chats begin with: “{}”</source>
         <translation>Diesem Chat geben, womit neue Chats beginnen: „{}“</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Logit bias</source>
         <translation>Logit-Verschiebung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>New seed each time</source>
         <translation>Jedes Mal neuer Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>No logit bias</source>
         <translation>Keine Logit-Verschiebung</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>No stop strings</source>
         <translation>Keine Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>No system prompt</source>
         <translation>Kein System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Reset</source>
         <translation>Zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Reset the settings of this chat</source>
         <translation>Die Einstellungen dieses Chats zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Seed {}</source>
         <translation>Seed {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Set for this chat, otherwise than in “{}”:
 {}
 A click shows it.</source>
@@ -7693,22 +7693,22 @@ A click shows it.</source>
 Ein Klick zeigt es.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Settings of this chat: {}</source>
         <translation>Einstellungen dieses Chats: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Stop strings</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/badge.py"/>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>{} more</source>
         <translation>{} weitere</translation>
     </message>
@@ -7963,37 +7963,37 @@ Vorgabe: {}</translation>
 <context>
     <name>SourceLegend</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>A smaller model guessed these words, and the target agreed</source>
         <translation>Ein kleineres Modell hat diese Wörter geraten, und das Ziel stimmte zu</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>Copied from earlier text that went on like this, and the target agreed</source>
         <translation>Aus früherem Text kopiert, der so weiterging, und das Ziel stimmte zu</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>The model that you chose wrote these words itself; it decides about all of them</source>
         <translation>Das Modell, das Sie gewählt haben, hat diese Wörter selbst geschrieben; es entscheidet über alle</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>Token colours: draft model, lookup; without colour: the target</source>
         <translation>Token-Farben: Entwurfsmodell, Lookup; ohne Farbe: das Zielmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>lookup</source>
         <translation>Lookup</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/view.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
         <source>target</source>
         <translation>Ziel</translation>
     </message>
@@ -8133,27 +8133,27 @@ Vorgabe: {}</translation>
 <context>
     <name>StopField</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Remove the stop string {}</source>
         <translation>Stopptext {} entfernen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Stop strings</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Text, then Enter</source>
         <translation>Text, dann Eingabe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>The reply ends before the first of these texts. Write \n for a line end and \t for a tab. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
         <translation>Die Antwort endet vor dem ersten dieser Texte. Schreiben Sie \n für ein Zeilenende und \t für einen Tabulator. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/fields.py"/>
+        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>“{}”: a click removes it</source>
         <translation>„{}“: Ein Klick entfernt ihn</translation>
     </message>
@@ -8435,82 +8435,82 @@ Vorgabe: {}</translation>
 <context>
     <name>TemplateEditor</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>A reply ends before {}.</source>
         <translation>Eine Antwort endet vor {}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Chat template</source>
         <translation>Chat-Vorlage</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Chat template of {}</source>
         <translation>Chat-Vorlage von {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Go on with the text</source>
         <translation>Den Text fortsetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>How a chat is written for the model. Yours is kept for this model.</source>
         <translation>Wie ein Chat für das Modell aufgeschrieben wird. Ihre Vorlage wird für dieses Modell behalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Plain text with User: and Assistant:</source>
         <translation>Einfacher Text mit User: und Assistant:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Prompt of this chat</source>
         <translation>Prompt dieses Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Reset to the file's own</source>
         <translation>Zurück zu der in der Datei</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Reset to the guess</source>
         <translation>Zurück zur geratenen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Start from another template</source>
         <translation>Mit einer anderen Vorlage beginnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Start from…</source>
         <translation>Beginnen mit…</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Template (Jinja)</source>
         <translation>Vorlage (Jinja)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>The file has no template that works, so this one is a guess. Yours is kept for this model.</source>
         <translation>Die Datei hat keine Vorlage, die funktioniert, also ist diese geraten. Ihre wird für dieses Modell behalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>The prompt follows as soon as the engine has time.</source>
         <translation>Der Prompt folgt, sobald die Engine Zeit hat.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Use this template</source>
         <translation>Diese Vorlage verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/template_editor.py"/>
+        <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>{:,} characters.</source>
         <translation>{:,} Zeichen.</translation>
     </message>
@@ -8832,27 +8832,27 @@ Vorgabe: {}</translation>
 <context>
     <name>VersionsController</name>
     <message>
-        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>A reply is being written.</source>
         <translation>Eine Antwort wird gerade geschrieben.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>No message of this chat has another version.</source>
         <translation>Keine Nachricht dieses Chats hat eine andere Version.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>The reply to the right was continued or edited, or its seed is not known.</source>
         <translation>Die Antwort rechts wurde fortgesetzt oder bearbeitet, oder ihr Seed ist nicht bekannt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>Version {} · {}</source>
         <translation>Version {} · {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/versions_controller.py"/>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>Writing…</source>
         <translation>Schreibe …</translation>
     </message>

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.chat.advice.reply_advice import MIN_STEPS, MIN_TOKENS, MOST, advise
+from paceline.chat.advice import MIN_STEPS, MIN_TOKENS, MOST, advise
 from paceline.engine.draft.registry import available
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.messages import DrafterStats, TurnStats

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paceline.chat.advice.control_advice import CACHE_BYTES, MIN_JUDGED, findings
+from paceline.chat.advice import CACHE_BYTES, MIN_JUDGED, findings
 from paceline.figures import Outlook, WidthCost
 from paceline.messages import ControlReported, ModelInfo
 

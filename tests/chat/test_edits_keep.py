@@ -9,7 +9,7 @@ import pytest
 
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
-from paceline.chat.later_turns import later_turns
+from paceline.chat.conversations import later_turns
 from paceline.hosting.wire import encode_command, frame
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ReplySettings, SamplingParams

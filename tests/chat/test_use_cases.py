@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.chat.advice.use_cases import USE_CASES, UseCase, can_be_used, recommend
+from paceline.chat.advice import USE_CASES, UseCase, can_be_used, recommend
 from paceline.engine.draft.strategy import Needs, parse_strategy
 
 

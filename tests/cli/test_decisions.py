@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from paceline.chat.advice.decisions import mix_of
+from paceline.chat.decisions import mix_of
 from paceline.cli.chat_run import decisions_in_words
 from paceline.figures import Decision, Reason
 from paceline.messages import StepCommitted

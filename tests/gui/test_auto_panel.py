@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
-from paceline.chat.advice.decisions import mix_of
+from paceline.chat.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from paceline.gui.speculation.headline_card import AdviceLine
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.panel import SpeculationPanel

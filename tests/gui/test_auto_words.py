@@ -9,7 +9,7 @@ import pytest
 
 from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
 from gui.fake_client import step_of
-from paceline.chat.advice.decisions import RECENT_STEPS, DecisionLog, is_news, judge, mix_of
+from paceline.chat.decisions import RECENT_STEPS, DecisionLog, is_news, judge, mix_of
 from paceline.engine.draft import grammar_drafter, registry
 from paceline.figures import Decision, Reason, Speedup
 from paceline.gui.chat.markdown.provenance import Provenance
@@ -30,7 +30,7 @@ from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
-    from paceline.chat.advice.decisions import Verdict
+    from paceline.chat.decisions import Verdict
     from paceline.messages import ControlReported, StepCommitted
 
 GAIN, LOSS = Speedup(1.5, 1.2, 1.9), Speedup(0.8, 0.7, 0.99)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.chat.pair import Pair
-from paceline.gui.sampling.badge import differences
+from paceline.gui.sampling.controller import differences
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
 from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.settings import ReplyPreset, Settings

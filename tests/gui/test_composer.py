@@ -8,8 +8,7 @@ from PySide6.QtGui import QAccessible, QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from paceline.conversation import Attachment, Message
-from paceline.gui.chat.composer import Composer
-from paceline.gui.chat.composer_edit import MAX_LINES
+from paceline.gui.chat.composer import MAX_LINES, Composer
 from paceline.gui.chat.context_meter import ContextUse
 
 if TYPE_CHECKING:

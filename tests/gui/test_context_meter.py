@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from paceline.conversation import Attachment, Conversation, Message
-from paceline.gui.chat import context_controller
+from paceline.gui.chat import composer_controllers
 from paceline.gui.chat.context_meter import (
     ContextMeter,
     ContextUse,
@@ -178,8 +178,8 @@ def test_an_open_popover_follows(meter: ContextMeter) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context_controller, "ASK_AFTER_MS", 0)
-    monkeypatch.setattr(context_controller, "FOLLOW_EVERY_MS", 0)
+    monkeypatch.setattr(composer_controllers, "ASK_AFTER_MS", 0)
+    monkeypatch.setattr(composer_controllers, "FOLLOW_EVERY_MS", 0)
 
 
 def meter_of(program: Program) -> ContextMeter:
@@ -299,7 +299,7 @@ class TestQuickly:
     def test_a_long_chat_is_put_together_between_other_events(
         self, program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(context_controller, "TURN_S", 0.0)
+        monkeypatch.setattr(composer_controllers, "TURN_S", 0.0)
         chat = Conversation("long")
         for number in range(400):
             role: Role = "assistant" if number % 2 else "user"

@@ -13,8 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
-from paceline.chat.advice import reply_advice
-from paceline.chat.advice.reply_advice import advise
+from paceline.chat.advice import advise, reply_advice
 from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look

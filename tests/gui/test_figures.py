@@ -14,7 +14,7 @@ from paceline.engine.draft import registry
 from paceline.figures import Kept
 from paceline.gui.chat.messages.reply_view import StatsLabel
 from paceline.gui.kit.fields import Number
-from paceline.gui.run import details
+from paceline.gui.run import cards
 from paceline.gui.state import figures
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
@@ -118,7 +118,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     words = {"gain": "pays here", "even": "about as much", "loss": "costs more than it gives"}
     assert words[tone] in head.sentence
     record = RunRecord("m", "finished", stats=stats)
-    assert details.figures(record)[2].tone == tone
+    assert cards.figures(record)[2].tone == tone
 
 
 def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlier_one() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 
 from gui.fake_client import FakeClient
-from paceline.gui.chat.unsent_controller import KEEP_AFTER_MS
+from paceline.gui.chat.composer_controllers import KEEP_AFTER_MS
 from paceline.gui.conversations.sidebar import UNDO_MS
 from paceline.gui.storage_controller import STORAGE
 from paceline.messages import Remember, StartTurn, TurnStarted
@@ -22,6 +21,7 @@ from paceline.storage.problems import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 

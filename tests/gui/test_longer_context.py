@@ -10,9 +10,9 @@ import pytest
 
 from gui.fake_client import model_info
 from paceline.chat.pair import Pair, PairState
-from paceline.gui.chat import context_controller
+from paceline.gui.chat import composer_controllers
+from paceline.gui.chat.composer_controllers import options_for
 from paceline.gui.chat.context_meter import ContextUse
-from paceline.gui.chat.longer_context import options_for
 from paceline.messages import (
     CountTokens,
     LoadPair,
@@ -54,7 +54,7 @@ class Planner:
 def program(
     make_program: Callable[..., Program], client: FakeClient, monkeypatch: pytest.MonkeyPatch
 ) -> Program:
-    monkeypatch.setattr(context_controller, "ASK_AFTER_MS", 0)
+    monkeypatch.setattr(composer_controllers, "ASK_AFTER_MS", 0)
     made = make_program()
     load(client)
     return made

@@ -176,7 +176,7 @@ def test_open_code_is_coloured_now_and_then(monkeypatch: pytest.MonkeyPatch) -> 
     for part in bits(code, 3):
         sheet.content.write(part)
     assert colours(sheet) != colours(whole), "not before it is time"
-    monkeypatch.setattr("paceline.gui.chat.markdown.live_code.INTERVAL_S", 0.0)
+    monkeypatch.setattr("paceline.gui.chat.markdown.build.INTERVAL_S", 0.0)
     sheet.content.renew()
     for part in bits(code, 3):
         sheet.content.write(part)
@@ -184,7 +184,7 @@ def test_open_code_is_coloured_now_and_then(monkeypatch: pytest.MonkeyPatch) -> 
     assert colours(sheet) == colours(whole)
     sheet.content.write(code + "   ")  # written anew
     assert colours(sheet) == colours(whole), "the colours stay"
-    monkeypatch.setattr("paceline.gui.chat.markdown.live_code.BUDGET_S", 0.0)
+    monkeypatch.setattr("paceline.gui.chat.markdown.build.BUDGET_S", 0.0)
     sheet.content.write(code + "    def g(): pass\n    def h(")
     slow = colours(sheet)
     sheet.content.write(code + "    def g(): pass\n    def h(): pass")

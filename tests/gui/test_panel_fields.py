@@ -11,8 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
 from paceline.gui.kit.fields import SliderField
-from paceline.gui.sampling.fields import SeedField, StopField
-from paceline.gui.sampling.reply_form import EXAMPLES, judge
+from paceline.gui.sampling.reply_form import EXAMPLES, SeedField, StopField, judge
 from paceline.messages import StartTurn, TurnFinished
 from paceline.params import MAX_SEED, ReplySettings
 

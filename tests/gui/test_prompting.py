@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.sampling.template_editor import TemplateEditor
+    from paceline.gui.sampling.prompting import TemplateEditor
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 OWN = "{{ messages[0].content }}"

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
-from paceline.chat.advice.reply_advice import Advice
+from paceline.chat.advice import Advice
 from paceline.engine.draft import grammar_drafter
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH

@@ -8,8 +8,8 @@ import pytest
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
-from paceline.gui.run import details
-from paceline.gui.run.sameness_strip import progress_words, result_words
+from paceline.gui.run import cards
+from paceline.gui.run.dialog import progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.messages import KernelUse, LogitBias, SamplingParams, StepCommitted, TurnStats
 from paceline.params import Prompting
@@ -35,12 +35,12 @@ FAILED = replace(
 
 
 def values(record: RunRecord) -> list[str]:
-    return [figure.value for figure in details.figures(record)]
+    return [figure.value for figure in cards.figures(record)]
 
 
 def test_the_figures_are_those_of_the_line_below_the_reply() -> None:
     assert values(RECORD) == ["41.2", "≈ 21.6", "1.91×", "71\u202f%", "0.4", "100"]
-    assert details.figures(RECORD)[2].tone == "gain"
+    assert cards.figures(RECORD)[2].tone == "gain"
 
 
 def test_a_reply_without_figures_has_those_of_its_steps() -> None:
@@ -56,12 +56,12 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
 def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) -> None:
     record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
     assert values(record)[:3] == ["41.2", "", ""]
-    assert details.figures(record)[2].tone is None
-    assert "without drafts" in details.plain_words(record)
+    assert cards.figures(record)[2].tone is None
+    assert "without drafts" in cards.plain_words(record)
 
 
 def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
-    (_, _, ratio, *_) = details.figures(replace(RECORD, stats=perhaps()))
+    (_, _, ratio, *_) = cards.figures(replace(RECORD, stats=perhaps()))
     assert (ratio.value, ratio.tone) == ("1.91×", "even")
 
 
@@ -71,7 +71,7 @@ def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
 def test_plain_decoding_is_an_estimate_and_says_from_what(
     steps: tuple[StepCommitted, ...], n_plain: int
 ) -> None:
-    assert details.plain_words(replace(RECORD, steps=steps)) == (
+    assert cards.plain_words(replace(RECORD, steps=steps)) == (
         "Without drafts these tokens would have taken 3.9 to 5.6 s; this took 2.0 s. That is "
         f"estimated from {n_plain} steps of this reply without a draft, and from what wider steps "
         "cost here."
@@ -80,50 +80,50 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
 
 def test_a_busy_machine_is_told() -> None:
     busy = replace(RECORD, stats=replace(STATS, machine_busy=True))
-    assert details.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
-    assert "busy" not in details.plain_words(RECORD)
+    assert cards.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
+    assert "busy" not in cards.plain_words(RECORD)
 
 
 @pytest.mark.parametrize("stats", [without_plain(), replace(STATS, plain_low=None)])
 def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
     record = replace(RECORD, stats=stats)
     assert values(record)[:3] == ["41.2", "", ""]
-    assert "not measured" in details.plain_words(record)
+    assert "not measured" in cards.plain_words(record)
 
 
 def test_the_time_is_the_prefill_s_and_the_steps() -> None:
-    times = details.times(RECORD)
+    times = cards.times(RECORD)
     assert times.prefill_s == STATS.prefill_s
     assert times.verify_s == pytest.approx(0.012 + 5 * 0.04)
     assert times.total_s == pytest.approx(STATS.total_s)
-    without = details.times(FAILED)
+    without = cards.times(FAILED)
     assert (without.prefill_s, without.total_s) == (0.0, pytest.approx(0.29))
 
 
 def test_a_change_of_strategy_is_told() -> None:
-    rows = dict(details.settings_rows(replace(RECORD, strategy="off")))
+    rows = dict(cards.settings_rows(replace(RECORD, strategy="off")))
     assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
     assert "Stop texts" not in rows
-    rows = dict(details.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
+    rows = dict(cards.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")
     assert "Reasoning" not in rows
-    rows = dict(details.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
+    rows = dict(cards.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
     assert (rows["Chat template"], rows["Reasoning"]) == ("your own", "low")
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
-    assert "Kernels" not in dict(details.settings_rows(RECORD))
-    assert "Kernels" not in dict(details.settings_rows(FAILED))
+    assert "Kernels" not in dict(cards.settings_rows(RECORD))
+    assert "Kernels" not in dict(cards.settings_rows(FAILED))
     uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
     stats = replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
-    rows = dict(details.settings_rows(replace(RECORD, stats=stats)))
+    rows = dict(cards.settings_rows(replace(RECORD, stats=stats)))
     assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
     assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
 
 
 def test_only_sampling_that_is_on_is_told() -> None:
-    words = details.sampling_words
+    words = cards.sampling_words
     assert words(SamplingParams()) == "temperature 0.7, top-k 40, top-p 0.95, min-p 0.05"
     assert "top-k" not in words(SamplingParams(temperature=0.0))
     many = SamplingParams(1, 0, 1, 0, 1.1, 0.2, 0.3, (LogitBias(1, 2.0),))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from paceline.chat.advice.use_cases import USE_CASES
+from paceline.chat.advice import USE_CASES
 from paceline.messages import LoadPair, Tune
 from strategies import strategy
 

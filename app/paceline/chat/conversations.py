@@ -4,6 +4,10 @@ Everything goes to a store at once. Only the shown conversation is in memory, it
 their steps, and one line about each of the others. Private conversations have a store of their own,
 in memory: which of the two is used is decided by id in `Conversations.store_of` and nowhere else,
 so that no word of a private chat can reach the disk. No Qt, no files, no engine.
+
+After an edit far up, an older branch may ask more than the shown one. Nothing is kept of an edit
+beside the tree: `later_turns` finds what another version of a message is followed by, as long as
+the shown branch asks the same questions after that message.
 """
 
 from __future__ import annotations
@@ -15,7 +19,13 @@ from typing import TYPE_CHECKING
 from paceline.chat.presets import check_settings
 from paceline.chat.reply import renamed, to_record, to_reply
 from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of
-from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
+from paceline.conversation import (
+    Conversation,
+    Message,
+    ViewPlace,
+    clean,
+    clean_message,
+)
 from paceline.errors import UserError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
@@ -23,10 +33,16 @@ if TYPE_CHECKING:
 
     from paceline.chat.reply import Reply
     from paceline.chat.store import ConversationStore
-    from paceline.conversation import Attachment, ConversationSummary, Role, SearchHit
+    from paceline.conversation import (
+        Attachment,
+        ConversationSummary,
+        Role,
+        SearchHit,
+    )
     from paceline.messages import StepCommitted
     from paceline.params import ReplySettings
     from paceline.run_record import RunRecord
+
 
 _YEAR_9999_S = 253_370_764_800
 
@@ -469,3 +485,50 @@ def _no_tree(why: str) -> UserError:
     return UserError(
         "broken-chat", f"The chat is damaged: {why}.", "Export it again from where it is whole."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LaterTurns:
+    """Turns that are brought up to date, one after the other.
+
+    Attributes:
+        question_id: The message of the question that is being answered.
+        n_questions: How many questions are asked.
+        n_asked: How many have been, the one under way included.
+    """
+
+    question_id: str
+    n_questions: int
+    n_asked: int
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the last one is under way, or answered."""
+        return self.n_asked >= self.n_questions
+
+
+def later_turns(conversation: Conversation) -> tuple[Message, ...]:
+    """Return the messages to ask and answer again, a question first; empty: there are none.
+
+    Of several older branches the longest counts, of equal ones the newest.
+    """
+    path = conversation.path()
+    if not path or path[-1].role != "assistant":
+        return ()
+    for place in range(len(path) - 1, -1, -1):
+        n_older, _ = conversation.place_of(path[place].message_id)
+        older = conversation.siblings(path[place].message_id)[:n_older]
+        versions = [m.message_id for m in reversed(older) if m.role == path[place].role]
+        branch = max((conversation.activate(v).path() for v in versions), key=len, default=())
+        pairs = zip(path[place + 1 :], branch[place + 1 :], strict=False)
+        rest = branch[len(path) :]
+        if rest and rest[0].role == "user" and all(_asks_the_same(*pair) for pair in pairs):
+            return rest
+    return ()
+
+
+def _asks_the_same(new: Message, old: Message) -> bool:
+    if new.role != old.role:
+        return False
+    same = new.content == old.content and new.attachments == old.attachments
+    return same or new.role == "assistant"

@@ -18,8 +18,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from paceline.chat.conversations import Conversations, DeletedMessages, without, without_reply
-from paceline.chat.later_turns import LaterTurns, later_turns
+from paceline.chat.conversations import (
+    Conversations,
+    DeletedMessages,
+    LaterTurns,
+    later_turns,
+    without,
+    without_reply,
+)
 from paceline.chat.reply import can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore

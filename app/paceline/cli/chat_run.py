@@ -32,7 +32,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
-from paceline.chat.advice.decisions import Mix
+from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import TurnError, decide_layers, notes_of

@@ -390,7 +390,7 @@ def collect_last(folder: Path) -> dict[str, Any]:
     Raises:
         UserError: Nothing is kept there.
     """
-    from paceline.chat.advice.reply_advice import advise  # imports all drafters, and NumPy
+    from paceline.chat.advice import advise  # imports all drafters, and NumPy
     from paceline.chat.last_run import load_last_run
 
     run = load_last_run(folder)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
-from paceline.chat.advice.control_advice import findings
-from paceline.chat.advice.reply_advice import MOST, advise
+from paceline.chat.advice import MOST, advise, findings
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QEvent
     from PySide6.QtGui import QShowEvent
 
-    from paceline.chat.advice.reply_advice import Advice
+    from paceline.chat.advice import Advice
     from paceline.chat.pair import PairState
     from paceline.chat.reply import Reply
     from paceline.gui.context import AppContext

@@ -17,12 +17,15 @@ from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.draft import grammar_drafter
 from paceline.gui.bench.controller import BenchController
-from paceline.gui.chat.context_controller import ContextMeterController
+from paceline.gui.chat.composer_controllers import (
+    AttachmentsController,
+    ContextMeterController,
+    LongerContext,
+    UnsentController,
+)
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
-from paceline.gui.chat.longer_context import LongerContext
 from paceline.gui.chat.markdown.formulas import shared_formulas
-from paceline.gui.chat.unsent_controller import AttachmentsController, UnsentController
 from paceline.gui.context import AppContext, ChatSignals
 from paceline.gui.conversations.controller import ConversationsController
 from paceline.gui.conversations.exchange import ExchangeController, ImportController
@@ -37,9 +40,8 @@ from paceline.gui.models.catalogue import Catalogue
 from paceline.gui.models.controller import ChatPairOffer, ModelsController
 from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.panel import PanelController
-from paceline.gui.run.controller import RunController
-from paceline.gui.run.hashes import ModelHashes
-from paceline.gui.run.versions_controller import VersionsController
+from paceline.gui.run.controller import ModelHashes, RunController
+from paceline.gui.run.versions import VersionsController
 from paceline.gui.sampling.controller import PresetsController, SamplingController
 from paceline.gui.sampling.presets import ReplyPresets
 from paceline.gui.sampling.prompting import PromptingController

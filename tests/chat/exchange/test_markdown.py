@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from paceline.chat.exchange.markdown import to_markdown
-from paceline.chat.exchange.words import Words
+from paceline.chat.exchange.words import Words, to_markdown
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record

@@ -13,7 +13,6 @@ the reply gets into the page unescaped, and only http and https become links.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from html import escape
@@ -23,7 +22,6 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from paceline.chat.difference import as_table, compare
-from paceline.chat.exchange.markdown import system_prompt_of
 from paceline.chat.exchange.words import (
     Sourcing,
     Words,
@@ -31,6 +29,7 @@ from paceline.chat.exchange.words import (
     end_line,
     figures_line,
     size_text,
+    system_prompt_of,
     token_line,
 )
 from paceline.chat.markdown import (
@@ -45,14 +44,16 @@ from paceline.chat.markdown import (
 )
 from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
-from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, StepCommitted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     from markdown_it.token import Token
 
     from paceline.chat.markdown import Piece
     from paceline.conversation import Conversation, Message
+    from paceline.figures import TokenTrace
     from paceline.run_record import RunRecord
 
 

@@ -17,8 +17,15 @@ from dataclasses import replace
 from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from paceline.chat.exchange.chat_json import FORMAT, from_json
-from paceline.chat.exchange.checks import LAST_SECOND, MAX_NAME_CHARS, MAX_TEXT_CHARS, broken, clean
+from paceline.chat.exchange.chat_json import (
+    FORMAT,
+    LAST_SECOND,
+    MAX_NAME_CHARS,
+    MAX_TEXT_CHARS,
+    broken,
+    clean,
+    from_json,
+)
 from paceline.conversation import Attachment, Conversation, Message, Role, title_of
 from paceline.errors import UserError
 

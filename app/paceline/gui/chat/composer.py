@@ -1,20 +1,23 @@
 """Where the user writes: a field that grows, files, one button that sends or stops, a hint.
 
 The composer never loses text: what cannot be sent stays in the field.
-
-Files that will go with the message are chips to look into and remove.
 """
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QSizeF, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QKeyEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -22,236 +25,175 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.chat.attachments import estimated_tokens, pasted
-from paceline.gui.chat.composer_edit import ComposerEdit
+from paceline.chat.attachments import pasted
 from paceline.gui.chat.context_meter import ContextMeter
-from paceline.gui.chat.messages.attachment_chips import (
-    attachment_note,
-    attachment_view,
-    show_file_icon,
-)
-from paceline.gui.kit.dialogs import closing_row
-from paceline.gui.kit.flow_layout import FlowLayout
+from paceline.gui.chat.markdown.format import TEXT_PX
+from paceline.gui.chat.messages.attachment_chips import DraftAttachments
+from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import GAP, icon_size
-from paceline.gui.look.theme import restyle
+from paceline.gui.look.scale import icon_size
+from paceline.gui.look.theme import restyle, ui_font
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QKeyEvent, QResizeEvent
+    from PySide6.QtGui import (
+        QDragEnterEvent,
+        QDragMoveEvent,
+        QFocusEvent,
+        QInputMethodEvent,
+        QKeyEvent,
+        QResizeEvent,
+    )
 
     from paceline.conversation import Attachment, Message
+    from paceline.settings import SendKey
 
 
-_CROSS_PX = 12
-_NAME_CHARS = 20
-_PREVIEW_SIZE = (720, 520)
-_METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
-_HELD_SHARE = 2.0  # the same of the button of a message that is held back
+MAX_LINES = 10
+LARGE_PASTE_BYTES = 20_000
+"""A longer text is better sent as a file: then its end is marked for the model."""
 
 
-class DraftChip(QFrame):
-    """One file: a click shows its text, the cross or Delete takes it away."""
+class ComposerEdit(QPlainTextEdit):
+    """A text field of 1 to 10 lines, in which Enter sends."""
 
-    remove_requested = Signal(object)
-    preview_requested = Signal(object)
+    send_requested = Signal()
+    stop_requested = Signal()
+    focus_changed = Signal(bool)
+    files_pasted = Signal(list)
+    """Paths of files that were pasted."""
+    large_text_pasted = Signal(str)
+    """It is in the field already."""
+    edit_last_requested = Signal()
+    """Up was pressed in the empty field."""
 
-    def __init__(self, attachment: Attachment) -> None:
-        super().__init__()
-        self.setProperty("kind", "draft_chip")
-        self.attachment = attachment
-        self.name = _ChipButton()
-        self.name.setProperty("kind", "draft_chip")
-        self.name.clicked.connect(self._on_preview)
-        self.name.deleted.connect(self._on_remove)
-        self.cross = _ChipButton()
-        self.cross.setProperty("kind", "draft_chip")
-        self.cross.setText("✕")
-        self.cross.clicked.connect(self._on_remove)
-        self.cross.deleted.connect(self._on_remove)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(1, 1, 1, 1)
-        row.setSpacing(0)
-        row.addWidget(self.name)
-        row.addWidget(self.cross)
-        self._say()
-        show_file_icon(self.name)
-        self.cross.setIcon(look.icon("close"))
-        if not self.cross.icon().isNull():
-            self.cross.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        self._set_icon_sizes()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._set_icon_sizes()
-
-    def _set_icon_sizes(self) -> None:
-        self.name.setIconSize(icon_size())
-        self.cross.setIconSize(icon_size(_CROSS_PX))
-
-    def _say(self) -> None:
-        name = self.attachment.name
-        size = QLocale().formattedDataSize(self.attachment.n_bytes, 1)
-        n_tokens = f"{estimated_tokens(self.attachment):,}"
-        tokens = self.tr("≈ {} tokens").format(n_tokens)
-        self.name.setText(f"{_shortened(name)} · {size} · {tokens}".replace("&", "&&"))
-        self.name.setAccessibleName(
-            self.tr("Attached file {}, {}, about {} tokens").format(name, size, n_tokens)
-        )
-        self.name.setToolTip(self.tr("Look into {}; Delete takes it away").format(name))
-        self.cross.setAccessibleName(self.tr("Do not attach {}").format(name))
-        self.cross.setToolTip(self.tr("Do not attach this file"))
-
-    @Slot()
-    def _on_preview(self) -> None:
-        self.preview_requested.emit(self.attachment)
-
-    @Slot()
-    def _on_remove(self) -> None:
-        self.remove_requested.emit(self)
-
-
-class _ChipButton(QToolButton):
-    deleted = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete takes the file away, Enter clicks."""
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.deleted.emit()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()
-        else:
-            super().keyPressEvent(event)
-
-
-class DraftAttachments(QWidget):
-    """All files of the message; hidden while there are none."""
-
-    changed = Signal()
-    emptied = Signal()
-    """The last one, which had the keyboard, was taken away."""
+    max_lines = MAX_LINES
 
     def __init__(self, parent: QWidget | None = None) -> None:
+        self._hint = ""
         super().__init__(parent)
-        self.setAccessibleName(self.tr("Attached files"))
-        self.chips: list[DraftChip] = []
-        self.preview: AttachmentPreview | None = None
-        self._flow = FlowLayout(self)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.hide()
-
-    @property
-    def attachments(self) -> tuple[Attachment, ...]:
-        """The files, in the order in which they were added."""
-        return tuple(chip.attachment for chip in self.chips)
-
-    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Replace all files by these."""
-        if tuple(attachments) == self.attachments:
-            return
-        for chip in self.chips:
-            self._drop(chip)
-        self.chips = []
-        self._add(attachments)
-
-    def add(self, attachments: Sequence[Attachment]) -> None:
-        """Add these files; a file that is there already is not added again."""
-        there = self.attachments
-        new = [attachment for attachment in attachments if attachment not in there]
-        if new:
-            self._add(new)
-
-    def _add(self, attachments: Sequence[Attachment]) -> None:
-        for attachment in dict.fromkeys(attachments):
-            chip = DraftChip(attachment)
-            chip.remove_requested.connect(self._on_remove)
-            chip.preview_requested.connect(self._on_preview)
-            self.chips.append(chip)
-            self._flow.addWidget(chip)
-        self._update()
-
-    def _drop(self, chip: DraftChip) -> None:
-        self._flow.removeWidget(chip)
-        chip.hide()
-        chip.deleteLater()
-
-    def _update(self) -> None:
-        self.setVisible(bool(self.chips))
+        self.setFont(ui_font(TEXT_PX))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(2)
+        self._is_composing = False
+        self._send_key: SendKey = "enter"
+        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
         self._fit()
-        self.changed.emit()
+
+    def set_hint(self, words: str) -> None:
+        """Say in the empty field what it is for: one line, which ends early where it is narrow."""
+        self._hint = words
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        room = self.viewport().width() - 2 * ceil(self.document().documentMargin()) - 1
+        words = self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, room)
+        if words != self.placeholderText():
+            self.setPlaceholderText(words)
+
+    def set_send_key(self, key: SendKey) -> None:
+        """What sends: Enter, or Ctrl+Enter, which then leaves Enter to new lines."""
+        self._send_key = key
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The send key sends, Enter otherwise makes a new line, Esc stops."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.stop_requested.emit()
+        elif event.key() == Qt.Key.Key_Up and not self.toPlainText() and not event.modifiers():
+            self.edit_last_requested.emit()
+        elif event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+        elif self._sends(event.modifiers()):
+            # While an input method is composing, Enter takes its proposal.
+            if not self._is_composing:
+                self.send_requested.emit()
+        else:
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+
+    def _sends(self, modifiers: Qt.KeyboardModifier) -> bool:
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            return True
+        return self._send_key == "enter" and not modifiers & Qt.KeyboardModifier.ShiftModifier
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """Know whether an input method is at work."""
+        self._is_composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text, or the names of files that are to be attached."""
+        if paths := local_files(source):
+            self.files_pasted.emit(paths)
+        elif source.hasText():
+            text = source.text()
+            self.insertPlainText(text)
+            self.ensureCursorVisible()
+            if len(text.encode(errors="replace")) > LARGE_PASTE_BYTES:
+                self.large_text_pasted.emit(text)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Leave files to the window."""
+        if local_files(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Leave files to the window."""
+        if local_files(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragMoveEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell the frame, which shows the ring."""
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)  # noqa: FBT003
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell the frame, which shows the ring."""
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)  # noqa: FBT003
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out again: lines break at other places now."""
         super().resizeEvent(event)
         self._fit()
+        self._show_hint()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another font needs another height."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+            self._show_hint()
+
+    @Slot(QSizeF)
+    def _on_size_changed(self, _size: QSizeF) -> None:
+        self._fit()
 
     def _fit(self) -> None:
-        for chip in self.chips:
-            chip.ensurePolished()
-        self.setFixedHeight(self._flow.heightForWidth(self.width()) if self.chips else 0)
-
-    @Slot(object)
-    def _on_remove(self, chip: DraftChip) -> None:
-        at = self.chips.index(chip)
-        had_focus = chip.isAncestorOf(self.focusWidget() or self)
-        self.chips.remove(chip)
-        self._drop(chip)
-        if had_focus and self.chips:
-            self.chips[min(at, len(self.chips) - 1)].name.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._update()
-        if not self.chips:
-            self.emptied.emit()
-
-    @Slot(object)
-    def _on_preview(self, attachment: Attachment) -> None:
-        self.preview = AttachmentPreview(attachment, self.window())
-        self.preview.open()
+        # A plain-text layout counts its height in lines.
+        n_lines = min(max(1, round(self.document().size().height())), self.max_lines)
+        margins = 2 * self.document().documentMargin()
+        height = ceil(n_lines * self.fontMetrics().lineSpacing() + margins) + 2
+        is_full = n_lines == self.max_lines
+        self.setVerticalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if is_full
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        if height != self.height():
+            self.setFixedHeight(height)
 
 
-class AttachmentPreview(QDialog):
-    """The text of a file as the model will read it; Esc closes it."""
-
-    def __init__(self, attachment: Attachment, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(attachment.name)
-        self.resize(*_PREVIEW_SIZE)
-        self.text = attachment_view(attachment)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        inner = QVBoxLayout()
-        inner.setContentsMargins(GAP, GAP, GAP, GAP)
-        inner.addWidget(self.text, 1)
-        note = attachment_note(attachment)
-        if note:
-            label = QLabel(note)
-            label.setProperty("role", "small")
-            label.setWordWrap(True)
-            inner.addWidget(label)
-        rows.addLayout(inner, 1)
-        rows.addWidget(closing_row(self))
-        self.text.setFocus()
-
-
-def _shortened(name: str) -> str:
-    """A name of at most 20 characters, with its beginning and its ending."""
-    if len(name) <= _NAME_CHARS:
-        return name
-    return f"{name[: _NAME_CHARS - 8]}…{name[-7:]}"
+_METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
+_HELD_SHARE = 2.0  # the same of the button of a message that is held back
 
 
 _ICON_PX = 18

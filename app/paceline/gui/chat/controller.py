@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from paceline.chat.advice.decisions import mix_of
-from paceline.chat.later_turns import later_turns
+from paceline.chat.conversations import later_turns
+from paceline.chat.decisions import mix_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.markdown.code import file_pattern

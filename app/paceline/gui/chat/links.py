@@ -1,4 +1,4 @@
-"""What to show of an address before it is opened, and whether it may not be what it seems.
+"""What the texts of messages ask of the window, and what to show of an address before it is opened.
 
 A link's text says nothing of where it leads, and letters of other scripts look like ours: so the
 host is shown as it is sent (punycode), and said if it mixes scripts or hides a name in front of
@@ -9,7 +9,19 @@ from __future__ import annotations
 
 import unicodedata
 
-from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal
+
+
+class MessageRequests(QObject):
+    """One object for a whole conversation, so that no part has to pass its signals on."""
+
+    link_activated = Signal(str)
+    """An http or https address; whether it is opened is for the receiver to ask."""
+    code_save_requested = Signal(str, str)
+    """A block's language as the author named it, and its code."""
+    code_wrap_requested = Signal()
+    """Long lines of code are to be shown the other way."""
+
 
 _CONTEXT = "Links"
 MAX_LINK_CHARS = 200

@@ -1,6 +1,6 @@
 """The conversation: bubbles and replies in one scrolling column.
 
-Runs on the main thread. Replies collect what they get, and `WritingPace` says when they write it.
+Runs on the main thread. Replies collect what they get; `WritingPace` says when they write it.
 `MessagePages` decides which messages have a view at all, `MessageWalk` moves between them.
 """
 
@@ -9,140 +9,38 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 from paceline.conversation import ViewPlace
 from paceline.gui.chat.composer import Composer
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import any_word
-from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.chat.messages.message_actions import Act
-from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, MessageList
-from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
+from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, LegendLine, MessageList
+from paceline.gui.chat.messages.message_pages import TURN_S, MessagePages, MessageWalk, WritingPace
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
-from paceline.gui.chat.writing_pace import TURN_S, WritingPace
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
 
     from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
     from paceline.gui.state.settings_store import Setting
     from paceline.gui.state.sources import Sources
     from paceline.settings import SendKey
-
-
-_LINE_PX = 24
-_SWATCH = (18, 14)
-
-
-class _Swatch(QWidget):
-    """A piece of ground with the line below it, as in a reply, in two colours of the theme."""
-
-    def __init__(self, ground: str, line: str, *, dotted: bool = False) -> None:
-        super().__init__()
-        self._ground, self._line = ground, line
-        self._is_dotted = dotted
-        self.setFixedSize(*map(px, _SWATCH))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedSize(*map(px, _SWATCH))
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(getattr(look.theme, self._ground)))
-        box = QRectF(self.rect())
-        painter.drawRoundedRect(box.adjusted(0, 0, 0, -1), 3, 3)
-        pen = QPen(QColor(getattr(look.theme, self._line)), 2)
-        if self._is_dotted:
-            pen.setDashPattern([1, 1])
-            pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        painter.setPen(pen)
-        y = box.bottom() - 1
-        painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-
-
-class SourceLegend(QWidget):
-    """Names the draft model's colour, the lookups' colour and the target's."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        for swatch, text, what in (
-            (_Swatch("accent_soft", "accent"), self.tr("draft model"), self.tr(
-                "A smaller model guessed these words, and the target agreed"
-            )),
-            (_Swatch("lookup_soft", "lookup", dotted=True), self.tr("lookup"), self.tr(
-                "Copied from earlier text that went on like this, and the target agreed"
-            )),
-            (_Swatch("surface", "line_strong"), self.tr("target"), self.tr(
-                "The model that you chose wrote these words itself; it decides about all of them"
-            )),
-        ):  # fmt: skip
-            label = QLabel(text)
-            label.setProperty("role", "small")
-            label.setToolTip(what)
-            layout.addWidget(swatch)
-            layout.addWidget(label)
-            layout.addSpacing(10)
-        layout.addStretch(1)
-        self.setAccessibleName(
-            self.tr("Token colours: draft model, lookup; without colour: the target")
-        )
-
-
-class LegendLine(QWidget):
-    """The legend below a conversation, and the way to its end; the room is kept for both."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._legend = SourceLegend()
-        self._legend.hide()
-        self.to_end = QToolButton()
-        self.to_end.setProperty("kind", "link")
-        self.to_end.setText(self.tr("↓ Latest"))
-        self.to_end.setAccessibleName(self.tr("Go to the latest message"))
-        self.to_end.hide()
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_PX)
-        inner = QHBoxLayout(column)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(self._legend)
-        inner.addStretch(1)
-        inner.addWidget(self.to_end)
-        self.setFixedHeight(px(_LINE_PX))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
-        row.addStretch(1)
-        row.addWidget(column, 1000)
-        row.addStretch(1)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedHeight(px(_LINE_PX))
-
-    def show_legend(self, *, wanted: bool) -> None:
-        """Show the legend, or leave its room empty."""
-        self._legend.setVisible(wanted)
 
 
 _N_DELETED = 3

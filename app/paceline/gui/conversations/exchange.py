@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,10 +24,9 @@ from PySide6.QtGui import QGuiApplication
 from paceline import __version__
 from paceline.bench.report import is_passport, parse_passport
 from paceline.chat.exchange.chat_json import dumped, to_json
-from paceline.chat.exchange.markdown import to_markdown
 from paceline.chat.exchange.page import Look, PageColours, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
-from paceline.chat.exchange.words import Sourcing, Words
+from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
@@ -36,6 +34,8 @@ from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.state.figures import cut_words, edited_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from paceline.bench.runs import Report
     from paceline.chat.session import ChatSession
     from paceline.conversation import Conversation

@@ -1,4 +1,6 @@
-"""The cards of a run: its figures, its drafters, its models with their hashes.
+"""A run record in words, and its cards: figures, drafters, models with their hashes.
+
+What is not known is left out, so that a reply that failed or was interrupted shows the rest.
 
 Who drafted what is a table in llama.cpp's words, and bars by the place in the draft. Of a model's
 hashes the whole file's is on demand.
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QDateTime, QEvent, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -26,16 +28,243 @@ from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
-from paceline.gui.run import details
-from paceline.gui.state.figures import DrafterRow, drafter_rows, model_rows, percent_text
+from paceline.gui.state.figures import (
+    DrafterRow,
+    drafter_rows,
+    kept_words,
+    kernel_words,
+    model_rows,
+    percent_text,
+    ratio_text,
+    seconds_text,
+    speed_text,
+)
+from paceline.gui.state.metrics import TimeShares
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from paceline.figures import SpeedupVerdict
+    from paceline.gui.kit.card import Row
     from paceline.gui.state.metrics import StepMetrics
     from paceline.gui.state.sources import Sources
-    from paceline.messages import DraftCount, StepCommitted
+    from paceline.messages import DraftCount, StepCommitted, TurnStats
+    from paceline.params import SamplingParams
     from paceline.run_record import ModelRecord, RunRecord
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("RunDetails", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A large figure with what it means; `value` is empty where it is not known."""
+
+    caption: str
+    value: str
+    unit: str = ""
+    tone: SpeedupVerdict | None = None
+
+
+def figures(record: RunRecord) -> tuple[Figure, ...]:
+    """The large figures of a run."""
+    speed, rate = speed_of(record), acceptance_of(record)
+    speedup = record.stats.speedup if record.stats is not None else None
+    plain = record.stats.plain_tokens_per_s if record.stats is not None and speedup else None
+    first = record.first_token_s
+    n_tokens = sum(len(step.tokens) for step in record.steps)
+    if record.stats is not None:
+        n_tokens = record.stats.n_generated
+    return (
+        Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
+        Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
+        Figure(
+            _tr("Ratio"),
+            ratio_text(speedup.ratio) if speedup is not None else "",
+            tone=speedup.verdict if speedup is not None else None,
+        ),
+        Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
+        Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
+        Figure(_tr("Tokens"), f"{n_tokens:,}" if n_tokens else ""),
+    )
+
+
+def speed_of(record: RunRecord) -> float | None:
+    """Tokens per second; of a reply without figures from its steps, None without any."""
+    if record.stats is not None:
+        return record.stats.tokens_per_s
+    seconds = sum(step.total_s for step in record.steps)
+    n_tokens = sum(len(step.tokens) for step in record.steps)
+    return n_tokens / seconds if seconds > 0 and n_tokens else None
+
+
+def acceptance_of(record: RunRecord) -> float | None:
+    """Accepted of the judged tokens, 0..1."""
+    if record.stats is not None:
+        return record.stats.acceptance_rate
+    counts = [count for step in record.steps for count in step.drafted]
+    judged = sum(count.n_drafted - count.n_discarded for count in counts)
+    return sum(count.n_accepted for count in counts) / judged if judged > 0 else None
+
+
+def figures_words(record: RunRecord) -> str:
+    """The figures in one line, without those that are not known."""
+    return " · ".join(
+        f"{figure.caption} {figure.value} {figure.unit}".rstrip()
+        for figure in figures(record)
+        if figure.value
+    )
+
+
+def plain_words(record: RunRecord) -> str:
+    """What plain decoding would have taken; an estimate, and how it was made."""
+    stats = record.stats
+    if stats is None:
+        return ""
+    if not stats.n_drafted:
+        return _tr("This reply was written without drafts: one token per step.")
+    low, high = stats.plain_low, stats.plain_high
+    if not (stats.speedup and low and high):
+        return _tr("How fast it would have been without drafts was not measured.")
+    n, n_plain = stats.n_generated, sum(step.plain for step in record.steps)
+    words = _tr(
+        "Without drafts these tokens would have taken {} to {} s; this took {} s. That is "
+        "estimated from {} steps of this reply without a draft, and from what wider steps cost "
+        "here."
+    ).format(seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s), n_plain)
+    if stats.machine_busy:
+        words += " " + _tr("Other programs kept the machine busy, so speeds scatter.")
+    return words
+
+
+def ending_words(record: RunRecord) -> str:
+    """How the reply ended; empty where it failed."""
+    words = {
+        "eog": _tr("The model ended the reply."),
+        "stop": _tr("A stop text ended the reply."),
+        "length": _tr("The token limit ended the reply."),
+        "context": _tr("The context was full."),
+        "cancelled": _tr("You stopped the reply."),
+    }
+    return words.get(record.reason or "", "")
+
+
+def times(record: RunRecord) -> TimeShares:
+    """Where the time went, prefill included; from the steps where there are no figures."""
+    verify = sum(step.verify_s for step in record.steps)
+    draft = sum(step.draft_s for step in record.steps)
+    sample = sum(step.sample_s for step in record.steps)
+    stats = record.stats
+    decode = stats.decode_s if stats is not None else sum(step.total_s for step in record.steps)
+    rest = max(decode - verify - draft - sample, 0.0)
+    prefill = stats.prefill_s if stats is not None else 0.0
+    if not record.steps:
+        return TimeShares(prefill_s=prefill, rest_s=rest)
+    return TimeShares(verify, draft, sample, rest, prefill)
+
+
+def heading(record: RunRecord) -> str:
+    """When and how, in one line."""
+    parts = [record.strategy or record.asked_strategy]
+    if record.started_s:
+        when = QDateTime.fromSecsSinceEpoch(int(record.started_s))
+        parts.insert(0, QLocale().toString(when, "d MMM yyyy HH:mm"))
+    if record.error is None:  # the error is shown above, in full
+        parts.append(ending_words(record))
+    return " · ".join(filter(None, parts))
+
+
+def settings_rows(record: RunRecord) -> tuple[Row, ...]:
+    """What the reply was asked with."""
+    strategy = record.asked_strategy or record.strategy
+    if record.strategy and record.strategy != strategy:
+        strategy = _tr("{} at first, {} at the end").format(strategy, record.strategy)
+    rows = [(_tr("Strategy"), strategy), (_tr("Sampling"), sampling_words(record.sampling))]
+    if record.seed is not None:
+        rows.append((_tr("Seed"), str(record.seed)))
+    if record.stats is not None and record.stats.kept is not None:
+        rows.append((_tr("Earlier reply"), kept_words(record.stats.kept)))
+    if record.max_tokens:
+        rows.append((_tr("Tokens at most"), f"{record.max_tokens:,}"))
+    if record.prompting.template:
+        rows.append((_tr("Chat template"), _tr("your own")))
+    if record.prompting.think:
+        rows.append((_tr("Reasoning"), record.prompting.think))
+    if record.stop:
+        rows.append((_tr("Stop texts"), ", ".join(repr(text) for text in record.stop)))
+    constraint = record.sampling.json_schema or record.sampling.grammar
+    if constraint:
+        name = _tr("JSON schema") if record.sampling.json_schema else _tr("Grammar")
+        rows.append((name, constraint))
+    if record.n_cut:
+        rows.append((_tr("Context"), _tr("{} old messages were left out").format(record.n_cut)))
+    rows += _prompt_rows(record)
+    versions = [
+        text.format(version)
+        for text, version in (
+            (_tr("Paceline {}"), record.app_version),
+            (_tr("llama-cpp-python {}"), record.engine_version),
+        )
+        if version
+    ]
+    if versions:
+        rows.append((_tr("Versions"), ", ".join(versions)))
+    return tuple(row for row in rows if row[1])
+
+
+def _prompt_rows(record: RunRecord) -> list[Row]:
+    stats = record.stats
+    if stats is None:
+        return []
+    rows = [
+        (
+            _tr("Prompt"),
+            _tr("{:,} tokens, {:,} of them still in the context").format(
+                stats.n_prompt, stats.n_reused
+            ),
+        )
+    ]
+    if stats.kernels:
+        rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
+    rows.append((_tr("Logits"), logit_words(stats)))
+    return rows
+
+
+def logit_words(stats: TurnStats) -> str:
+    """Whether the text can depend on drafts, and what that was concluded from."""
+    if stats.batch_invariant is None:
+        return _tr("not known yet whether they depend on the batch width")
+    if not stats.batch_invariant:
+        most = stats.logit_difference
+        words = _tr("they depend on the batch width, so near-ties may fall either way")
+        return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, most)
+    words = _tr("the same at every batch width, so the text does not depend on drafts")
+    n_rows = stats.n_rows_compared
+    return _tr("{} ({:,} rows compared)").format(words, n_rows) if n_rows else words
+
+
+def sampling_words(sampling: SamplingParams) -> str:
+    """The settings that are not off."""
+    if sampling.temperature == 0:
+        parts = [_tr("temperature 0 (the likeliest token)")]
+    else:
+        parts = [_tr("temperature {:g}").format(sampling.temperature)]
+        if sampling.top_k:
+            parts.append(f"top-k {sampling.top_k}")
+        if sampling.top_p < 1:
+            parts.append(f"top-p {sampling.top_p:g}")
+        if sampling.min_p:
+            parts.append(f"min-p {sampling.min_p:g}")
+    if sampling.repeat_penalty != 1:
+        parts.append(_tr("repeat penalty {:g}").format(sampling.repeat_penalty))
+    if sampling.presence_penalty:
+        parts.append(_tr("presence penalty {:g}").format(sampling.presence_penalty))
+    if sampling.frequency_penalty:
+        parts.append(_tr("frequency penalty {:g}").format(sampling.frequency_penalty))
+    if sampling.logit_bias:
+        parts.append(_tr("{} logit biases").format(len(sampling.logit_bias)))
+    return ", ".join(parts)
 
 
 class FiguresCard(Card):
@@ -60,14 +289,13 @@ class FiguresCard(Card):
 
     def show_record(self, record: RunRecord) -> None:
         """Show the figures of this run."""
-        self.heading.setText(details.heading(record))
-        words = details.plain_words(record)
+        self.heading.setText(heading(record))
+        words = plain_words(record)
         self.plain.setText(words)
         self.plain.setVisible(bool(words))
-        figures = details.figures(record)
-        while len(self.values) < len(figures):
-            self._add_column()
-        for at, figure in enumerate(figures):
+        for at, figure in enumerate(figures(record)):
+            if at == len(self.values):
+                self._add_column()
             value = self.values[at]
             caption = self._grid.itemAtPosition(0, at)
             assert caption is not None

@@ -21,8 +21,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_breaks
 from paceline.gui.look.scale import px
-from paceline.gui.sampling.fields import SeedField, StopField
-from paceline.gui.sampling.reply_form import ReplyForm
+from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
 from paceline.params import MAX_TOKENS, Prompting, ReplySettings, range_of
 

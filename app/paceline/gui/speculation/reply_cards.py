@@ -30,7 +30,7 @@ from paceline.gui.state.auto_words import PairAdvice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.chat.advice.reply_advice import Advice
+    from paceline.chat.advice import Advice
     from paceline.gui.state.figures import DrafterRow, Headline
 
 

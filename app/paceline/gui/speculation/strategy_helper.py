@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.chat.advice.use_cases import USE_CASES, UseCase, recommend
+from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
 from paceline.errors import UserError
 from paceline.gui.kit.card import Card
@@ -30,7 +30,7 @@ from paceline.sizes import readable_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.chat.advice.use_cases import UseCase
+    from paceline.chat.advice import UseCase
     from paceline.gui.context import AppContext
 
 

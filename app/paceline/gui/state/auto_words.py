@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.chat.advice.decisions import judge
-from paceline.chat.advice.reply_advice import Advice
+from paceline.chat.advice import Advice
+from paceline.chat.decisions import judge
 from paceline.engine.auto.acceptance import PLACE_OF
 from paceline.gui.state.figures import duration_text, percent_text, ratio_text
 from paceline.sizes import readable_size
@@ -21,8 +21,8 @@ from paceline.sizes import readable_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.chat.advice.control_advice import Finding
-    from paceline.chat.advice.decisions import Mix, Verdict
+    from paceline.chat.advice import Finding
+    from paceline.chat.decisions import Mix, Verdict
     from paceline.figures import Decision, Outlook, Reason, Speedup, WidthCost
     from paceline.gui.state.sources import Kind, Sources
     from paceline.messages import ControlReported

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from paceline.chat.advice.decisions import DecisionLog, Verdict, is_news, judge
+from paceline.chat.decisions import DecisionLog, Verdict, is_news, judge
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import drafters_named
 from paceline.gui.state.auto_words import sentence

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QTextDocument, QWheelEvent
     from PySide6.QtWidgets import QAbstractSlider
 
+    from paceline.gui.chat.links import MessageRequests
     from paceline.gui.chat.markdown.inline import Mark
-    from paceline.gui.chat.markdown.requests import MessageRequests
 
 MAX_CODE_BUTTONS = 100
 """Blocks of code with buttons in one message: each takes the time of four widgets."""

@@ -21,13 +21,11 @@ from paceline.chat.markdown import (
     shared_parser,
     split_at_caps,
 )
-from paceline.gui.chat.markdown.build import Builder
+from paceline.gui.chat.markdown.build import Builder, LiveCode
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
 from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
 from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, shared_formulas
-from paceline.gui.chat.markdown.inline import Mark
-from paceline.gui.chat.markdown.live_code import LiveCode
 from paceline.gui.chat.markdown.provenance import (
     Provenance,
     Segment,
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
 
     from paceline.gui.chat.markdown.formulas import PlacedFormula
+    from paceline.gui.chat.markdown.inline import Mark
 
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}

@@ -36,7 +36,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
 
-from paceline.gui.chat.links import describe_link
+from paceline.gui.chat.links import MessageRequests, describe_link
 from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
 from paceline.gui.chat.markdown.cuts import link_target
 from paceline.gui.chat.markdown.document import MarkdownDocument
@@ -44,7 +44,6 @@ from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDI
 from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.paint import GroundPainter, formula_rect
-from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.auto_words import step_decision

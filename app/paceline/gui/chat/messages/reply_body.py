@@ -15,9 +15,9 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import Hits
-from paceline.gui.chat.markdown.requests import MessageRequests
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.kit.card import FoldHeader
 from paceline.gui.look.current import look

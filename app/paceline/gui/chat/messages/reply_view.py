@@ -34,7 +34,7 @@ from paceline.gui.look.scale import px
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.links import MessageRequests
     from paceline.gui.chat.markdown.view import MessageView
     from paceline.gui.chat.messages.message_actions import MessageActions
     from paceline.gui.chat.messages.message_item import ShownMessage

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.chat.composer_edit import ComposerEdit
+from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
@@ -25,7 +25,7 @@ from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from paceline.gui.chat.markdown.requests import MessageRequests
+    from paceline.gui.chat.links import MessageRequests
     from paceline.gui.chat.messages.message_actions import MessageActions
     from paceline.gui.chat.messages.message_item import ShownMessage
     from paceline.gui.state.settings_store import Setting

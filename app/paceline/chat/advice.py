@@ -8,20 +8,24 @@ is judged by its own figures. Small samples give no advice, because a setting th
 noise is changed back for noise.
 
 A strategy's text is changed and not written anew, so that users find their own settings again.
+
+Beside the replies, what Auto measures says two things about the loaded pair (`findings`),
+and a small table names a strategy to start with for a kind of work (`recommend`; sources:
+`docs/speculative.md` of llama.cpp, and how each lookup works).
+
 Pure functions, any thread.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
 from paceline.engine.draft.registry import find
 from paceline.engine.draft.strategy import (
+    Needs,
     drafters_named,
     key_of,
     needs_of,
@@ -30,7 +34,12 @@ from paceline.engine.draft.strategy import (
     text_of,
 )
 from paceline.errors import UserError
-from paceline.messages import DrafterStats, TurnStats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
+    from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats, WidthCost
 
 
 def with_settings(strategy: str, info: DrafterInfo, changes: Mapping[str, float]) -> str:
@@ -310,3 +319,168 @@ def _parameter_high(case: _Case, name: str) -> float:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+FindingCode = Literal["draft-does-not-pay", "cannot-pay", "cannot-pay-cached"]
+MIN_JUDGED = 2000
+"""Judged tokens below which a draft model may still turn out to pay."""
+MIN_GAIN = 1.03
+TWO, FOUR = 1.85, 3.4
+"""Times of steps with two and four tokens over one's, from which drafts cannot pay."""
+_EVEN = 1.6
+"""Time of four tokens over two: if less, a jump at two and not the cache makes steps expensive."""
+CACHE_BYTES = 256 << 20
+"""Models above this do not stay in any processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding.
+
+    Attributes:
+        code: The kind of finding; "cannot-pay-cached" is the one with a known reason.
+        drafter: The draft model's id; empty: it is not about one.
+        n_judged: How many of its tokens were judged.
+        saved_s: Seconds that it saved, negative: lost.
+        gain: Its steps' speed over plain decoding's, where known.
+        two: Time of a step with two tokens over one's.
+        four: The same with four.
+        draft_bytes: Memory of the draft model's weights, which can be freed; 0: none is loaded.
+    """
+
+    code: FindingCode
+    drafter: str = ""
+    n_judged: int = 0
+    saved_s: float = 0.0
+    gain: float | None = None
+    two: float = 0.0
+    four: float = 0.0
+    draft_bytes: int = 0
+
+
+def findings(
+    report: ControlReported,
+    *,
+    models: Collection[str],
+    target: ModelInfo,
+    draft: ModelInfo | None,
+) -> tuple[Finding, ...]:
+    """Return at most one finding; mostly none.
+
+    Args:
+        report: What Auto knew at the end of a reply.
+        models: Ids of the drafters that are models.
+        target: The loaded target.
+        draft: The loaded draft model; None: there is none.
+    """
+    draft_bytes = draft.size_bytes if draft is not None else 0
+    ratios = _ratios(report.costs)
+    if ratios is not None and ratios[0] >= TWO and ratios[1] >= FOUR:
+        two, four = ratios
+        is_small = target.size_bytes <= CACHE_BYTES and target.n_gpu_layers == 0
+        is_cached = is_small and four >= _EVEN * two
+        code: FindingCode = "cannot-pay-cached" if is_cached else "cannot-pay"
+        return (Finding(code, two=two, four=four, draft_bytes=draft_bytes),)
+    for outlook in report.drafters:
+        if draft is None or outlook.drafter not in models or outlook.n_judged < MIN_JUDGED:
+            continue
+        if outlook.saved_s <= 0 or (outlook.gain is not None and outlook.gain < MIN_GAIN):
+            return (
+                Finding(
+                    "draft-does-not-pay",
+                    outlook.drafter,
+                    outlook.n_judged,
+                    outlook.saved_s,
+                    outlook.gain,
+                    draft_bytes=draft_bytes,
+                ),
+            )
+    return ()
+
+
+def _ratios(costs: Sequence[WidthCost]) -> tuple[float, float] | None:
+    """Times of steps with two and four tokens over one's; None: not all of them are measured."""
+    seconds = {cost.width: cost.seconds for cost in costs if cost.n_samples}
+    one, two, four = seconds.get(1), seconds.get(2), seconds.get(4)
+    return (two / one, four / one) if one and two and four else None
+
+
+UseCase = Literal["general", "editing", "structured", "long", "reasoning", "memory"]
+USE_CASES: tuple[UseCase, ...] = (
+    "general", "editing", "structured", "long", "reasoning", "memory",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The strategy to start with for one kind of work.
+
+    Attributes:
+        use_case: The kind of work.
+        strategy: A text that `parse_strategy` takes.
+        draft_is_spare: Whether a loaded draft model, or head, would only take memory.
+    """
+
+    use_case: UseCase
+    strategy: str
+    draft_is_spare: bool = False
+
+
+# With a draft model first, in whose place a head may stand, then without one; the first that there
+# is here counts.
+_TABLE: dict[UseCase, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    # Nothing is known about the text: Auto measures; otherwise only a model can draft.
+    "general": (("auto", "draft"), ("auto", "suffix", "prompt-lookup")),
+    # Most of the reply stands in the prompt already: copies of any length, the model between them.
+    "editing": (("suffix+draft", "prompt-lookup+draft"), ("suffix", "ngram-simple")),
+    # The same keys are repeated with other values after them.
+    "structured": (
+        (
+            "ngram-map-k4v+draft:ngram-map-k4v.n=8:ngram-map-k4v.m=8:ngram-map-k4v.min_hits=2",
+            "draft",
+        ),
+        ("ngram-map-k4v:n=8:m=8:min_hits=2", "prompt-lookup"),
+    ),
+    # A pool of constant size over the whole chat.
+    "long": (("ngram-mod+draft", "suffix+draft"), ("ngram-mod", "suffix")),
+    # What was thought is said once more in the answer, in long pieces.
+    "reasoning": (
+        ("ngram-mod+draft:ngram-mod.n_min=16", "suffix+draft"),
+        ("ngram-mod:n_min=16", "suffix"),
+    ),
+    # No second model and an index of the prompt alone.
+    "memory": (("prompt-lookup",), ("prompt-lookup",)),
+}
+
+
+def recommend(
+    use_case: UseCase, *, model: Needs, is_known: Callable[[str], bool] | None = None
+) -> Recommendation:
+    """Return the strategy to start with.
+
+    Args:
+        use_case: The kind of work.
+        model: What is loaded to draft: a draft model, an MTP head, or nothing.
+        is_known: Whether a strategy can be used here; by default, whether it can be parsed.
+    """
+    with_draft, without = _TABLE[use_case]
+    with_model = [text.replace("draft", model) for text in with_draft] if model else ()
+    texts = (*with_model, *without)
+    return Recommendation(
+        use_case,
+        _first(texts, is_known or can_be_used),
+        draft_is_spare=bool(model) and use_case == "memory",
+    )
+
+
+def can_be_used(strategy: str) -> bool:
+    """Whether all drafters and settings of a text exist."""
+    try:
+        parse_strategy(strategy)
+    except UserError:
+        return False
+    return True
+
+
+def _first(texts: Sequence[str], is_known: Callable[[str], bool]) -> str:
+    return next((text for text in texts if is_known(text)), "off")

@@ -1,0 +1,471 @@
+"""What follows the composer: unsent text and files, the context meter, messages that are too long.
+
+Text is stored with its conversation. Attached files are kept only while the window is open: they
+may be private, and are still where they came from.
+
+The engine is asked what a chat takes when nothing has been typed for a while. During a reply it has
+no time for questions, and the reply's own figures say the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from paceline.chat.attachments import check_count, read_attachment
+from paceline.chat.prompt import GradualPrompt
+from paceline.conversation import Message
+from paceline.engine.model.model_params import DEFAULT_CTX
+from paceline.errors import UserError
+from paceline.gui.chat.context_meter import ContextUse, short_tokens, use_of
+from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.messages import CountTokens, TokensCounted, TurnStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtCore import SignalInstance
+
+    from paceline.chat.pair import Pair, PairState
+    from paceline.chat.reply import Reply, TurnOptions
+    from paceline.conversation import Attachment
+    from paceline.gui.chat.composer import Composer
+    from paceline.gui.context import AppContext
+    from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
+    from paceline.messages import ChatMessage, Event
+
+
+KEEP_AFTER_MS = 400
+"""After the last key press; a switch and the end of the program keep it at once."""
+
+
+class UnsentController(QObject):
+    """Keeps the composer's text with its conversation, and brings it back when that is shown."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        composer: Composer,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session = context.session
+        self._composer = composer
+        self._id = session.conversations.unsent_id
+        self._kept = session.conversations.unsent(self._id)
+        self._files: dict[str, tuple[Attachment, ...]] = {}  # gone with the window
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(KEEP_AFTER_MS)
+        self._timer.timeout.connect(self.keep)
+        if self._kept:
+            composer.set_text(self._kept)
+        composer.edit.textChanged.connect(self._timer.start)
+        context.signals.shown.connect(self._on_shown)
+        context.signals.started.connect(self._on_started)
+
+    @Slot()
+    def keep(self) -> None:
+        """Keep now what the composer has."""
+        self._timer.stop()
+        text = self._composer.text
+        if text != self._kept:
+            self._kept = text
+            self._session.conversations.save_unsent(self._id, text)
+
+    @Slot()
+    def _on_shown(self) -> None:
+        unsent_id = self._session.conversations.unsent_id
+        if unsent_id == self._id:
+            return
+        if self._session.conversations.is_purged(self._id):  # its question was refused
+            self._id, self._kept = unsent_id, ""
+            return
+        self.keep()
+        self._files[self._id] = self._composer.attachments
+        self._id = unsent_id
+        self._kept = self._session.conversations.unsent(unsent_id)
+        self._composer.set_attachments(self._files.pop(unsent_id, ()))
+        if self._composer.text != self._kept:
+            self._composer.set_text(self._kept)
+            self._timer.stop()
+
+    @Slot()
+    def _on_started(self) -> None:
+        """The first message gives a new chat an id; what is written stays with it."""
+        unsent_id = self._session.conversations.unsent_id
+        if unsent_id != self._id:
+            self._session.conversations.save_unsent(self._id, "")
+            self._id, self._kept = unsent_id, ""
+        self.keep()
+
+
+class AttachmentsController(QObject):
+    """Brings files into the message: chosen, dropped or pasted; reads them in the background.
+
+    Files that cannot be attached are told of, the others are attached.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        composer: Composer,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._window = context.window
+        self._composer = composer
+        self._background = context.background
+        self._notices = context.notices
+        self.files = FileChooser(self)
+        self.files.files_chosen.connect(self.attach)
+        self.files.closed.connect(self._on_closed)
+        context.actions.attach.triggered.connect(self.ask)
+        self._composer.attach_requested.connect(self.ask)
+        self._composer.edit.files_pasted.connect(self.attach)
+
+    @Slot()
+    def ask(self) -> None:
+        """Let the user choose files."""
+        self.files.ask_files(self._window, self.tr("Attach text or code files"))
+
+    @Slot(list)
+    def attach(self, paths: Sequence[str]) -> None:
+        """Attach files; the chat stays as it is until they are read."""
+        try:
+            check_count(self._composer.attachments, len(paths))
+        except UserError as error:
+            self._notices.user_error(error)
+            return
+        if paths:
+            self.files.remember(paths[0])
+        self._background.start(
+            partial(_read, tuple(paths)), self._on_read, self._notices.user_error
+        )
+
+    @Slot()
+    def _on_closed(self) -> None:
+        self._composer.setFocus()
+
+    def _on_read(self, result: object) -> None:
+        assert isinstance(result, tuple)
+        files, errors = result
+        self._composer.add_attachments(files)
+        others = self.tr("{} more files could not be attached either.")
+        self._notices.user_errors(errors, others)
+        if files and not errors:
+            self._composer.setFocus()
+
+
+def _read(paths: tuple[str, ...]) -> tuple[list[Attachment], list[UserError]]:
+    files: list[Attachment] = []
+    errors: list[UserError] = []
+    for path in paths:
+        try:
+            files.append(read_attachment(Path(path)))
+        except UserError as error:
+            errors.append(error)
+    return files, errors
+
+
+ASK_AFTER_MS = 250
+"""After the last key press or change of a setting."""
+FOLLOW_EVERY_MS = 400
+TURN_S = 0.004
+"""A prompt is put together for this long between two events."""
+
+
+class ContextMeterController(QObject):
+    """Binds the composer's meter to session, settings and engine."""
+
+    counted = Signal(object)
+    """The `ContextUse` with what is being written; an empty one where that is not known"""
+
+    def __init__(
+        self,
+        context: AppContext,
+        composer: Composer,
+        turn_options: Callable[[], TurnOptions],
+        options_changed: SignalInstance,
+        parent: QObject | None = None,
+    ) -> None:
+        """Connect the meter.
+
+        Args:
+            context: The program's parts.
+            composer: Has the meter, and what is being written.
+            turn_options: What the next reply would use.
+            options_changed: Emitted when that may have changed.
+            parent: Qt's parent.
+        """
+        super().__init__(parent)
+        self._session = context.session
+        self._client = context.client
+        self._pair = context.pair
+        self._turn_options = turn_options
+        self._composer = composer
+        self._meter = composer.meter
+        self._attachments: tuple[Attachment, ...] = ()
+        self._n_asked = 0
+        self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
+        self._n_cut = 0  # of the running reply
+        self._prompt = GradualPrompt()
+        self._ask = QTimer(self)
+        self._ask.setSingleShot(True)
+        self._ask.timeout.connect(self.ask_now)
+        self._follow = QTimer(self)
+        self._follow.setSingleShot(True)
+        self._follow.setInterval(FOLLOW_EVERY_MS)
+        self._follow.timeout.connect(self._show_reply)
+        context.session.add_observer(self._on_event)
+        composer.edit.textChanged.connect(self.ask_soon)
+        composer.attachments_changed.connect(self.set_attachments)
+        options_changed.connect(self.ask_soon)
+        signals = context.signals
+        signals.shown.connect(self._on_shown)
+        signals.changed.connect(self.ask_soon)
+        signals.started.connect(self._on_started)
+        signals.progressed.connect(self._on_moved)
+        signals.grew.connect(self._on_moved)
+        signals.ended.connect(self._on_ended)
+        context.pair.changed.connect(self._on_shown)
+        self._on_shown()
+
+    @Slot()
+    def ask_soon(self) -> None:
+        """Ask the engine anew when nothing more changes for a moment."""
+        self._ask.start(ASK_AFTER_MS)
+
+    @Slot(object)
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Count files with what is being written."""
+        self._attachments = tuple(attachments)
+        self.ask_soon()
+
+    @Slot()
+    def ask_now(self) -> None:
+        """Ask the engine how many tokens the chat has with what is being written.
+
+        The prompt of a long chat is put together bit by bit, between events, before it is counted.
+        """
+        self._ask.stop()
+        target = self._pair.state.target
+        is_ready = self._pair.state.status == "ready" and self._session.active is None
+        if target is None or not is_ready:
+            return
+        options, settings = self._turn_options(), self._session.conversations.settings
+        path = self._session.current.path()
+        if not self._prompt.take(path, settings.system_prompt, perf_counter() + TURN_S):
+            self._ask.start(0)
+            return
+        text = self._composer.text.strip()
+        unsent = []
+        if text or self._attachments:
+            unsent = [Message("", None, "user", text, attachments=self._attachments)]
+        messages = self._prompt.messages(*unsent)
+        if not messages:
+            use = ContextUse(0, target.n_ctx, room=settings.max_tokens)
+            self._meter.show_use(use)
+            self.counted.emit(use)
+            return
+        self._n_asked += 1
+        self._asked = messages, bool(unsent), settings.max_tokens
+        self._client.submit(
+            CountTokens(
+                self._request_id, messages, settings.max_tokens, options.cuts, options.prompting
+            )
+        )
+
+    # ------------------------------------------------------------------------------- within
+
+    @property
+    def _request_id(self) -> str:
+        return f"meter-{self._n_asked}"
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted):
+            if event.request_id == self._request_id and self._session.active is None:
+                messages, has_unsent, room = self._asked
+                if event.n_ctx:  # otherwise the models have just gone
+                    use = use_of(event, messages, has_unsent=has_unsent, room=room)
+                    self._meter.show_use(use)
+                    self.counted.emit(use)
+        elif isinstance(event, TurnStarted):
+            self._n_cut = event.n_cut
+
+    @Slot()
+    def _on_shown(self) -> None:
+        active, current = self._session.active, self._session.current
+        if self._pair.state.status != "ready":
+            self._meter.show_use(ContextUse())
+            self.counted.emit(ContextUse())  # a message would wait for the models
+        elif active is None:
+            if not current.path():
+                self._show_figures(0, 0)
+            self.ask_soon()
+        elif active.conversation_id != current.conversation_id:
+            self._show_last_reply()
+
+    @Slot(object)
+    def _on_started(self, reply: Reply) -> None:
+        del reply
+        self._n_asked += 1  # an answer that is still under way is out of date
+        self._n_cut = 0
+        self._ask.stop()
+
+    @Slot()
+    def _on_moved(self) -> None:
+        if not self._follow.isActive():
+            self._follow.start()
+
+    @Slot(object)
+    def _on_ended(self, reply: Reply) -> None:
+        del reply
+        self._follow.stop()
+        self.ask_soon()
+
+    @Slot()
+    def _show_reply(self) -> None:
+        """Show what the running reply has filled, if it is the shown chat's."""
+        reply = self._session.active
+        current = self._session.current
+        if reply is not None and reply.conversation_id == current.conversation_id:
+            self._show_figures(reply.n_prompt, len(reply.traces))
+
+    def _show_last_reply(self) -> None:
+        """Show what the last reply of the shown chat has left, while another chat has one."""
+        for message in reversed(self._session.current.path()):
+            reply = self._session.conversations.reply_of(message.message_id)
+            if reply is not None and reply.stats is not None:
+                self._show_figures(reply.stats.n_prompt, reply.stats.n_generated)
+                return
+        self._show_figures(0, 0)
+
+    def _show_figures(self, n_prompt: int, n_reply: int) -> None:
+        target = self._pair.state.target
+        if target is not None:
+            n_used = min(n_prompt + n_reply, target.n_ctx)
+            use = ContextUse(
+                n_used, target.n_ctx, n_chat=n_prompt, n_reply=n_reply, n_cut=self._n_cut
+            )
+            self._meter.show_use(use)
+
+
+_LEAST_CTX = 1024
+
+
+class LongerContext(QObject):
+    """Follows what the context meter shows; main thread, plans in the pool."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        composer: Composer,
+        devices: CurrentDevices,
+        load: Callable[[Pair], None],
+    ) -> None:
+        """Hold nothing back yet.
+
+        Args:
+            context: The program's parts.
+            composer: Has the message.
+            devices: Plan memory; where they cannot, a load has to show whether there is room.
+            load: Loads a pair.
+        """
+        super().__init__(context.window)
+        self._pair, self._background = context.pair, context.background
+        self._composer, self._devices, self._load = composer, devices, load
+        self._options: tuple[Pair, ...] = ()
+        self._found: Pair | None = None
+        self._has_no_room = False
+        composer.held.button.clicked.connect(self._on_load)
+
+    @Slot(object)
+    def show_use(self, use: ContextUse) -> None:
+        """Hold back what was counted, or let it go."""
+        if not (use.is_refused and use.n_unsent):
+            self._options, self._found = (), None
+            self._composer.hold_back("")
+            return
+        words = self.tr("Too long: the chat would have {} tokens, and the context holds {}.")
+        self._words = words.format(f"{use.n_used:,}", f"{use.n_ctx:,}")
+        options = options_for(self._pair.state, use)
+        if options != self._options:
+            self._options, self._found, self._has_no_room = options, None, False
+            self._look_for_room()
+        self._show()
+
+    def _look_for_room(self) -> None:
+        planner, options = self._devices.planner, self._options
+        if options and planner is not None:
+            job = partial(first_that_fits, planner, self._devices.look(), options)
+            self._background.start(
+                job, partial(self._on_planned, options), partial(self._on_no_plan, options)
+            )
+        elif options:
+            self._found = options[0]
+
+    def _on_planned(self, asked: tuple[Pair, ...], found: object) -> None:
+        if asked is self._options:
+            self._found = next((pair for pair in asked if pair is found), None)
+            self._has_no_room = self._found is None
+            self._show()
+
+    def _on_no_plan(self, asked: tuple[Pair, ...], _error: UserError) -> None:
+        self._on_planned(asked, asked[0])  # the load will say what is wrong
+
+    def _show(self) -> None:
+        found, why = self._found, ""
+        button = ""
+        if found is not None:
+            n_ctx = found.target.n_ctx
+            button = self.tr("Load with {} context").format(short_tokens(n_ctx, n_ctx))
+        elif self._has_no_room:
+            why = self.tr("Memory has no room for a longer one.")
+        elif not self._options:
+            why = self.tr("The model was trained for no more.")
+        if why:
+            why = f"{why} {self.tr('Shorten it, attach less, or start a new chat.')}"
+        self._composer.hold_back(f"{self._words} {why}".strip(), button)
+
+    @Slot()
+    def _on_load(self) -> None:
+        if self._found is not None:
+            self._load(self._found)
+
+
+def options_for(state: PairState, use: ContextUse) -> tuple[Pair, ...]:
+    """The loaded pair with longer contexts: the best one first, and the least that suffices.
+
+    The best one holds the whole chat and the whole reply that it may have.
+    """
+    pair, target = state.pair, state.target
+    if pair is None or target is None:
+        return ()
+    longest = target.n_ctx_train or 4 * DEFAULT_CTX
+    sizes = [_LEAST_CTX << n for n in range(32) if _LEAST_CTX << n < longest] + [longest]
+    n_prompt = use.n_used + use.n_cut_tokens
+    enough = [n for n in sizes if n > max(n_prompt, target.n_ctx)]
+    best = [n for n in enough if n >= n_prompt + use.room]
+    return tuple(_with_ctx(state, pair, n) for n in dict.fromkeys((*best[:1], *enough[:1])))
+
+
+def _with_ctx(state: PairState, pair: Pair, n_ctx: int) -> Pair:
+    draft = pair.draft
+    if draft is not None and state.draft is not None and state.draft.n_ctx < n_ctx:
+        draft = replace(draft, n_ctx=min(n_ctx, state.draft.n_ctx_train or n_ctx))
+    return replace(pair, target=replace(pair.target, n_ctx=n_ctx), draft=draft)
+
+
+def first_that_fits(planner: RoomPlanner, room: Room, pairs: Sequence[Pair]) -> Pair | None:
+    """The first of these for which memory has room; None: for none of them. Worker thread.
+
+    Raises:
+        UserError: A file cannot be used.
+    """
+    return next((pair for pair in pairs if planner.plan(room, pair).fits), None)
