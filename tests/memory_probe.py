@@ -15,9 +15,9 @@ import psutil
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.measure.self_test import self_test
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.states import MOST_STATES
+from paceline.engine.sameness.look import self_test
 from paceline.messages import ModelParams
 
 

@@ -23,9 +23,9 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.edited_prompts import EDITS, N_PROMPTS, Edit, edited
-from paceline.bench.intervals import median_interval
+from paceline.bench.recommend import median_interval
 from paceline.engine.api import Pair, generate, load_pair
-from paceline.engine.decode.kept import kept_of
+from paceline.engine.decode.comparison import kept_of
 from paceline.engine.measure.calibration import calibrated
 from paceline.figures import Kept
 from paceline.messages import Calibrate, EarlierReply, ModelParams, TurnFinished

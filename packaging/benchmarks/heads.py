@@ -18,7 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median
 
-from paceline.bench.intervals import median_interval
+from paceline.bench.recommend import median_interval
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.measure.calibration import calibrated
 from paceline.messages import Calibrate, ModelParams, SamplingParams

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from paceline.bench.intervals import Interval, median_interval, percentile
+from paceline.bench.recommend import Interval, median_interval, percentile
 from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.engine_thread import make_process_service
 from paceline.hosting.inline import InlineClient, make_engine_service

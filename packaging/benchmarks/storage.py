@@ -25,7 +25,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from paceline.bench.intervals import percentile
+from paceline.bench.recommend import percentile
 from paceline.conversation import Conversation, Message, Role, title_of
 from paceline.figures import DraftCount, TokenTrace, TurnStats
 from paceline.messages import StepCommitted

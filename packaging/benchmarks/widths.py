@@ -35,8 +35,8 @@ import numpy as np
 
 from benchmarks.limits import Machine, Work, measure_machine
 from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
-from paceline.bench import machine
-from paceline.bench.intervals import Interval, bootstrap, median_interval
+from paceline.bench.recommend import Interval, bootstrap, median_interval
+from paceline.bench.runs import describe_machine, load_average
 from paceline.chat.reply import model_record
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.model_file import GgufHeader
@@ -331,7 +331,7 @@ class Run:
             UserError: Those that were asked for are not there, or cannot be used.
         """
         self._args = args
-        self._load_before = machine.load_average()
+        self._load_before = load_average()
         self._backend = llama_backend()
         self._engine = self._backend.describe()
         self.tables: list[Table] = []
@@ -374,7 +374,7 @@ class Run:
         info = decodes.model.info
         return {
             "model": asdict(model_record(info)),
-            "machine": asdict(machine.describe(self._engine, info, self._load_before)),
+            "machine": asdict(describe_machine(self._engine, info, self._load_before)),
             "isa": self.isa,
         }
 

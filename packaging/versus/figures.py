@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from paceline.bench.intervals import Interval, bootstrap
+from paceline.bench.recommend import Interval, bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from paceline.bench.intervals import Interval, bootstrap, median_interval, percentile
+from paceline.bench.recommend import Interval, bootstrap, median_interval, percentile
 
 
 @pytest.mark.parametrize(

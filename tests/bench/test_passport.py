@@ -10,7 +10,6 @@ import pytest
 
 from bench.scripted import Engine, finished, model, stats
 from bench.test_summary import run
-from paceline.bench.machine import LoadAverage, Machine
 from paceline.bench.plan import Plan, make_plan
 from paceline.bench.report import (
     FORMAT,
@@ -23,7 +22,15 @@ from paceline.bench.report import (
     to_json,
 )
 from paceline.bench.runner import BenchRun
-from paceline.bench.runs import Conditions, Drafted, Failure, Report, summarise
+from paceline.bench.runs import (
+    Conditions,
+    Drafted,
+    Failure,
+    LoadAverage,
+    Machine,
+    Report,
+    summarise,
+)
 from paceline.bench.workload import Workload
 from paceline.chat.pair import Pair
 from paceline.cli.bench_text import passport_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bench.scripted import stats
-from paceline.bench.machine import Machine
 from paceline.bench.plan import make_plan
 from paceline.bench.report import COLUMNS, rows, to_json
 from paceline.bench.runs import (
     Bound,
     Conditions,
+    Machine,
     Report,
     Run,
     acceptance,

@@ -13,7 +13,7 @@ from benchmarks import wide_decodes, widths
 from benchmarks.limits import Machine, Work
 from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes, own_library
 from benchmarks.widths import Cell, Table, report, summary
-from paceline.bench.intervals import Interval
+from paceline.bench.recommend import Interval
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 from paceline.engine.model.own_kernels import NoKernelsError
 from paceline.engine.native import llama_backend

@@ -14,7 +14,7 @@ from paceline.cli.chat import STRATEGY_IDS, TEMPLATES, THINKING, ChatRequest, re
 from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
 from paceline.engine.prompt.formats import FORMATS, PLAIN
-from paceline.engine.prompt.thinking import CHOICES
+from paceline.engine.prompt.template import CHOICES
 from paceline.messages import LogitBias, ModelParams, Prompting, SamplingParams, Translating
 from paceline.paths import Paths
 

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 
 from engine.test_service import Bench
 from fake_model import ByteVocabulary, FakeModel, scripted
-from paceline.engine.prompt.fit import (
+from paceline.engine.prompt.formats import CHATML
+from paceline.engine.prompt.size import (
+    FAR,
     FULL,
     Cutter,
+    PromptSizes,
+    at_most,
     encode_fitting,
     room_for_reply,
     without_oldest,
 )
-from paceline.engine.prompt.formats import CHATML
-from paceline.engine.prompt.size import FAR, PromptSizes, at_most
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (

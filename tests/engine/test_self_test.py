@@ -12,8 +12,8 @@ import pytest
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, FakeBackend, FakeModel
-from paceline.engine.measure.self_test import check_going_back, self_test
 from paceline.engine.model.backend import LanguageModel, Rows
+from paceline.engine.sameness.look import check_going_back, self_test
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, LoadProgressed, ModelParams, PairLoaded

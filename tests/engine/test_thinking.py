@@ -12,8 +12,7 @@ from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import PLAIN
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
 from paceline.engine.prompt.renderer import Job, Outcome, Renderer
-from paceline.engine.prompt.template import ChatTemplate
-from paceline.engine.prompt.thinking import CHOICES
+from paceline.engine.prompt.template import CHOICES, ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
     ChatMessage,

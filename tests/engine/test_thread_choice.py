@@ -16,7 +16,6 @@ from engine.harness import random_language
 from engine.timed_models import Clock
 from fake_model import FakeBackend, FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.measure.self_test import self_test
 from paceline.engine.measure.thread_choice import (
     BUDGET_S,
     ForeignLoad,
@@ -27,6 +26,7 @@ from paceline.engine.measure.thread_choice import (
     note,
 )
 from paceline.engine.model.backend import Rows
+from paceline.engine.sameness.look import self_test
 from paceline.errors import CancelledError
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import Event, LoadFailed, LoadPair, ModelParams, PairLoaded

@@ -17,8 +17,7 @@ from paceline.engine.auto.acceptance import Acceptance
 from paceline.engine.facts import Facts
 from paceline.engine.measure.known import keep_acceptance, recall_acceptance
 from paceline.engine.model.context import CachedContext
-from paceline.engine.model.translated_context import TranslatedContext
-from paceline.engine.model.translation import Translation
+from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError, NothingAllowedError
 from paceline.messages import Translating

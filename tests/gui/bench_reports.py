@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paceline.bench.machine import Machine
 from paceline.bench.plan import Plan, make_plan
-from paceline.bench.runs import Conditions, Run, summarise
+from paceline.bench.runs import Conditions, Machine, Run, summarise
 from paceline.bench.workload import Workload
 from paceline.run_record import ModelRecord
 

@@ -26,7 +26,7 @@ from paceline.engine import (
     generate,
     load_pair,
 )
-from paceline.engine.model.translated_context import TranslatedContext
+from paceline.engine.model.translation import TranslatedContext
 from paceline.engine.model.vocabularies import vocabulary_mismatch
 from paceline.errors import ModelError
 

@@ -32,9 +32,17 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from paceline.bench import machine
 from paceline.bench.plan import WARM_UP_TOKENS, is_controlled
-from paceline.bench.runs import Conditions, Drafted, Failure, Run, summarise, text_mark
+from paceline.bench.runs import (
+    Conditions,
+    Drafted,
+    Failure,
+    Run,
+    describe_machine,
+    load_average,
+    summarise,
+    text_mark,
+)
 from paceline.chat.reply import model_record
 from paceline.messages import (
     Calibrate,
@@ -158,7 +166,7 @@ class BenchRun:
         self._failures: list[Failure] = []
         self._is_stopped = self._is_unloaded = False
         self._began = clock()
-        self._load = machine.load_average()
+        self._load = load_average()
 
     # ------------------------------------------------------------------------------ driving
 
@@ -252,7 +260,7 @@ class BenchRun:
         costs = self._calibrated.costs if self._calibrated else ()
         draft_costs = self._calibrated.draft_costs if self._calibrated else ()
         return Conditions(
-            machine.describe(self._engine, target, self._load),
+            describe_machine(self._engine, target, self._load),
             model_record(target),
             model_record(draft) if draft else None,
             datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

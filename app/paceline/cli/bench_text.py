@@ -16,8 +16,7 @@ from paceline.sizes import readable_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.bench.intervals import Interval
-    from paceline.bench.recommend import Choice, Recommendation
+    from paceline.bench.recommend import Choice, Interval, Recommendation
     from paceline.bench.runs import Bound, Conditions, Drafted, Report, Result
     from paceline.run_record import ModelRecord
 

@@ -29,8 +29,7 @@ from paceline.engine.draft.lookups.lookup_cache import (
     sidecar,
     write_origin,
 )
-from paceline.engine.draft.lookups.ngram_cache import try_out
-from paceline.engine.draft.lookups.ngram_counts import STATIC
+from paceline.engine.draft.lookups.ngram_cache import STATIC, try_out
 from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
 from paceline.errors import UserError

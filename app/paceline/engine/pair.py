@@ -13,8 +13,7 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
-from paceline.engine.model.translated_context import TranslatedContext
-from paceline.engine.model.translation import Translation
+from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate

@@ -9,9 +9,15 @@ from typing import NamedTuple, TypeVar
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
-from paceline.engine.prompt.fit import Cutter, FittedPrompt, encode_fitting, room_for_reply
 from paceline.engine.prompt.reasoning_marks import opened_by
-from paceline.engine.prompt.size import PromptSizes, at_most
+from paceline.engine.prompt.size import (
+    Cutter,
+    FittedPrompt,
+    PromptSizes,
+    at_most,
+    encode_fitting,
+    room_for_reply,
+)
 from paceline.engine.prompt.template import BAD
 from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler

@@ -24,7 +24,6 @@ from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
 from paceline.engine.measure.known import keep_costs, recall_acceptance
-from paceline.engine.measure.self_test import WIDTHS, check_going_back, self_test
 from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
@@ -39,6 +38,7 @@ from paceline.engine.prompt.renderer import renderer
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.sameness.evidence import Evidence, evidence_key
+from paceline.engine.sameness.look import WIDTHS, check_going_back, self_test
 from paceline.engine.stats import Activity, activity_of
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError

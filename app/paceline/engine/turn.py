@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 
 from paceline.engine.cancel import CancelFlag
+from paceline.engine.decode.comparison import kept_of
 from paceline.engine.decode.decoder import Decoder
-from paceline.engine.decode.kept import kept_of
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.draft.rehearsal import bench
-from paceline.engine.decode.kept import kept_of
+from paceline.engine.decode.comparison import kept_of
 from paceline.engine.draft.lookups.earlier_reply import EarlierReply
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.figures import Kept

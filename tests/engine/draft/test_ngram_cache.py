@@ -14,8 +14,15 @@ from fake_model import ByteVocabulary
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups import lookup_cache, ngram_cache
 from paceline.engine.draft.lookups.lookup_cache import Origin, write_origin
-from paceline.engine.draft.lookups.ngram_cache import INFO, NgramCache
-from paceline.engine.draft.lookups.ngram_counts import LAX, STRICT, Counts, Followers, StaticBigrams
+from paceline.engine.draft.lookups.ngram_cache import (
+    INFO,
+    LAX,
+    STRICT,
+    Counts,
+    Followers,
+    NgramCache,
+    StaticBigrams,
+)
 from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError

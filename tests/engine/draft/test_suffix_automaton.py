@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.draft.lookups.suffix_automaton import SuffixAutomaton
+from paceline.engine.draft.lookups.suffix import SuffixAutomaton
 
 UNKNOWN = 999_999  # stands in no text
 

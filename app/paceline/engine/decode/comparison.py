@@ -1,8 +1,8 @@
-"""A reply held against an earlier one, token by token, while it is generated.
+"""A reply held against an earlier one: the first token that differs, and how much of it is kept.
 
-Prompt, settings and seed being the same, another strategy must give the same tokens; this finds
-the first one that is not, and how near the other token was: the smallest change of one logit that
-draws it instead.
+*The first difference*, while the reply is generated. Prompt, settings and seed being the same,
+another strategy must give the same tokens; this finds the first one that is not, and how near the
+other token was: the smallest change of one logit that draws it instead.
 
 Two tokens change places where their scores cross, but also where one of them comes into the
 candidates or falls out of them, at the borders of top-k, top-p and min-p; and there it may win by
@@ -11,6 +11,12 @@ logit moved. The two tokens' own logits are tried, those of the most likely toke
 borders of top-p and min-p depend most, and those next to the border of top-k. The other tokens are
 sorted once; where the moved one stands among them is a binary search, so that a vocabulary of 262k
 takes about a tenth of a second.
+
+*What is kept*, at the end. A token is kept where it stands at the same place again, or in a run of
+three that both replies have in the same order: shorter runs away from their place come by chance.
+The runs are those of a longest common subsequence, over tokens in threes, found for all places at
+once with integers of one bit per token (Hyyrö 2004, "Bit-parallel LCS-length computation
+revisited"): 2 ms for two replies of 1,000 tokens.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from numpy.typing import NDArray
 from paceline.engine.model.backend import Row
 from paceline.engine.sample.noise import gumbel, position_key
 from paceline.engine.sample.sampling import COLD, Sampler
+from paceline.figures import Kept
 from paceline.messages import FinishReason
 from paceline.params import SamplingParams
 
@@ -211,3 +218,49 @@ class _Moved:
             n = min(n, int(np.searchsorted(self._falling, -least, side="right")))
             is_in = is_in and logit >= least
         return n, is_in
+
+
+_RUN = 3
+_MOST = 8192
+"""Tokens of either that are compared; the rest counts as not kept."""
+
+
+def kept_of(earlier: Sequence[int], new: Sequence[int]) -> Kept:
+    """Compare two replies by their tokens."""
+    both = enumerate(zip(earlier, new, strict=False))
+    same = {place for place, (token, other) in both if token == other}
+    n_before = len(earlier)
+    for i, j in _common(_runs(earlier[:_MOST]), _runs(new[:_MOST])):
+        if i != j:
+            n_before = min(n_before, i)
+        same.update(range(i, i + _RUN))
+    return Kept(len(earlier), len(same), n_before, sum(i < n_before for i in same))
+
+
+def _runs(tokens: Sequence[int]) -> list[tuple[int, ...]]:
+    return [tuple(tokens[i : i + _RUN]) for i in range(len(tokens) - _RUN + 1)]
+
+
+def _common(a: Sequence[object], b: Sequence[object]) -> list[tuple[int, int]]:
+    """Return the places in both of a longest common subsequence, in their order."""
+    places: dict[object, int] = {}
+    for i, item in enumerate(a):
+        places[item] = places.get(item, 0) | 1 << i
+    ones = (1 << len(a)) - 1
+    row, rows = ones, [ones]  # a zero bit i: with a[i] the subsequence grows by one
+    for item in b:
+        hits = row & places.get(item, 0)
+        row = ((row + hits) | (row - hits)) & ones
+        rows.append(row)
+    found = []
+    i, j = len(a) - 1, len(b)
+    while i >= 0 and j > 0:
+        if rows[j] >> i & 1:
+            i -= 1
+        elif not rows[j - 1] >> i & 1:
+            j -= 1
+        else:
+            j -= 1
+            found.append((i, j))
+            i -= 1
+    return found[::-1]

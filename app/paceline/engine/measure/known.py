@@ -15,7 +15,7 @@ from paceline.engine.auto.acceptance import rates_from_json, rates_to_json
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
-from paceline.engine.model.translated_context import TranslatedContext
+from paceline.engine.model.translation import TranslatedContext
 from paceline.engine.pair import LoadedPair
 from paceline.params import Translating
 

@@ -3,23 +3,248 @@
 After SuffixDecoding (arXiv 2411.04975): the longest end of the text that stood there before is
 looked up in the present chat and among earlier ones; what mostly followed is drafted, token by
 token, for as long as that is likely enough. Unlike there, the longest match alone counts, with
-this chat before the others; and counts in this chat are those of PPM (`suffix_automaton.py`), where
-what long contexts explain does not blur the short ones.
+this chat before the others.
 
 How likely is the next token? What followed in a share s of the places, after L tokens that agree,
 comes with s * L / (L + 1): a text that has agreed L times in a row goes on agreeing, by Laplace's
 reasoning, about that often. So one single place is no certainty, a short match makes a short
 draft, and a long match a long one: with all places alike, L / (L + k) for k tokens.
+
+This chat is held in a suffix automaton (Blumer et al. 1985): a state stands for all substrings that
+end at the same places, a path from the root for a substring, and the link of a state for the
+longest of its suffixes that ends at other places, too. So the link of the last state *is* the
+longest end of the text that stood there before, of any length, at the cost of a memory read.
+
+What followed is counted with PPM's update exclusion (Moffat 1990), which the automaton gets for
+nothing: a token is counted for the longest end of the text that it already followed earlier, and
+for all longer ones, which see it for the first time; shorter ones stay as they are. What long
+contexts explain does thus not blur the short ones.
+
+States and edges are rows of integer arrays and not objects, a tenth of their memory: about 100
+bytes per token of a text in prose.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Parameter
 from paceline.engine.draft.lookups.earlier_texts import CONTEXT
 from paceline.engine.draft.lookups.lookup import Lookup
-from paceline.engine.draft.lookups.suffix_automaton import SuffixAutomaton
+
+_WIDE = 12  # followers counted before a state's edges move from a list into a dictionary
+_PATIENCE = 300  # shorter matches tried for the tokens ahead
+
+
+class SuffixAutomaton:
+    """The followers of every substring of a text, how often each was counted, and the likeliest.
+
+    Edges of a state form a list, the latest first, or stand in a dictionary by token where a list
+    would be long to search. Edge 0 is none, state 0 the root. Everything is done on one thread.
+    """
+
+    def __init__(self) -> None:
+        # of states
+        self._length = array("i", [0])  # of the longest substring, in tokens
+        self._link = array("i", [-1])
+        self._first = array("i", [0])  # edge; -1 where `_wide` has them
+        self._best = array("i", [0])  # edge with the highest count, the latest of several
+        self._total = array("i", [0])  # sum of the edges' counts
+        self._repeats = bytearray([1])  # whether its substrings end in several places
+        self._wide: dict[int, dict[int, int]] = {}
+        # of edges
+        self._token = array("i", [-1])
+        self._target = array("i", [0])
+        self._count = array("i", [0])
+        self._next = array("i", [0])
+
+        self._last = 0
+
+    def feed(self, history: Sequence[int], start: int, end: int) -> None:
+        """Append ``history[start:end]``; a few microseconds per token, on the average."""
+        length, link, first, best, total = (
+            self._length, self._link, self._first, self._best, self._total,
+        )  # fmt: skip
+        tokens, targets, counts, following = self._token, self._target, self._count, self._next
+        for place in range(start, end):
+            token = history[place]
+            new = self._add_state(place + 1)
+            state, edge = self._last, 0
+            self._last = new
+            while state >= 0:
+                edge = first[state]
+                if edge >= 0:
+                    while edge and tokens[edge] != token:
+                        edge = following[edge]
+                else:
+                    edge = self._wide[state].get(token, 0)
+                if edge:
+                    break
+                self._add_edge(state, token, new)
+                state = link[state]
+            if not edge:
+                continue  # the token is new altogether, and the link is the root
+            total[state] += 1
+            count = counts[edge] = counts[edge] + 1
+            if count >= counts[best[state]]:
+                best[state] = edge
+            target = targets[edge]
+            if length[target] != length[state] + 1:
+                target = self._split(state, token, target)
+            link[new] = target
+            self._repeats[target] = 1
+
+    def match(self, ahead: Sequence[int] = ()) -> tuple[int, int]:
+        """Return the longest end of the text and `ahead` that the text has with a token after it.
+
+        Where `ahead` leaves a period that has run for hundreds of rounds, this gives up with the
+        root: every round is one more shorter match to try.
+
+        Returns:
+            Its state, and its length in tokens.
+        """
+        link, lengths = self._link, self._length
+        state = self._last
+        length = lengths[state]
+        patience = _PATIENCE
+        for token in ahead:
+            edge = self._edge(state, token)
+            while not edge and state:
+                patience -= 1
+                if not patience:
+                    return 0, 0
+                state = link[state]
+                length = lengths[state]
+                edge = self._edge(state, token)
+            if edge:
+                state = self._target[edge]
+                length += 1
+        if state == self._last and state:
+            state = link[state]
+            length = lengths[state]
+        return state, length
+
+    def followers(self, state: int) -> dict[int, int]:
+        """Return the tokens that followed a state, each with its count."""
+        return {self._token[edge]: self._count[edge] for edge in self._edges(state)}
+
+    def follow(
+        self, history: Sequence[int], match: tuple[int, int], n: int, min_match: int, p_min: float
+    ) -> tuple[list[int], list[float]]:
+        """Go from follower to likeliest follower, each after the longest match at that place.
+
+        Args:
+            history: The text, exactly as far as it was fed.
+            match: Where to begin: what `match` gives.
+            n: Tokens at most.
+            min_match: The walk ends where the longest match is shorter.
+            p_min: It also ends where the product of the shares would fall below.
+
+        Returns:
+            The tokens, and for each its share of its state's counts.
+        """
+        drafted: list[int] = []
+        shares: list[float] = []
+        product = 1.0
+        state, length = match
+        if length < min_match:
+            return drafted, shares
+        while len(drafted) < n:
+            if not self._repeats[state]:  # it ends in one place: copy what stands after
+                place = self._length[state]
+                copied = history[place : place + n - len(drafted)]
+                drafted += copied
+                shares += [1.0] * len(copied)
+                state = self._link[self._last]  # from here on only if the text's end was reached
+                if self._length[state] < min_match:
+                    break
+                continue
+            edge = self._best[state]
+            if not edge:
+                break
+            share = self._count[edge] / self._total[state]
+            product *= share
+            if product < p_min:
+                break
+            drafted.append(self._token[edge])
+            shares.append(share)
+            state = self._target[edge]
+        return drafted, shares
+
+    # ------------------------------------------------------------------------------ within
+
+    def _edge(self, state: int, token: int) -> int:
+        """Return the edge from `state` by `token`, 0 if there is none."""
+        edge = self._first[state]
+        if edge < 0:
+            return self._wide[state].get(token, 0)
+        while edge and self._token[edge] != token:
+            edge = self._next[edge]
+        return edge
+
+    def _edges(self, state: int) -> list[int]:
+        edge = self._first[state]
+        if edge < 0:
+            return list(self._wide[state].values())
+        edges = []
+        while edge:
+            edges.append(edge)
+            edge = self._next[edge]
+        return edges
+
+    def _add_state(self, length: int) -> int:
+        state = len(self._length)
+        self._length.append(length)
+        self._link.append(0)
+        self._first.append(0)
+        self._best.append(0)
+        self._total.append(0)
+        self._repeats.append(0)
+        return state
+
+    def _add_edge(self, state: int, token: int, target: int, count: int = 1) -> int:
+        """Add an edge and count it, after a look that the state has none by this token."""
+        edge = len(self._token)
+        self._token.append(token)
+        self._target.append(target)
+        self._count.append(count)
+        first = self._first[state]
+        if first < 0:
+            self._next.append(0)
+            self._wide[state][token] = edge
+        else:
+            self._next.append(first)
+            self._first[state] = edge
+        total = self._total[state] = self._total[state] + count
+        if count >= self._count[self._best[state]]:
+            self._best[state] = edge
+        if total > _WIDE and first >= 0:
+            self._wide[state] = {self._token[e]: e for e in self._edges(state)}
+            self._first[state] = -1
+        return edge
+
+    def _split(self, state: int, token: int, target: int) -> int:
+        """Give the shorter substrings of `target` a state of their own, since they now end here.
+
+        Those are the ones that lead there from `state` and from its links by `token`.
+        """
+        twin = self._add_state(self._length[state] + 1)
+        self._link[twin] = self._link[target]
+        self._link[target] = twin
+        best, twin_best = self._best[target], 0
+        for edge in reversed(self._edges(target)):
+            copy = self._add_edge(twin, self._token[edge], self._target[edge], self._count[edge])
+            if edge == best:
+                twin_best = copy
+        self._best[twin] = twin_best
+        while state >= 0:
+            edge = self._edge(state, token)
+            if self._target[edge] != target:
+                break
+            self._target[edge] = twin
+            state = self._link[state]
+        return twin
 
 
 class Suffix(Lookup[SuffixAutomaton]):
