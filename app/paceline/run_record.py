@@ -1,15 +1,29 @@
-"""What is kept of one reply: what it was asked with, by which models, and every step. No I/O.
+"""What is kept of one reply: what it was asked with, by which models, and every step; and its JSON.
 
 A run record says enough to understand the reply later, to draw its plot and its token colours
 again, and to repeat it: models with their fingerprints, seed, sampling, strategy. The text is not
 in it: that is the message's.
+
+The JSON, for the database, exports and the clipboard, has the steps in columns. A reply of 4,000
+tokens has some 1,500 steps. As one object per step they would take 1.5 MB; a list per field takes a
+tenth of that, and half of it goes away when it is compressed. What is lost: times are rounded to
+microseconds, confidences and what Auto expected to three digits; a number that is not finite
+becomes 0, no confidence, or what a plain step has. Everything else comes back as it was. Auto's
+decisions have columns of their own, of which old data, and replies without Auto, have none.
+
+No I/O, any thread.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any, Literal, TypeVar, cast, get_args
 
+from paceline.codec import CodecError, decode_part, encode_part
+from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import FinishReason, StepCommitted, TurnStats
 from paceline.params import Prompting, ReplySettings, SamplingParams
 
@@ -130,3 +144,210 @@ class RunRecord:
         return ReplySettings(
             self.sampling, self.max_tokens, self.seed, self.system_prompt, self.stop
         )
+
+
+_T = TypeVar("_T", int, str)
+_TIMES = ("draft_us", "verify_us", "sample_us", "total_us")
+_TOKEN_COLUMNS = ("token", "source", "position", "text_end")
+_DECISION_COLUMNS = ("decided_step", "decided_drafter", "decided_n", "decided_reason")
+_FIGURE_COLUMNS = ("decided_expected", "decided_gain")
+_COUNT_COLUMNS = ("drafter", "n_drafted", "n_accepted", "n_discarded")
+_NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
+
+
+def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:
+    """Return a record as JSON data; without steps `record_from_json` gives none."""
+    data = encode_part(replace(record, steps=()))
+    del data["steps"]
+    if with_steps:
+        data["steps"] = steps_to_json(record.steps)
+    return data
+
+
+def record_from_json(data: object) -> RunRecord:
+    """Return the record that `record_to_json` gave this data for.
+
+    Raises:
+        CodecError: It is not such data.
+    """
+    if not isinstance(data, dict):
+        raise CodecError(f"a run record is an object, not {type(data).__name__}")
+    fields = {key: value for key, value in data.items() if key not in _NOT_READ}
+    stats = fields.get("stats")
+    if isinstance(stats, dict) and "plain_low" not in stats:  # nor is the estimate in these true
+        fields["stats"] = {**stats, "plain_tokens_per_s": None}
+    record = decode_part(RunRecord, fields)
+    return replace(record, steps=steps_from_json(data["steps"])) if "steps" in data else record
+
+
+def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
+    """Return steps as columns: one list per field, over all steps, tokens or draft counts.
+
+    Names that repeat (turn, source, drafter) are numbers into `names`; `text_end` holds the
+    distances from the token before.
+    """
+    names: dict[str, int] = {}
+
+    def number(name: str) -> int:
+        return names.setdefault(name, len(names))
+
+    tokens = [token for step in steps for token in step.tokens]
+    counts = [count for step in steps for count in step.drafted]
+    ends = [token.text_end for token in tokens]
+    decided = [(i, step.decision) for i, step in enumerate(steps) if step.decision is not None]
+    columns = _decisions_to_json(decided, number) if decided else {}
+    return columns | {
+        "turn": [number(step.turn_id) for step in steps],
+        "step": [step.step for step in steps],
+        "text": [step.text for step in steps],
+        "plain": [int(step.plain) for step in steps],
+        "draft_us": [_micros(step.draft_s) for step in steps],
+        "verify_us": [_micros(step.verify_s) for step in steps],
+        "sample_us": [_micros(step.sample_s) for step in steps],
+        "total_us": [_micros(step.total_s) for step in steps],
+        "n_tokens": [len(step.tokens) for step in steps],
+        "n_counts": [len(step.drafted) for step in steps],
+        "token": [token.token for token in tokens],
+        "source": [number(token.source) for token in tokens],
+        "position": [token.position for token in tokens],
+        "confidence": [_rounded(token.confidence) for token in tokens],
+        "text_end": [end - before for before, end in zip([0, *ends], ends, strict=False)],
+        "drafter": [number(count.drafter) for count in counts],
+        "n_drafted": [count.n_drafted for count in counts],
+        "n_accepted": [count.n_accepted for count in counts],
+        "n_discarded": [count.n_discarded for count in counts],
+        "names": list(names),
+    }
+
+
+def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
+    """Return the steps that `steps_to_json` gave this data for.
+
+    Raises:
+        CodecError: A column is missing, holds something else, or has another length.
+    """
+    if not isinstance(data, dict):
+        raise CodecError(f"steps are an object, not {type(data).__name__}")
+    names = _column(data, "names", str)
+    texts = _column(data, "text", str)
+    n = len(texts)
+    turn, number, plain, n_tokens, n_counts, draft, verify, sample, total = (
+        _column(data, key, int, n)
+        for key in ("turn", "step", "plain", "n_tokens", "n_counts", *_TIMES)
+    )
+    tokens = _tokens(data, names, sum(n_tokens))
+    counts = _counts(data, names, sum(n_counts))
+    if min(n_tokens, default=0) < 0 or min(n_counts, default=0) < 0:
+        raise CodecError("a step has fewer than no tokens")
+    decisions = _decisions(data, names, n)
+    token_ends, count_ends = list(accumulate(n_tokens)), list(accumulate(n_counts))
+    return tuple(
+        StepCommitted(
+            _name(names, turn[i]),
+            number[i],
+            tuple(tokens[token_ends[i] - n_tokens[i] : token_ends[i]]),
+            texts[i],
+            tuple(counts[count_ends[i] - n_counts[i] : count_ends[i]]),
+            draft[i] / 1e6,
+            verify[i] / 1e6,
+            sample[i] / 1e6,
+            total[i] / 1e6,
+            bool(plain[i]),
+            decisions.get(i),
+        )
+        for i in range(n)
+    )
+
+
+def _decisions_to_json(
+    decided: Sequence[tuple[int, Decision]], number: Callable[[str], int]
+) -> dict[str, Any]:
+    """Return columns over the steps that have a decision; `decided_step` counts steps from 0."""
+    return {
+        "decided_step": [step for step, _ in decided],
+        "decided_drafter": [number(decision.drafter) for _, decision in decided],
+        "decided_n": [decision.n_drafted for _, decision in decided],
+        "decided_reason": [number(decision.reason) for _, decision in decided],
+        "decided_expected": [_rounded(decision.expected) for _, decision in decided],
+        "decided_gain": [_rounded(decision.gain) for _, decision in decided],
+    }
+
+
+def _decisions(data: dict[str, Any], names: list[str], n_steps: int) -> dict[int, Decision]:
+    """Return the decisions by their steps' places."""
+    if _DECISION_COLUMNS[0] not in data:
+        return {}
+    places = _column(data, _DECISION_COLUMNS[0], int)
+    columns = [_column(data, key, int, len(places)) for key in _DECISION_COLUMNS[1:]]
+    expected, gain = (_shares(data, key, len(places)) for key in _FIGURE_COLUMNS)
+    if any(not 0 <= place < n_steps for place in places):
+        raise CodecError("a decision belongs to no step")
+    return {
+        place: Decision(
+            _name(names, drafter),
+            n_drafted,
+            _reason(_name(names, reason)),
+            1.0 if wanted is None else wanted,
+            1.0 if better is None else better,
+        )
+        for place, drafter, n_drafted, reason, wanted, better in zip(
+            places, *columns, expected, gain, strict=True
+        )
+    }
+
+
+def _reason(name: str) -> Reason:
+    for reason in get_args(Reason):
+        if name == reason:
+            return cast("Reason", reason)
+    raise CodecError(f"{name!r:.60} is no reason of Auto's")
+
+
+def _tokens(data: dict[str, Any], names: list[str], n: int) -> list[TokenTrace]:
+    token, source, position, distance = (_column(data, key, int, n) for key in _TOKEN_COLUMNS)
+    confidence = _shares(data, "confidence", n)
+    return [
+        TokenTrace(token[i], _name(names, source[i]), position[i], confidence[i], end)
+        for i, end in enumerate(accumulate(distance))
+    ]
+
+
+def _counts(data: dict[str, Any], names: list[str], n: int) -> list[DraftCount]:
+    columns = [_column(data, key, int, n) for key in _COUNT_COLUMNS]
+    return [DraftCount(_name(names, name), *rest) for name, *rest in zip(*columns, strict=True)]
+
+
+def _column(data: dict[str, Any], key: str, kind: type[_T], n: int | None = None) -> list[_T]:
+    column = data.get(key)
+    if not isinstance(column, list) or not all(type(value) is kind for value in column):
+        raise CodecError(f"steps.{key} is not a list of {kind.__name__}")
+    if n is not None and len(column) != n:
+        raise CodecError(f"steps.{key} has {len(column)} values instead of {n}")
+    return column
+
+
+def _name(names: list[str], number: int) -> str:
+    if not 0 <= number < len(names):
+        raise CodecError(f"steps.names has no number {number}")
+    return names[number]
+
+
+def _shares(data: dict[str, Any], key: str, n: int) -> list[float | None]:
+    column = data.get(key)
+    if not isinstance(column, list) or len(column) != n:
+        raise CodecError(f"steps.{key} is not a list as long as the others")
+    return [_share(value, key) for value in column]
+
+
+def _share(value: object, key: str) -> float | None:
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value if value is None else float(value)
+    raise CodecError(f"steps.{key}: {value!r:.60} does not fit")
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else round(value, 3)
+
+
+def _micros(seconds: float) -> int:
+    return round(seconds * 1e6) if math.isfinite(seconds) else 0

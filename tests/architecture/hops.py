@@ -54,7 +54,7 @@ class Counter:
                 self._note("step: decode to signal", frame)
         elif event == "call":
             code = frame.f_code
-            if code.co_name == "put" and code.co_filename.endswith("hosting/inbox.py"):
+            if code.co_name == "put" and code.co_filename.endswith("hosting/client.py"):
                 self._note("message: button to inbox", frame)
             elif code.co_name == "decode" and code.co_filename.endswith("llama/model.py"):
                 self._note("message: inbox to decode", frame)

@@ -55,7 +55,7 @@ FORBIDDEN = {
         ("engine/stats.py", "paceline.conversation"),
         ("paths.py", "paceline.logs"),
         ("settings.py", "paceline.logs"),
-        ("hosting/inbox.py", "paceline.chat.session"),
+        ("hosting/client.py", "paceline.chat.session"),
         ("chat/prompt.py", "paceline.cli.main"),
         ("cli/chat.py", "paceline.gui.look.theme"),
     ),

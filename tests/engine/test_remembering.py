@@ -10,8 +10,7 @@ from engine.test_service import Bench
 from fake_model import FakeModel, scripted
 from paceline.engine.draft.lookups.earlier_texts import PIECE, EarlierTexts
 from paceline.engine.service import EngineService
-from paceline.hosting.client import next_command
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Inbox, next_command
 from paceline.messages import (
     Event,
     LoadPair,

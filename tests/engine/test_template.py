@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from engine.template_attacks import ATTACKS, LOOPS, WAYS_OUT
 from fake_model import EOG, ByteVocabulary, FakeModel
-from paceline.engine import child_end
+from paceline.engine import children
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
 from paceline.engine.prompt.renderer import renderer
@@ -528,7 +528,7 @@ def test_an_interrupted_question_leaves_no_answer_to_the_next(
 
 def test_without_a_process_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer().close()
-    monkeypatch.setattr(child_end.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(children.sys, "executable", "/nowhere/python")
     error = failure("fine")
     assert error.code == "no-renderer"
     assert "No such file" in error.message

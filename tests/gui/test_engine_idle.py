@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from paceline.gui.engine_thread import EngineThread
 from paceline.hosting import client as hosting_client
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Inbox
 from paceline.hosting.inline import make_engine_service
 from paceline.messages import (
     Command,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation
     from paceline.gui.program import Program
-    from paceline.hosting.inbox import Inbox
+    from paceline.hosting.client import Inbox
     from paceline.messages import Event, StartTurn, StepCommitted
     from paceline.settings import EngineHost
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.hosting.inbox import Inbox
+    from paceline.hosting.client import Inbox
     from paceline.messages import Command
 
 

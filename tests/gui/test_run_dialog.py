@@ -22,8 +22,7 @@ from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.messages import TurnStarted
-from paceline.run_json import record_from_json
-from paceline.run_record import RunRecord
+from paceline.run_record import RunRecord, record_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

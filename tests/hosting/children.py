@@ -20,8 +20,8 @@ from functools import partial
 from typing import TypeVar
 
 from message_samples import sample
+from paceline.engine.children import guard_process
 from paceline.hosting.child_process import ChildMain
-from paceline.hosting.child_setup import guard_process
 from paceline.hosting.wire import (
     Done,
     FrameReader,

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from paceline.hosting.client import Service
+from paceline.hosting.client import Inbox, Service
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inbox import Inbox
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.hosting.process import ProcessService
 from paceline.messages import (

@@ -13,8 +13,8 @@ import psutil
 from paceline.engine.prompt.renderer import RENDER
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
+from paceline.hosting.client import Inbox
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inbox import Inbox
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (

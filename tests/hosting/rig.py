@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import psutil
 
 from hosting.children import Script, scripted
+from paceline.hosting.client import Inbox
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.inbox import Inbox
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (

@@ -82,7 +82,7 @@ def test_secrets_are_not_in_its_environment() -> None:
     """In `os.environ` there: /proc shows what a process was started with."""
     script = """
         import os, sys
-        from paceline.hosting.child_setup import guard_process
+        from paceline.engine.children import guard_process
         secrets = sys.argv[1:]
         assert all(os.environ[name] for name in secrets)
         report = os.dup(1)

@@ -16,8 +16,7 @@ from hosting.rig import wait_until
 from paceline.engine.facts import Facts
 from paceline.hosting import client as hosting_client
 from paceline.hosting import supervisor
-from paceline.hosting.client import next_command
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Inbox, next_command
 from paceline.messages import (
     Calibrate,
     Calibrated,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Inbox
 from paceline.messages import (
     Command,
     CountTokens,

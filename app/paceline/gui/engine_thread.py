@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import psutil
 from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
 
-from paceline.hosting.client import Idler, Watcher, next_command
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Idler, Inbox, Watcher, next_command
 from paceline.hosting.inline import make_engine_service
 from paceline.messages import EngineDied, Shutdown
 

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from paceline.hosting.child_setup import guard_process
-from paceline.hosting.client import next_command
-from paceline.hosting.inbox import Inbox
+from paceline.engine.children import guard_process
+from paceline.hosting.client import Inbox, next_command
 from paceline.hosting.wire import (
     Beat,
     Done,
@@ -62,7 +61,7 @@ def run_child(
     Args:
         pipe: One end of a socket pair; the window's process has the other one.
         parent_pid: The window's process.
-        output: File for what is printed; see `child_setup.guard_process`.
+        output: File for what is printed; see `guard_process`.
         prepare: Called before the engine is made, for tests that inject faults.
     """
     guard_process(parent_pid, output)

@@ -331,7 +331,7 @@ def end_with_this_process(process: BaseProcess) -> Job:
     """Put a child into a Windows job object that ends it when this process ends in any way.
 
     Where Windows refuses, only this safety net is missing. On other systems the child looks after
-    this (`child_setup`), and nothing is done here.
+    this (`guard_process`), and nothing is done here.
     """
     if sys.platform == "win32":
         return _make_job(process)

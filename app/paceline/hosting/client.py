@@ -3,15 +3,165 @@
 A host (`inline`, the window's engine thread) owns an `Inbox` and one service, the engine itself or
 a process that runs it. It hands the service one command after the other, on one thread; the service
 emits events on that thread.
+
+Cancelling is a flag beside the inbox's queue, so that it never waits for other commands; it is tied
+to the id of a turn or load, so that a late click cannot stop the next one.
 """
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Protocol, runtime_checkable
 
-from paceline.hosting.inbox import Inbox
-from paceline.messages import Command, Event
+from paceline.engine.cancel import CancelFlag
+from paceline.messages import (
+    Calibrate,
+    CancelTurn,
+    Command,
+    CountTokens,
+    Event,
+    LoadPair,
+    Remember,
+    RenderPrompt,
+    Shutdown,
+    StartTurn,
+    Tune,
+)
+
+_URGENT = (StartTurn, LoadPair, Shutdown)
+
+
+def request_id_of(command: Command) -> str | None:
+    """Return what `cancel` knows a command by; None where there is nothing to cancel."""
+    match command:
+        case LoadPair() | Calibrate():
+            return command.request_id
+        case StartTurn():
+            return command.turn_id
+        case _:
+            return None
+
+
+_QUESTIONS = (CountTokens, RenderPrompt)
+
+
+def _can_wait(command: Command) -> bool:
+    return isinstance(command, (*_QUESTIONS, Remember))
+
+
+class Inbox:
+    """Thread-safe; the engine's thread alone calls `get`, `take_between` and `begin_idle`."""
+
+    def __init__(self) -> None:
+        self.flag = CancelFlag()
+        self._commands: deque[Command] = deque()
+        self._ready = threading.Condition()
+        self._current: str | None = None
+        self._is_idle = False
+        self._cancelled: set[str] = set()
+
+    def put(self, command: Command) -> None:
+        """Append a command; a `CancelTurn` takes effect at once instead.
+
+        Of several questions of a kind that wait only the last one stays. A turn, a load and the end
+        overtake what waits at the end of the queue and is in no hurry: counting and remembering.
+        """
+        if isinstance(command, CancelTurn):
+            self.cancel(command.turn_id)
+            return
+        with self._ready:
+            if isinstance(command, _QUESTIONS):
+                self._drop_questions(type(command))
+            n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
+            self._commands.insert(len(self._commands) - n_behind, command)
+            if self._is_idle:  # idle work gives way
+                self.flag.set()
+            self._ready.notify()
+
+    def begin_idle(self) -> bool:
+        """Begin idle work: from now on a command that is `put` sets the flag at once.
+
+        Returns:
+            False when a command is there already. `get` ends idle work.
+        """
+        with self._ready:
+            self._current = None
+            self._is_idle = not self._commands
+            if self._is_idle:
+                self.flag.clear()
+            return self._is_idle
+
+    def get(self, timeout: float | None = None) -> Command | None:
+        """Take the next command and make it the one that `cancel` can reach.
+
+        Args:
+            timeout: Seconds to wait for one; None waits without a limit.
+
+        Returns:
+            None when none came in time.
+        """
+        with self._ready:
+            self._current = None
+            self._is_idle = False
+            if not self._ready.wait_for(lambda: bool(self._commands), timeout):
+                return None
+            command = self._commands.popleft()
+            self._current = request_id_of(command)
+            self.flag.clear()
+            if self._current in self._cancelled:
+                self._cancelled.discard(self._current)
+                self.flag.set()
+            return command
+
+    def take_between(self, turn_id: str) -> Tune | Remember | None:
+        """Take the oldest command that can be carried out between two steps of this turn.
+
+        That is a `Tune` for it, or a `Remember`: what was deleted is not to be drafted any more.
+        """
+        if not self._commands:  # the common case costs no lock; a missed `put` waits one step
+            return None
+        with self._ready:
+            for command in self._commands:
+                if isinstance(command, Remember) or (
+                    isinstance(command, Tune) and command.turn_id == turn_id
+                ):
+                    self._commands.remove(command)
+                    return command
+        return None
+
+    def _drop_questions(self, kind: type[Command]) -> None:
+        waiting = [c for c in self._commands if not isinstance(c, kind)]
+        if len(waiting) < len(self._commands):
+            self._commands = deque(waiting)
+
+    def _n_leisurely(self) -> int:
+        """Return how many commands that can wait stand at the queue's end."""
+        return sum(1 for _ in takewhile(_can_wait, reversed(self._commands)))
+
+    def cancel(self, request_id: str) -> None:
+        """Stop the turn or load of this id: a running one by the flag, a queued one at its start.
+
+        An id that is neither running nor queued is ignored.
+        """
+        with self._ready:
+            if request_id == self._current:
+                self.flag.set()
+            elif any(request_id_of(command) == request_id for command in self._commands):
+                self._cancelled.add(request_id)
+
+    def cancel_current(self) -> None:
+        """Stop what runs and what is queued; used when the client closes."""
+        with self._ready:
+            if self._current is not None:
+                self.flag.set()
+            for command in self._commands:
+                request_id = request_id_of(command)
+                if request_id is not None:
+                    self._cancelled.add(request_id)
+
 
 Listener = Callable[[Event], None]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paceline.hosting.client import Listener, Service, ServiceFactory
-from paceline.hosting.inbox import Inbox
+from paceline.hosting.client import Inbox, Listener, Service, ServiceFactory
 from paceline.messages import Command, Event, Shutdown
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from paceline.engine.model.own_kernels import marks, write_mark
 from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
+from paceline.hosting.client import Inbox, request_id_of
 from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
-from paceline.hosting.inbox import Inbox, request_id_of
 from paceline.hosting.supervisor import (
     POLL_S,
     EngineProcess,

@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.files import write_whole
-from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
+from paceline.run_record import record_from_json, record_to_json, steps_from_json, steps_to_json
 from paceline.storage.changes import BeginRun, Change, EndRun, ExtendRun
 
 FORMAT = 1

@@ -30,8 +30,13 @@ from paceline.conversation import (
 )
 from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
-from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
-from paceline.run_record import RunRecord
+from paceline.run_record import (
+    RunRecord,
+    record_from_json,
+    record_to_json,
+    steps_from_json,
+    steps_to_json,
+)
 from paceline.storage.changes import Head
 from paceline.storage.problems import DamageError
 

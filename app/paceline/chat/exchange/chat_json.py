@@ -2,7 +2,7 @@
 
 Version 1 is an object with five fields: `format`, `version`, `conversation` (title, flags and
 settings), `messages` (in the order in which they were added, so each after its parent) and `runs`
-(`run_json`). One difference to `run_json`: JSON has no infinity, so a bias that forbids a token is
+(`run_record`). One difference to that: JSON has no infinity, so a bias that forbids a token is
 the text "-Infinity". Settings may be missing, and may have fields that a later version added.
 
 A file from elsewhere is read field by field, and an error says which field is wrong: it may be
@@ -23,7 +23,7 @@ from paceline.codec import CodecError, decode_known, encode_part
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
-from paceline.run_json import record_from_json, record_to_json
+from paceline.run_record import record_from_json, record_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from llama_cpp._ggml import libggml
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.child_end import end_of, end_quietly_with_parent, start_own
+from paceline.engine.children import end_of, end_quietly_with_parent, start_own
 from paceline.engine.llama.library import start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError

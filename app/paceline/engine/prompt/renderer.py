@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from paceline.engine.child_end import end_of, start_own
+from paceline.engine.children import end_of, start_own
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 

@@ -31,7 +31,7 @@ from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.plot.speed_plot import PlotPicture
 from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
-from paceline.run_json import record_to_json
+from paceline.run_record import record_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

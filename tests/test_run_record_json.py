@@ -17,8 +17,13 @@ from message_samples import _dataclass
 from paceline.codec import CodecError
 from paceline.figures import Decision, DraftCount, KernelUse, TokenTrace
 from paceline.messages import StepCommitted
-from paceline.run_json import record_from_json, record_to_json, steps_from_json, steps_to_json
-from paceline.run_record import RunRecord
+from paceline.run_record import (
+    RunRecord,
+    record_from_json,
+    record_to_json,
+    steps_from_json,
+    steps_to_json,
+)
 from storage.chats import as_of_old, record, steps
 
 
