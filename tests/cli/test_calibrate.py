@@ -17,7 +17,7 @@ from paceline.cli import calibrate
 from paceline.cli.calibrate import costs_table, rows_of
 from paceline.cli.interrupts import Interrupts
 from paceline.engine.facts import Facts
-from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.measure.calibration import WIDTHS
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.messages import Calibrate, Calibrated, Command, EngineDied, Event, WidthCost

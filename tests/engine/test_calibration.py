@@ -12,8 +12,7 @@ from fake_model import FakeModel
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
-from paceline.engine.measure.calibration import IDLE_S, IDLE_STEPS, IdleCalibration
-from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.measure.calibration import IDLE_S, IDLE_STEPS, WIDTHS, IdleCalibration
 from paceline.engine.measure.known import recall_costs
 from paceline.engine.model.context import BatchWidths
 from paceline.engine.pair import LoadedPair

@@ -10,8 +10,14 @@ import pytest
 from engine.test_calibration import Cost, flat
 from engine.timed_models import Clock, TimedModel, pair_of
 from fake_model import FakeBackend, FakeModel
-from paceline.engine.measure.calibration import LIMIT_S, LONG_S, ROUNDS, IdleCalibration, calibrated
-from paceline.engine.measure.decode_timer import WIDTHS
+from paceline.engine.measure.calibration import (
+    LIMIT_S,
+    LONG_S,
+    ROUNDS,
+    WIDTHS,
+    IdleCalibration,
+    calibrated,
+)
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import promise
 from paceline.engine.service import EngineService

@@ -14,7 +14,7 @@ import pytest
 from engine.harness import PROMPT, Scripted, check_books, decoder_for, random_language, run
 from fake_model import EOG, FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decode.recovery import PIECE, SMALL_BATCH
+from paceline.engine.decode.decoder import PIECE, SMALL_BATCH
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.sameness import promise

@@ -1,7 +1,7 @@
 """Every return code of `llama_decode` at each of the first fifty decodes, on the demo pair.
 
 The binding is replaced by one that gives the code at decode number n and runs nothing then; what
-the engine makes of it is held against the table in `decode/recovery.py`. One thread and
+the engine makes of it is held against the table in `decode/decoder.py`. One thread and
 a short prompt: every batch then stays below 64 tokens, where the numbers do not depend on the
 width, so that a reply that goes on must go on with the very same tokens, filled again or not.
 """
@@ -22,7 +22,7 @@ from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.decode.recovery import SMALL_BATCH
+from paceline.engine.decode.decoder import SMALL_BATCH
 from paceline.engine.llama import LlamaBackend, LlamaModel
 from paceline.engine.model.memory_hints import what_to_do
 from paceline.errors import ContextFullError, DecodeMemoryError, ModelError

@@ -26,13 +26,13 @@ from paceline.engine.auto.context_cost import ContextSlope
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.pace import Pace
 from paceline.engine.decode import decoder
-from paceline.engine.draft import auto_chain, chain, guarded_drafter, step_clock
+from paceline.engine.draft import auto_chain, chain, step_clock
 from paceline.engine.measure.known import add_draft_costs
 from paceline.engine.pair import LoadedPair
 from paceline.messages import Reset, StepCommitted, TurnFinished
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17, 33)
-CLOCKED = (auto_chain, chain, decoder, guarded_drafter, step_clock)
+CLOCKED = (auto_chain, chain, decoder, step_clock)
 SWITCH = 0.02  # plain steps that another width costs once
 _MEASURED = {1: 1.0, 2: 1.27, 3: 1.55, 4: 1.78, 5: 2.13, 6: 2.33, 8: 2.8, 9: 3.16, 12: 3.72,
              16: 4.5, 17: 5.15, 33: 9.7}  # fmt: skip

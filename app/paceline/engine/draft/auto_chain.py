@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.draft.base import Workbench
-from paceline.engine.draft.chain import NOTHING, Chain, Proposal
-from paceline.engine.draft.guarded_drafter import GuardedDrafter
+from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
 from paceline.engine.draft.step_clock import Timed
 from paceline.engine.draft.strategy import Strategy
 from paceline.engine.model.threads import Clock
