@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.draft.rehearsal import bench
+from paceline.engine.decode import comparison
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.draft.lookups.earlier_reply import EarlierReply
 from paceline.engine.draft.strategy import parse_strategy
@@ -157,9 +158,7 @@ def slow_kept(a: list[int], b: list[int]) -> int:
 @given(st.lists(st.integers(0, 1), max_size=6), st.lists(st.integers(0, 1), max_size=6))
 @example([0, 1, 0, 1, 0], [1, 0, 1, 0, 1])
 def test_runs_are_those_of_a_longest_common_subsequence(a: list[int], b: list[int]) -> None:
-    from paceline.engine.decode import kept
-
-    found = kept._common(kept._runs(a), kept._runs(b))
+    found = comparison._common(comparison._runs(a), comparison._runs(b))
     assert len(found) == slow_kept(a, b)
     assert all(a[i : i + 3] == b[j : j + 3] for i, j in found)
     assert all(x[0] < y[0] and x[1] < y[1] for x, y in pairwise(found))
