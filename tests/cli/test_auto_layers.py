@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paceline.cli.chat_run import ChatRequest, ChatRun
-from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import TurnError, decide_layers, planner
+from paceline.cli.output import Interrupts
 from paceline.errors import ModelError
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (

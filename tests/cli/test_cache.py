@@ -15,8 +15,8 @@ from cli.program import assert_one_clear_line, paceline, paceline_process
 from engine.draft.test_lookup_cache import as_file, obvious_count, pairs_of
 from fake_model import ByteVocabulary
 from paceline.cli import cache
+from paceline.cli.chat_run import FILE_NAME
 from paceline.cli.output import Progress
-from paceline.cli.remembered import FILE_NAME
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import Origin, read_origin, sidecar, write_origin
 from paceline.engine.draft.lookups.ngram_cache import try_out

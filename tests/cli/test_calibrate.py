@@ -15,7 +15,7 @@ import make_pairs
 from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline.cli import calibrate
 from paceline.cli.calibrate import costs_table, rows_of
-from paceline.cli.interrupts import Interrupts
+from paceline.cli.output import Interrupts
 from paceline.engine.facts import Facts
 from paceline.engine.measure.calibration import WIDTHS
 from paceline.engine.model.threads import default_threads

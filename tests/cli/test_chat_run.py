@@ -15,8 +15,8 @@ import pytest
 
 from paceline.cli.chat import LOAD_ID, TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
-from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import USAGE_CODES, TurnError
+from paceline.cli.output import Interrupts
 from paceline.figures import Sameness
 from paceline.messages import (
     Command,

@@ -99,7 +99,7 @@ def test_a_second_ctrl_c_ends_the_program_at_once() -> None:
 def test_one_that_comes_while_python_takes_itself_down_changes_nothing() -> None:
     code = (
         "import os, signal, sys, time\n"
-        "from paceline.cli.interrupts import Interrupts\n"
+        "from paceline.cli.output import Interrupts\n"
         "def press():\n    os.kill(os.getpid(), signal.SIGINT)\n"
         "class Late:\n    press = staticmethod(press)\n"
         "    def __del__(self):\n        self.press()\n        print('late', flush=True)\n"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.program import chat, paceline
-from paceline.cli import remembered
-from paceline.cli.remembered import FILE_NAME, add_texts, load_texts
+from paceline.cli import chat_run
+from paceline.cli.chat_run import FILE_NAME, add_texts, load_texts
 from paceline.settings import SETTINGS_FILE, peek_settings
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_how_the_switch_was_left_is_not_forgotten(paceline_home: Path) -> None:
 
 
 def test_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "MOST_BYTES", 40)
+    monkeypatch.setattr(chat_run, "MOST_BYTES", 40)
     for n in range(5):
         add_texts(tmp_path, [f"question {n}"])  # 16 bytes each
     assert load_texts(tmp_path) == ("question 3", "question 4")

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from paceline.bench.plan import PLAIN, Plan
 from paceline.bench.runs import Conditions, Failure, Run, summarise
 from paceline.bench.workload import Workload
-from paceline.catalog.words import one_line
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
 from paceline.figures import by_kind
 from paceline.files import open_ordinary
 from paceline.params import SamplingParams
+from paceline.sizes import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

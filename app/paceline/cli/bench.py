@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.catalog.words import duration
 from paceline.chat.pair import Pair
 from paceline.cli import model_options
-from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import head_finder, loaded_pair
-from paceline.cli.output import Progress, Results, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.files import write_whole
 from paceline.messages import LoadPair, TuneRejected
 from paceline.paths import Paths
+from paceline.sizes import duration
 
 if TYPE_CHECKING:
     import argparse

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from paceline.bench.plan import PLAIN
 from paceline.bench.runs import acceptance, bound_of, common, geomean_per_repeat
-from paceline.catalog.words import duration, weights
 from paceline.cli.calibrate import costs_table, one_token_s, rows_of
 from paceline.cli.output import in_columns
-from paceline.sizes import readable_size
+from paceline.sizes import duration, readable_size, weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

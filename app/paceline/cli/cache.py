@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 
+from paceline.cli.chat_run import FILE_NAME
 from paceline.cli.output import Progress, Results, remark
-from paceline.cli.remembered import FILE_NAME
 from paceline.cli.usage import UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (

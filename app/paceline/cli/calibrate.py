@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paceline.cli import model_options
-from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import TurnError, loaded_pair
-from paceline.cli.output import Progress, Results, in_columns, remark
+from paceline.cli.output import Interrupts, Progress, Results, in_columns, remark
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import by_kind

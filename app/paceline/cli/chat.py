@@ -21,8 +21,8 @@ from paceline.chat.prompt import (
 )
 from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
-from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import head_finder, planner, with_local_files
+from paceline.cli.output import Interrupts
 from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
 from paceline.errors import UserError
 from paceline.files import open_ordinary

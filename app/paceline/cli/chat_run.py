@@ -26,19 +26,21 @@ last one is a step.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import logging
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
-from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import TurnError, decide_layers, notes_of
-from paceline.cli.output import Progress, Results, remark
-from paceline.cli.remembered import add_texts, load_texts
+from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
 from paceline.figures import by_kind
+from paceline.files import delete_folder, write_whole
 from paceline.hosting.exit_reasons import AGAIN, DIED
 from paceline.messages import (
     Calibrated,
@@ -66,6 +68,7 @@ from paceline.messages import (
     TurnStats,
     Unloaded,
 )
+from paceline.paths import OLD_MEMORY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -468,3 +471,57 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
     return value
+
+
+# ------------------------------------------------------------------------------ texts that are kept
+
+_log = logging.getLogger(__name__)
+
+FILE_NAME = "remembered.jsonl"
+"""Below `Paths.data_dir`: the texts of chats with --remember, for the lookups of later ones.
+
+A line for each chat, a JSON list of its texts. The window has its chats in the database and does
+not read this file. One that is damaged loses the lines that cannot be read."""
+MOST_BYTES = 500_000
+"""What is kept, the newest; indexing it takes half a second at the start of each run."""
+
+
+def load_texts(folder: Path) -> tuple[str, ...]:
+    """Return what earlier chats have left, the oldest first; what old versions kept goes.
+
+    Of the window's chats it goes at the window's start, to which it says how the switch was left.
+    """
+    old = folder / OLD_MEMORY
+    if not any(old.glob("*/chats")):
+        with contextlib.suppress(OSError):  # the next run tries again
+            delete_folder(old)
+    texts: list[str] = []
+    for line in _lines(folder / FILE_NAME):
+        try:
+            chat = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(chat, list):
+            texts += (text for text in chat if isinstance(text, str))
+    return tuple(texts)
+
+
+def add_texts(folder: Path, texts: list[str]) -> None:
+    """Add a chat, readable by the owner alone; a failure is logged and nothing else."""
+    file = folder / FILE_NAME
+    lines = [*_lines(file), json.dumps(texts).encode()]
+    size = 0
+    first = len(lines)
+    while first and (size := size + len(lines[first - 1]) + 1) <= MOST_BYTES:
+        first -= 1
+    try:
+        write_whole(file, b"".join(line + b"\n" for line in lines[first:]))
+    except OSError as error:
+        _log.warning("This chat is not remembered: %s", error.strerror or error)
+
+
+def _lines(file: Path) -> list[bytes]:
+    try:
+        return file.read_bytes().splitlines()
+    except OSError:
+        return []

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from paceline import __version__, kernel_build, kernel_files, paths
-from paceline.catalog.words import one_line
 from paceline.cli import known_problems
 from paceline.cli.chat_run import stats_object
 from paceline.cli.loading import ask_engine, open_models
@@ -42,7 +41,7 @@ from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.kernel_build import KernelBuildError
 from paceline.params import ModelParams
-from paceline.sizes import part_and_whole
+from paceline.sizes import one_line, part_and_whole
 
 if TYPE_CHECKING:
     import argparse

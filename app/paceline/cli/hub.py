@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import recommended
 from paceline.catalog.hub.references import is_repo
 from paceline.catalog.hub.values import SearchQuery
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
-from paceline.cli.interrupts import EXIT_CODE, Interrupts
-from paceline.cli.output import Progress, Results, in_columns, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, in_columns, remark
 from paceline.cli.usage import UsageError, whole_number
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
@@ -209,8 +208,8 @@ def models_as_text(models: Sequence[HubModel]) -> str:
         rows.append(
             (
                 f"{model.repo}{gated}",
-                words.weights(model.n_params),
-                words.tokens(model.n_ctx_train),
+                sizes.weights(model.n_params),
+                sizes.tokens(model.n_ctx_train),
                 str(model.downloads),
                 str(model.likes),
                 model.license,
@@ -385,7 +384,7 @@ def _progress(state: DownloadState) -> str:
     if state.bytes_per_s:
         text += f", {readable_size(state.bytes_per_s)}/s"
     if state.seconds_left is not None:
-        text += f", {words.duration(state.seconds_left)} left"
+        text += f", {sizes.duration(state.seconds_left)} left"
     return text
 
 

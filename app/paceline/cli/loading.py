@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paceline.catalog.hub.references import is_reference
-from paceline.cli.interrupts import EXIT_CODE
 from paceline.cli.model_options import NO_FILE
-from paceline.cli.output import Progress, remark
+from paceline.cli.output import EXIT_CODE, Progress, remark
 from paceline.engine.model.model_file import check_model_file
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.exit_reasons import DIED
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
     from paceline.catalog.card import ModelCard
     from paceline.catalog.memory.values import MemoryPlan
     from paceline.catalog.models import Models
-    from paceline.cli.interrupts import Interrupts
     from paceline.cli.model_options import Pair
+    from paceline.cli.output import Interrupts
     from paceline.hosting.client import EngineClient
     from paceline.messages import DeviceInfo, LoadPair
     from paceline.params import ModelParams

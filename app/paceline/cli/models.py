@@ -15,11 +15,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.sidecar import HEAD_INSIDE
-from paceline.cli.interrupts import EXIT_CODE, Interrupts
 from paceline.cli.loading import open_models
-from paceline.cli.output import Progress, Results, in_columns, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, in_columns, remark
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 from paceline.sizes import readable_size
@@ -94,7 +93,7 @@ def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
     def show(entry: LibraryEntry) -> None:
         nonlocal n_looked
         n_looked += bool(entry.card or entry.problem)
-        progress.show(f"{n_looked} models looked at, {words.one_line(entry.file.name, 40)}")
+        progress.show(f"{n_looked} models looked at, {sizes.one_line(entry.file.name, 40)}")
 
     try:
         # A file that keeps its reader busy would keep Ctrl+C waiting.
@@ -140,18 +139,18 @@ def _as_table(entries: list[LibraryEntry]) -> str:
     for row, entry in zip(rows, entries, strict=True):
         lines.append(row)
         head = f"{HEAD_INSIDE}." if entry.card and entry.card.n_heads else ""
-        lines += [f"    {words.one_line(text, _LONGEST)}" for text in (entry.problem, head) if text]
+        lines += [f"    {sizes.one_line(text, _LONGEST)}" for text in (entry.problem, head) if text]
     return "\n".join(lines) + "\n"
 
 
 def _row(entry: LibraryEntry) -> tuple[str, ...]:
     file, card = entry.file, entry.card
     return (
-        words.one_line(file.name, _LONGEST),
-        words.weights(card.n_params) if card else "",
+        sizes.one_line(file.name, _LONGEST),
+        sizes.weights(card.n_params) if card else "",
         card.quantisation if card else "",
-        words.tokens(card.n_ctx_train) if card else "",
+        sizes.tokens(card.n_ctx_train) if card else "",
         readable_size(file.n_bytes),
         file.source,
-        words.one_line(str(file.path), _LONGEST),
+        sizes.one_line(str(file.path), _LONGEST),
     )

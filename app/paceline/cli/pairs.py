@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from paceline.catalog.judge.curated import NOT_CHECKED
 from paceline.catalog.sidecar import check_head
-from paceline.cli.interrupts import Interrupts
 from paceline.cli.loading import StoppedError, ask_engine, open_models
 from paceline.cli.model_options import (
     NO_FILE,
@@ -31,7 +30,7 @@ from paceline.cli.model_options import (
     read_mtp,
     read_params,
 )
-from paceline.cli.output import Results, in_columns, remark
+from paceline.cli.output import Interrupts, Results, in_columns, remark
 from paceline.cli.usage import UsageError
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths

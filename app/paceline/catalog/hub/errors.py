@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from paceline.catalog.hub.values import host_of
-from paceline.catalog.words import duration
 from paceline.errors import UserError
+from paceline.sizes import duration
 
 _REPO = re.compile(
     r"^/(?:api/models/)?([^/]+/[^/]+?)(?:/(?:resolve|revision|tree)/([^/]+)/?(.*))?$"

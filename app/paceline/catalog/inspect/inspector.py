@@ -43,13 +43,13 @@ from paceline.catalog.inspect.wire import (
 )
 from paceline.catalog.local.model_files import PART, model_at
 from paceline.catalog.memory.values import Measurement
-from paceline.catalog.words import one_line
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.child_process import ChildMain, ChildProcess, Language
 from paceline.hosting.exit_reasons import OUT_OF_MEMORY
 from paceline.hosting.wire import FrameError, Ready, WireError, encode_named
 from paceline.params import ModelParams
+from paceline.sizes import one_line
 
 ANSWER_S = 20.0
 IDLE_S = 60.0

@@ -26,9 +26,8 @@ from paceline.catalog.judge.pairing import (
     size_ratio,
 )
 from paceline.catalog.local.library import LibraryEntry
-from paceline.catalog.words import weights
 from paceline.errors import UserError
-from paceline.sizes import readable_size
+from paceline.sizes import readable_size, weights
 
 _MOST_LOOKED_INTO = 8
 """Number of library files whose vocabularies are compared; the cards sort them."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
-from paceline.catalog.words import size_text
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
+from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
@@ -83,13 +83,13 @@ def spoken(*parts: str) -> str:
 
 def context_text(n_ctx: int) -> str:
     """Return a context as people write it: ``32k context``; empty for 0."""
-    return f"{words.tokens(n_ctx)} context" if n_ctx else ""
+    return f"{sizes.tokens(n_ctx)} context" if n_ctx else ""
 
 
 def candidate_facts(candidate: Candidate) -> str:
     """Return what is known of a candidate as one line."""
     return facts(
-        words.weights(candidate.n_params),
+        sizes.weights(candidate.n_params),
         candidate.quantisation,
         context_text(candidate.n_ctx_train),
         "" if candidate.has_template else _tr("no chat template"),
@@ -179,7 +179,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
 def hub_facts(model: HubModel) -> str:
     """Return what a list of results says of a repository, as one line."""
     return facts(
-        words.weights(model.n_params),
+        sizes.weights(model.n_params),
         model.architecture,
         context_text(model.n_ctx_train),
         model.license,

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QStackedWidget
 
 from paceline import starter
 from paceline.catalog.judge.draft_search import distance, may_draft
-from paceline.catalog.words import size_text
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.welcome.example_player import ExamplePlayer
@@ -29,6 +28,7 @@ from paceline.gui.welcome.pages import (
     starters,
 )
 from paceline.params import ModelParams
+from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

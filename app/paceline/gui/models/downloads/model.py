@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.sizes import part_and_whole, readable_size
@@ -114,7 +114,7 @@ def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:
     if bytes_per_s > 0:
         parts.append(_tr("{}/s").format(readable_size(bytes_per_s)))
     if seconds_left is not None:
-        parts.append(_tr("{} left").format(words.duration(seconds_left)))
+        parts.append(_tr("{} left").format(sizes.duration(seconds_left)))
     return parts
 
 

@@ -23,7 +23,7 @@ from PySide6.QtCore import (
     Slot,
 )
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.hub.listing import recommended
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
@@ -117,7 +117,7 @@ class HubResults(QAbstractListModel):
         return None
 
     def _spoken(self, model: HubModel) -> str:
-        weights = words.weights(model.n_params)
+        weights = sizes.weights(model.n_params)
         return ", ".join(
             filter(
                 None,

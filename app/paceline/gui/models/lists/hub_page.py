@@ -23,11 +23,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
-from paceline.catalog.words import size_text
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.current import look
@@ -35,6 +34,7 @@ from paceline.gui.look.theme import restyle
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
+from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -541,7 +541,7 @@ class HubPage(Page):
         if not isinstance(model, HubModel):
             return RowText("")
         badges = (Badge(self.tr("gated"), "lookup"),) if model.gate != "open" else ()
-        counts = self.tr("{} downloads").format(words.weights(model.downloads) or "0")
+        counts = self.tr("{} downloads").format(sizes.weights(model.downloads) or "0")
         return RowText(model.repo, hub_facts(model), counts, badges, is_picked=None)
 
     def pick(self, index: QModelIndex) -> bool:

@@ -16,7 +16,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
-from paceline.catalog.words import size_text, weights
 from paceline.gui.kit.fields import Choice
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
@@ -33,6 +32,7 @@ from paceline.gui.models.lists.library import (
     place_title,
 )
 from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
+from paceline.sizes import size_text, weights
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex

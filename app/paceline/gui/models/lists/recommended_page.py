@@ -20,13 +20,13 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from paceline.catalog.judge.curated import NOT_CHECKED, words_of
-from paceline.catalog.words import size_text
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
 from paceline.gui.state.pair import file_name
+from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

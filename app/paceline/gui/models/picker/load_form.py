@@ -10,7 +10,6 @@ from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
-from paceline.catalog.words import tokens
 from paceline.engine.model.memory_hints import MIN_PROPOSAL
 from paceline.engine.model.model_params import (
     DEFAULT_CTX,
@@ -24,6 +23,7 @@ from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Choice, Slider, two_columns
 from paceline.gui.models.load_settings import LoadColumn, experts_field
 from paceline.params import ModelParams
+from paceline.sizes import tokens
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent

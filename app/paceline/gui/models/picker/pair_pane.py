@@ -19,9 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.catalog.judge.pairing import Remedy
-from paceline.catalog.words import size_text
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, with_soft_breaks
@@ -33,6 +32,7 @@ from paceline.gui.models.candidates import candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.state.pair import model_name
+from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -284,7 +284,7 @@ class _Names(QWidget):
         known = ""
         if candidate is not None and card is not None:
             size = size_text(candidate.n_bytes)  # the weights alone are a little less
-            known = facts(words.weights(card.n_params), card.quantisation, size)
+            known = facts(sizes.weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
             known = facts(candidate_facts(candidate), size_text(candidate.n_bytes))
         self.facts[at].set_full_text(known)

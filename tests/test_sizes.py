@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paceline.catalog import words
+from paceline import sizes
 from paceline.sizes import part_and_whole, readable_size
 
 
@@ -40,14 +40,14 @@ def test_progress_is_told_in_one_unit(
      (235_093_634_560, "235B"), (1_040e9, "1.04T"), (1_700_000, "1.7M")],
 )  # fmt: skip
 def test_numbers_of_weights(n: float, text: str) -> None:
-    assert words.weights(int(n)) == text
+    assert sizes.weights(int(n)) == text
 
 
 @pytest.mark.parametrize(
     ("n", "text"), [(0, ""), (512, "512"), (2000, "2000"), (2048, "2k"), (131_072, "128k")]
 )
 def test_lengths_of_context(n: int, text: str) -> None:
-    assert words.tokens(n) == text
+    assert sizes.tokens(n) == text
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_lengths_of_context(n: int, text: str) -> None:
      (3599, "1 h"), (12_000, "3 h 20 min"), (7200, "2 h"), (200_000, "2 d")],
 )  # fmt: skip
 def test_times(seconds: float, text: str) -> None:
-    assert words.duration(seconds) == text
+    assert sizes.duration(seconds) == text
