@@ -27,7 +27,7 @@ from paceline.chat.prompt import GradualPrompt, build_messages
 from paceline.gui.bench.words import PLAIN, prompt_title, title_of
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
-from paceline.gui.kit.labels import YieldingCheckBox, small_text
+from paceline.gui.kit.labels import YieldingCheckBox, text_label
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.state.speculation import GROUPS
 
@@ -221,7 +221,7 @@ class PromptsCard(Card):
         page = QWidget()
         self._list = QVBoxLayout()
         self._list.setSpacing(HALF)
-        self.problem = small_text("")
+        self.problem = text_label(wraps=True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
         self.problem.hide()
         self.all = QPushButton(self.tr("All"))
@@ -253,7 +253,7 @@ class PromptsCard(Card):
         self.questions.setValue(USUAL_QUESTIONS)
         self.questions.setAccessibleName(self.tr("Questions"))
         self.questions.valueChanged.connect(self.changed)
-        self.chat_words = small_text("")
+        self.chat_words = text_label(wraps=True)
         label = QLabel(self.tr("Last questions"))
         label.setBuddy(self.questions)
         row = QHBoxLayout()
@@ -366,7 +366,7 @@ class SetupPage(QWidget):
         self.heading = QLabel(self.tr("Which strategy is fastest here?"))
         self.heading.setProperty("role", "heading")
         self.heading.setWordWrap(True)
-        self.pair = small_text("")
+        self.pair = text_label(wraps=True)
         self.pair.setTextFormat(Qt.TextFormat.PlainText)
         intro = QLabel(
             self.tr(
@@ -410,7 +410,7 @@ class SetupPage(QWidget):
         self._further = QVBoxLayout()
         self._further.setSpacing(HALF)
         self.fold.body.addLayout(self._further)
-        self.obstacles = small_text("")
+        self.obstacles = text_label(wraps=True)
         self.obstacles.setTextFormat(Qt.TextFormat.PlainText)
         card.body.addLayout(self._usual)
         card.body.addWidget(self.obstacles)
@@ -425,11 +425,12 @@ class SetupPage(QWidget):
         self.repeats.setValue(USUAL_REPEATS)
         self.repeats.setAccessibleName(self.tr("Repeats"))
         self.repeats.valueChanged.connect(self.changed)
-        words = small_text(
+        words = text_label(
             self.tr(
                 "At least two, since one says nothing about chance; more take longer and tell "
                 "smaller differences."
-            )
+            ),
+            wraps=True,
         )
         self.repeats.setAccessibleDescription(words.text())
         row = QHBoxLayout()

@@ -16,12 +16,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,6 +28,8 @@ from paceline.gui.chat.context_meter import ContextMeter
 from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size
 from paceline.gui.look.theme import restyle, ui_font
@@ -204,16 +204,16 @@ class HeldBack(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.label = QLabel()
-        self.label.setProperty("role", "danger")
-        self.label.setWordWrap(True)
+        self.label = text_label("", "danger", wraps=True)
         self.button = QPushButton()
         self.button.hide()
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        row.addWidget(self.label, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._row = row_of(
+            (self.label, 1),
+            (self.button, 0, Qt.AlignmentFlag.AlignVCenter),
+            on=self,
+            margins=0,
+            spacing=12,
+        )
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -270,8 +270,7 @@ class Composer(QFrame):
         self.offer.hide()
         self.held = HeldBack()
         self.attach = self._make_attach()
-        self._hint_label = QLabel()
-        self._hint_label.setProperty("role", "small")
+        self._hint_label = text_label()
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.meter = ContextMeter()
         self._button = QPushButton()
@@ -279,20 +278,19 @@ class Composer(QFrame):
         self._button.clicked.connect(self._on_clicked)
         self.setFocusProxy(self._edit)
 
-        self._foot = row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.attach)
-        row.addWidget(self.meter)
-        row.addWidget(self._hint_label, 1)
-        row.addWidget(self._button)
-        self._rows = layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 12, 10, 10)
-        layout.setSpacing(8)
-        layout.addWidget(self.files)
-        layout.addWidget(self._edit)
-        layout.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addWidget(self.held)
-        layout.addLayout(row)
+        self._foot = row = row_of(
+            self.attach, self.meter, (self._hint_label, 1), self._button, spacing=8
+        )
+        self._rows = column_of(
+            self.files,
+            self._edit,
+            (self.offer, 0, Qt.AlignmentFlag.AlignLeft),
+            self.held,
+            row,
+            on=self,
+            margins=(14, 12, 10, 10),
+            spacing=8,
+        )
         self._update()
 
     def _make_attach(self) -> QToolButton:

@@ -59,9 +59,7 @@ class UnsentController(QObject):
         self._id = session.conversations.unsent_id
         self._kept = session.conversations.unsent(self._id)
         self._files: dict[str, tuple[Attachment, ...]] = {}  # gone with the window
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(KEEP_AFTER_MS)
+        self._timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._timer.timeout.connect(self.keep)
         if self._kept:
             composer.set_text(self._kept)
@@ -215,12 +213,9 @@ class ContextMeterController(QObject):
         self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
         self._n_cut = 0  # of the running reply
         self._prompt = GradualPrompt()
-        self._ask = QTimer(self)
-        self._ask.setSingleShot(True)
+        self._ask = QTimer(self, singleShot=True)
         self._ask.timeout.connect(self.ask_now)
-        self._follow = QTimer(self)
-        self._follow.setSingleShot(True)
-        self._follow.setInterval(FOLLOW_EVERY_MS)
+        self._follow = QTimer(self, singleShot=True, interval=FOLLOW_EVERY_MS)
         self._follow.timeout.connect(self._show_reply)
         context.session.add_observer(self._on_event)
         composer.edit.textChanged.connect(self.ask_soon)

@@ -13,10 +13,11 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.look.theme import restyle
 
 if TYPE_CHECKING:
@@ -277,21 +278,16 @@ class ContextPopover(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("kind", "card")
         self.setFixedWidth(_POPOVER_PX)
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
+        self.title = text_label("", "title", wraps=True)
         self._rows = QGridLayout()
         self._rows.setColumnStretch(0, 1)
         self._rows.setVerticalSpacing(4)
         self._labels: list[QLabel] = []
         self.warning = QLabel()
         self.warning.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 12, 14, 12)
-        column.setSpacing(8)
-        column.addWidget(self.title)
-        column.addLayout(self._rows)
-        column.addWidget(self.warning)
+        column_of(
+            self.title, self._rows, self.warning, on=self, margins=(14, 12, 14, 12), spacing=8
+        )
 
     def show_use(self, use: ContextUse) -> None:
         """Show what fills the context."""

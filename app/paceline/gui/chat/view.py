@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from paceline.gui.chat.messages.message_pages import TURN_S, MessagePages, Messa
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
@@ -101,8 +101,7 @@ class ChatView(QWidget):
         self._pace = WritingPace(self)
         self._pace.wrote.connect(self._on_wrote)
         self._pace.finished.connect(self._on_all_written)
-        self._page_timer = QTimer(self)
-        self._page_timer.setSingleShot(True)
+        self._page_timer = QTimer(self, singleShot=True)
         self._page_timer.timeout.connect(self._on_page_tick)
         self._announcer = Announcer(self)
         self._build()
@@ -118,11 +117,7 @@ class ChatView(QWidget):
         self._list.ends_wanted.connect(self._on_ends_wanted)
         self._welcome: QWidget | None = None
         self._legend = LegendLine()
-        layout = self._rows = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._list, 1)
-        layout.addWidget(self._legend)
+        self._rows = column_of((self._list, 1), self._legend, on=self, margins=0, spacing=0)
         self._legend.to_end.clicked.connect(self.scroll_to_end)
 
     # -------------------------------------------------------------------------- messages
@@ -472,24 +467,19 @@ class ChatPane(QWidget):
         self.find_bar = FindBar()
         self.chat = ChatView(sources)
         self.composer = Composer()
-        notices = QVBoxLayout()
-        notices.setContentsMargins(16, 10, 16, 0)
-        notices.addWidget(self.errors)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(notices)
-        column.addLayout(self._centred(self.find_bar, 0))
-        column.addWidget(self.chat, 1)
-        column.addLayout(self._centred(self.composer, 18))
+        notices = column_of(self.errors, margins=(16, 10, 16, 0))
+        column_of(
+            notices,
+            self._centred(self.find_bar, 0),
+            (self.chat, 1),
+            self._centred(self.composer, 18),
+            on=self,
+            margins=0,
+            spacing=0,
+        )
 
     @staticmethod
     def _centred(widget: QWidget, below_px: int) -> QHBoxLayout:
         """Keep a widget as wide as the text of the messages."""
         widget.setMaximumWidth(COLUMN_PX)
-        row = QHBoxLayout()
-        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, below_px)
-        row.addStretch(1)
-        row.addWidget(widget, 1000)
-        row.addStretch(1)
-        return row
+        return row_of(None, (widget, 1000), None, margins=(MARGIN_PX, 0, MARGIN_PX, below_px))

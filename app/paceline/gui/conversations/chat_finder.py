@@ -12,11 +12,9 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLabel,
     QListView,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,8 @@ from paceline.gui.conversations.found_list import FoundList
 from paceline.gui.conversations.model import ID_ROLE, ChatQuery, parse, with_tag
 from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.conversations.tags import TagBar
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import SearchField
 
 if TYPE_CHECKING:
@@ -139,22 +139,22 @@ class EmptyNote(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
-        self.hint = QLabel()
-        self.hint.setProperty("role", "small")
+        self.title = text_label("", "title")
+        self.hint = text_label()
         for label in (self.title, self.hint):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.button = QPushButton()
         self.button.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 24, 10, 10)
-        column.setSpacing(6)
-        column.addWidget(self.title)
-        column.addWidget(self.hint)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        column_of(
+            self.title,
+            self.hint,
+            (self.button, 0, Qt.AlignmentFlag.AlignLeft),
+            None,
+            on=self,
+            margins=(10, 24, 10, 10),
+            spacing=6,
+        )
 
     def say(self, title: str, hint: str, button: str = "") -> None:
         """Show these words; an empty one for the button hides it."""
@@ -186,12 +186,7 @@ class ChatFinder(QWidget):
         self.pages = QStackedWidget()
         for page in (self.list, self.found, self.empty):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(self.tags)
-        column.addWidget(self.pages, 1)
+        column_of(self.search, self.tags, (self.pages, 1), on=self, margins=0, spacing=8)
         self.search.wanted.connect(self._on_search)
         self.search.confirmed.connect(self._on_confirmed)
         self.search.left_downwards.connect(self._on_down)

@@ -50,9 +50,7 @@ class ConversationsController(QObject):
         self._notices = context.notices
         self._leftovers: Callable[[], Sequence[str]] = tuple
         self._deleted = ""
-        self._purge = QTimer(self)
-        self._purge.setSingleShot(True)
-        self._purge.setInterval(UNDO_MS)
+        self._purge = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._purge.timeout.connect(self._on_undo_over)
         self._others = QTimer(self)  # until then, another window may still take a deletion back
         self._others.setSingleShot(True)

@@ -9,11 +9,9 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QRect, QSize
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLabel,
     QListView,
     QStyle,
     QStyledItemDelegate,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +25,8 @@ from paceline.gui.conversations.rows import (
     height_of,
     paint_ground,
 )
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import is_escape_offered
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
@@ -223,10 +223,7 @@ class FoundList(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = HitList(self)
-        self.summary = QLabel()
-        self.summary.setProperty("role", "small")
-        self.summary.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary.setWordWrap(True)
+        self.summary = text_label(wraps=True, plain=True)
         self.summary.setContentsMargins(6, 0, 6, 4)
         self.view = FoundView()
         self.view.setProperty("kind", "chats")
@@ -239,11 +236,7 @@ class FoundList(QWidget):
         self.view.setItemDelegate(HitRow(self.view))
         self.view.clicked.connect(self._on_chosen)
         self.view.activated.connect(self._on_chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.summary)
-        column.addWidget(self.view, 1)
+        column_of(self.summary, (self.view, 1), on=self, margins=0, spacing=2)
 
     def show_hits(
         self,

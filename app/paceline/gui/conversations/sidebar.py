@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.conversations.chat_finder import ChatFinder
 from paceline.gui.conversations.tags import TagEditor
 from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.style import SIDEBAR
 
@@ -96,15 +96,9 @@ class UndoBar(QFrame):
         self.button.setProperty("kind", "quiet")
         self.button.setShortcut(QKeySequence.StandardKey.Undo)  # where no text is being written
         self.button.clicked.connect(self._on_clicked)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 4, 2)
-        row.addWidget(self._words)
-        row.addStretch(1)
-        row.addWidget(self.button)
+        row_of(self._words, None, self.button, on=self, margins=(10, 2, 4, 2))
         self.hide()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(UNDO_MS)
+        self._timer = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._timer.timeout.connect(self.hide)
 
     @property
@@ -155,14 +149,15 @@ class Sidebar(QWidget):
         self.rename_action, self.delete_action = self.menu.rename, self.menu.delete
         self.undo_bar = UndoBar()
         self.undo_button = self.undo_bar.button
-        column = QVBoxLayout(self)
-        column.setContentsMargins(_MARGIN_PX, _MARGIN_PX, _MARGIN_PX, _MARGIN_PX)
-        column.setSpacing(8)
-        column.addLayout(self._make_new_row())
-        column.addWidget(self.finder, 1)
-        column.addWidget(self.undo_bar)
-        self._minute = QTimer(self)
-        self._minute.setInterval(_MINUTE_MS)
+        column_of(
+            self._make_new_row(),
+            (self.finder, 1),
+            self.undo_bar,
+            on=self,
+            margins=_MARGIN_PX,
+            spacing=8,
+        )
+        self._minute = QTimer(self, interval=_MINUTE_MS)
         self._minute.timeout.connect(model.refresh)
         self._connect()
         self._set_least_width()
@@ -263,11 +258,7 @@ class Sidebar(QWidget):
         menu.addSeparator()
         self.import_action = menu.addAction(look.icon("import"), self.tr("Import…"))
         self.new_menu_button.setMenu(menu)
-        row = QHBoxLayout()
-        row.setSpacing(1)
-        row.addWidget(self.new_button, 1)
-        row.addWidget(self.new_menu_button)
-        return row
+        return row_of((self.new_button, 1), self.new_menu_button, spacing=1)
 
     def _connect(self) -> None:
         self.new_button.clicked.connect(self._on_new)

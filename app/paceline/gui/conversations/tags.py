@@ -9,21 +9,20 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMenu,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -224,18 +223,18 @@ class TagEditor(QDialog):
         for tag in dict.fromkeys((*summary.tags, *sorted(known, key=str.casefold))):
             self._add(tag, is_ticked=tag in self._order)
         self.list.itemChanged.connect(self._on_item)
-        self.hint = QLabel(self.tr("No tags yet. Type one and press Enter."))
-        self.hint.setProperty("role", "small")
-        self.hint.setWordWrap(True)
+        self.hint = text_label(self.tr("No tags yet. Type one and press Enter."), wraps=True)
         buttons, self.done_button = deciding_box(self, self.tr("Done"), self._on_accepted)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(10)
-        column.addWidget(name)
-        column.addWidget(self.field)
-        column.addWidget(self.hint)
-        column.addWidget(self.list, 1)
-        column.addWidget(buttons)
+        column_of(
+            name,
+            self.field,
+            self.hint,
+            (self.list, 1),
+            buttons,
+            on=self,
+            margins=(20, 18, 20, 16),
+            spacing=10,
+        )
         self.resize(_WIDTH_PX, _HEIGHT_PX)
         self._on_text("")
 

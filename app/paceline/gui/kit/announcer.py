@@ -29,9 +29,7 @@ class Announcer(QObject):
         self._speaker = speaker
         self._text = ""
         self._at = 0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(ANNOUNCE_MS)
+        self._timer = QTimer(self, singleShot=True, interval=ANNOUNCE_MS)
         self._timer.timeout.connect(self._on_due)
 
     def begin(self, text: str = "") -> None:

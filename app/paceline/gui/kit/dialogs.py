@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.presets import MAX_NAME_CHARS, clean_name
+from paceline.gui.kit.labels import text_label
 from paceline.gui.look.scale import STEP, px
 
 if TYPE_CHECKING:
@@ -104,16 +104,13 @@ class NameDialog(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(title)
         self._obstacle = obstacle
-        heading = QLabel(title)
-        heading.setProperty("role", "title")
+        heading = text_label(title, "title")
         self.field = QLineEdit(name)
         self.field.setMaxLength(MAX_NAME_CHARS)
         self.field.setAccessibleName(self.tr("Name"))
         self.field.setPlaceholderText(self.tr("Name"))
         self.field.selectAll()
-        self.problem = QLabel()
-        self.problem.setProperty("role", "small")
-        self.problem.setWordWrap(True)
+        self.problem = text_label(wraps=True)
         buttons, self.take = deciding_box(self, action, self._on_accepted)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)

@@ -256,11 +256,22 @@ def _broken(word: str) -> str:
     )
 
 
-def small_text(text: str) -> QLabel:
-    """Return a secondary text that wraps."""
+def text_label(
+    text: str = "", role: str = "small", *, wraps: bool = False, plain: bool = False
+) -> QLabel:
+    """Return a label with the look of a role.
+
+    Args:
+        text: What it says.
+        role: As the style sheet knows it: "small", "title", "value" and so on.
+        wraps: Whether it breaks into lines.
+        plain: Whether its text comes from elsewhere, so that marks in it mean nothing.
+    """
     label = QLabel(text)
-    label.setProperty("role", "small")
-    label.setWordWrap(True)
+    label.setProperty("role", role)
+    label.setWordWrap(wraps)
+    if plain:
+        label.setTextFormat(Qt.TextFormat.PlainText)
     return label
 
 

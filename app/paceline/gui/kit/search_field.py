@@ -16,8 +16,10 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPainter,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QToolButton, QWidget
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY, icon_size
 from paceline.gui.look.theme import ui_font
@@ -54,9 +56,7 @@ class SearchField(QLineEdit):
         self._told = ""
         icon = QAction(look.icon("search"), "", self)
         self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.tell_now)
         self.textChanged.connect(self._on_text)
 
@@ -143,20 +143,22 @@ class FindBar(QFrame):
         self.field.addAction(
             QAction(look.icon("search"), "", self), QLineEdit.ActionPosition.LeadingPosition
         )
-        self.count = QLabel()
-        self.count.setProperty("role", "small")
+        self.count = text_label()
         self.previous = self._button("chevron-up", self.tr("Previous hit (Shift+Enter)"))
         self.next = self._button("chevron-down", self.tr("Next hit (Enter)"))
         self.close_button = self._button("close", self.tr("Close (Esc)"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(6, 6, 6, 6)
-        row.setSpacing(4)
-        row.addWidget(self.field, 1)
-        row.addSpacing(6)
-        row.addWidget(self.count)
-        row.addSpacing(6)
-        for button in (self.previous, self.next, self.close_button):
-            row.addWidget(button)
+        row_of(
+            (self.field, 1),
+            6,
+            self.count,
+            6,
+            self.previous,
+            self.next,
+            self.close_button,
+            on=self,
+            margins=6,
+            spacing=4,
+        )
         self.hide()
 
     @staticmethod

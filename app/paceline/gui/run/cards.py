@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QDateTime, QEvent, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
@@ -273,16 +272,12 @@ class FiguresCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Figures"))
-        self.heading = QLabel()
-        self.heading.setProperty("role", "muted")
-        self.heading.setWordWrap(True)
+        self.heading = text_label("", "muted", wraps=True)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(20)
         self._grid.setVerticalSpacing(2)
         self.values: list[QLabel] = []
-        self.plain = QLabel()
-        self.plain.setProperty("role", "small")
-        self.plain.setWordWrap(True)
+        self.plain = text_label(wraps=True)
         self.body.addWidget(self.heading)
         self.body.addLayout(self._grid)
         self.body.addWidget(self.plain)
@@ -329,8 +324,7 @@ class ModelCard(FactsCard):
     def __init__(self, key: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self._key = key
-        self.name = QLabel(self.tr("SHA-256"))
-        self.name.setProperty("role", "muted")
+        self.name = text_label(self.tr("SHA-256"), "muted")
         self.name.setFixedWidth(NAME_PX)
         self.value = BreakingLabel()
         self.value.setProperty("role", "value")
@@ -341,12 +335,13 @@ class ModelCard(FactsCard):
         self.bar.setRange(0, 100)
         self.bar.setAccessibleName(self.tr("Reading the file"))
         self._is_reading = False
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.name, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.value, 1)
-        row.addWidget(self.bar, 1)
-        row.addWidget(self.button)
+        row = row_of(
+            (self.name, 0, Qt.AlignmentFlag.AlignTop),
+            (self.value, 1),
+            (self.bar, 1),
+            self.button,
+            spacing=12,
+        )
         row.addStretch()
         self.body.addLayout(row)
 
@@ -471,15 +466,11 @@ class DraftersCard(Card):
         self.body.removeWidget(self._content)
         self._content.deleteLater()
         self._content = QWidget()
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(self._make_table())
+        column = column_of(self._make_table(), on=self._content, margins=0, spacing=6)
         self.charts = []
         shown = [facts for facts in self._facts if facts.drafter_id in self.places]
         if shown:
-            title = QLabel(self.tr("Accepted, by the place in the draft"))
-            title.setProperty("role", "small")
+            title = text_label(self.tr("Accepted, by the place in the draft"))
             column.addSpacing(8)
             column.addWidget(title)
             column.addLayout(self._make_charts(shown))
@@ -502,8 +493,7 @@ class DraftersCard(Card):
             self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
         )  # fmt: skip
         for column, name in enumerate(names):
-            label = QLabel(name)
-            label.setProperty("role", "small")
+            label = text_label(name)
             grid.addWidget(label, 0, column)
         grid.setColumnStretch(0, 1)
         self.cells = []
@@ -525,8 +515,7 @@ class DraftersCard(Card):
         grid.setHorizontalSpacing(24)
         for at, facts in enumerate(shown):
             chart = self._chart(facts)
-            title = QLabel(facts.title)
-            title.setProperty("role", "small")
+            title = text_label(facts.title)
             grid.addWidget(chart, at // 2 * 2, at % 2)
             if len(shown) > 1:
                 grid.addWidget(title, at // 2 * 2 + 1, at % 2)

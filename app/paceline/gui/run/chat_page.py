@@ -21,15 +21,15 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import (
     QFrame,
-    QLabel,
     QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -297,9 +297,7 @@ class ChatPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = ReplyList(self)
-        self.legend = QLabel()
-        self.legend.setProperty("role", "legend")
-        self.legend.setWordWrap(True)
+        self.legend = text_label("", "legend", wraps=True)
         self.view = QListView()
         self.view.setProperty("kind", "replies")
         self.view.setAccessibleName(self.tr("Replies of this chat"))
@@ -312,11 +310,7 @@ class ChatPage(QWidget):
         self.view.setItemDelegate(self._bars)
         self.view.clicked.connect(self._on_chosen)
         self.view.activated.connect(self._on_chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 12)
-        column.setSpacing(8)
-        column.addWidget(self.legend)
-        column.addWidget(self.view, 1)
+        column_of(self.legend, (self.view, 1), on=self, margins=(20, 16, 20, 12), spacing=8)
         self._tell_legend()
 
     def changeEvent(self, event: QEvent) -> None:

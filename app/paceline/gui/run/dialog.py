@@ -12,7 +12,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer, Signal, 
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
@@ -26,7 +25,8 @@ from PySide6.QtWidgets import (
 from paceline.chat.decisions import Mix
 from paceline.chat.sameness import CannotCompare, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.look.theme import restyle
@@ -149,10 +149,7 @@ class SamenessStrip(QFrame):
         self.verdict.setWordWrap(True)
         self.verdict.setTextFormat(Qt.TextFormat.PlainText)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.details = QLabel()
-        self.details.setProperty("role", "small")
-        self.details.setWordWrap(True)
-        self.details.setTextFormat(Qt.TextFormat.PlainText)
+        self.details = text_label(wraps=True, plain=True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar()
         self.bar.setFixedWidth(160)
@@ -160,16 +157,8 @@ class SamenessStrip(QFrame):
         self.stop = QPushButton(self.tr("Stop"))
         self.stop.setProperty("kind", "compact")
         self.stop.setAccessibleName(self.tr("Stop the check"))
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addWidget(self.verdict, 1)
-        row.addWidget(self.bar)
-        row.addWidget(self.stop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 8, 14, 8)
-        column.setSpacing(4)
-        column.addLayout(row)
-        column.addWidget(self.details)
+        row = row_of((self.verdict, 1), self.bar, self.stop, spacing=12)
+        column_of(row, self.details, on=self, margins=(14, 8, 14, 8), spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.hide()
 
@@ -242,9 +231,7 @@ class ReplyPage(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         page = QWidget()
         page.setProperty("kind", "page")
-        self._cards = QVBoxLayout(page)
-        self._cards.setContentsMargins(20, 16, 20, 20)
-        self._cards.setSpacing(12)
+        self._cards = column_of(on=page, margins=(20, 16, 20, 20), spacing=12)
         self.problem = QFrame()
         self.problem.setProperty("kind", "notice")
         self.problem.setProperty("tone", "danger")
@@ -396,11 +383,7 @@ class RunDialog(QDialog):
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.reply_page, self.tr("This reply"))
         self.tabs.addTab(self.chat_page, self.tr("This chat"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.tabs, 1)
-        column.addWidget(self._make_foot())
+        column_of((self.tabs, 1), self._make_foot(), on=self, margins=(0, 8, 0, 0), spacing=0)
         self.chat_page.chosen.connect(self._on_chosen)
         self._fit()
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
@@ -416,18 +399,8 @@ class RunDialog(QDialog):
         self.close_button.clicked.connect(self.reject)
         for button in (self.verify, self.copy, self.save, self.close_button):
             button.setAutoDefault(False)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.verify)
-        row.addStretch(1)
-        row.addWidget(self.copy)
-        row.addWidget(self.save)
-        row.addWidget(self.close_button)
-        column = QVBoxLayout(foot)
-        column.setContentsMargins(20, 12, 20, 12)
-        column.setSpacing(10)
-        column.addWidget(self.strip)
-        column.addLayout(row)
+        row = row_of(self.verify, None, self.copy, self.save, self.close_button, spacing=8)
+        column_of(self.strip, row, on=foot, margins=(20, 12, 20, 12), spacing=10)
         return foot
 
     def changeEvent(self, event: QEvent) -> None:

@@ -11,17 +11,16 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QTextBrowser,
-    QVBoxLayout,
 )
 
 from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import can_be_repeated, to_record
 from paceline.gui.kit.fields import Choice
-from paceline.gui.kit.labels import YieldingLabel, small_text
+from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import RUN
@@ -70,7 +69,7 @@ class VersionsDialog(QDialog):
         self.left, self.right = Choice(), Choice()
         self.left.setAccessibleName(self.tr("Version to the left"))
         self.right.setAccessibleName(self.tr("Version to the right"))
-        self.figures = (small_text(""), small_text(""))
+        self.figures = (text_label(wraps=True), text_label(""))
         self.summary = YieldingLabel()
         self.back = QPushButton(self.tr("&Previous"))
         self.on = QPushButton(self.tr("&Next"))
@@ -105,21 +104,12 @@ class VersionsDialog(QDialog):
             head.setColumnStretch(at, 1)
         foot = QFrame()
         foot.setProperty("kind", "foot")
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(20, 12, 20, 12)
-        row.setSpacing(8)
-        row.addWidget(self.repeat)
-        row.addWidget(self.summary, 1)
+        row = row_of(self.repeat, (self.summary, 1), on=foot, margins=(20, 12, 20, 12), spacing=8)
         for button in (self.repeat, self.back, self.on, self.close_button):
             button.setAutoDefault(False)
         for button in (self.back, self.on, self.close_button):
             row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.text, 1)
-        column.addWidget(foot)
+        column_of(head, (self.text, 1), foot, on=self, margins=0, spacing=0)
 
     def show_versions(self, versions: Sequence[Version], left: str, right: str) -> None:
         """Offer these versions, and choose two of them by their ids."""

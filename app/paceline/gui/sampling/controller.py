@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
 from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import NameDialog
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.notices import Action
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
@@ -89,11 +90,7 @@ class SettingsBadge(QWidget):
         self.open_button.setProperty("kind", "chip")
         self.reset_button = QPushButton(self.tr("Reset"))
         self.reset_button.setProperty("kind", "link")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.open_button)
-        row.addWidget(self.reset_button)
+        row_of(self.open_button, self.reset_button, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         presets.changed.connect(self.refresh)
         self.refresh()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -25,7 +24,8 @@ from paceline.chat.prompt import build_messages
 from paceline.engine.prompt.formats import FORMATS
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
-from paceline.gui.kit.labels import with_soft_breaks
+from paceline.gui.kit.labels import text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.messages import ChatMessage, PromptRendered, RenderPrompt
@@ -66,47 +66,45 @@ class TemplateEditor(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Chat template"))
         self._own = own
-        title = QLabel(self.tr("Chat template of {}").format(model))
-        title.setProperty("role", "title")
-        remark = QLabel(
+        title = text_label(self.tr("Chat template of {}").format(model), "title")
+        remark = text_label(
             self.tr(
                 "The file has no template that works, so this one is a guess. Yours is kept for "
                 "this model."
             )
             if is_guessed
-            else self.tr("How a chat is written for the model. Yours is kept for this model.")
+            else self.tr("How a chat is written for the model. Yours is kept for this model."),
+            "muted",
+            wraps=True,
         )
-        remark.setProperty("role", "muted")
-        remark.setWordWrap(True)
         self.editor = LeavingEdit(source)
         self.preview = QPlainTextEdit()
         self.preview.setReadOnly(True)
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
         self.verdict.setTextFormat(Qt.TextFormat.PlainText)
-        panes = QHBoxLayout()
-        panes.setSpacing(2 * STEP)
-        panes.addLayout(self._pane(self.tr("Template (Jinja)"), self.editor))
-        panes.addLayout(self._pane(self.tr("Prompt of this chat"), self.preview))
+        panes = row_of(
+            self._pane(self.tr("Template (Jinja)"), self.editor),
+            self._pane(self.tr("Prompt of this chat"), self.preview),
+            spacing=2 * STEP,
+        )
         self.reset_button = QPushButton(
             self.tr("Reset to the guess") if is_guessed else self.tr("Reset to the file's own")
         )
         self.reset_button.clicked.connect(self._on_reset)
         self.formats = self._make_formats()
         buttons, _ = deciding_box(self, self.tr("Use this template"), self.accept)
-        foot = QHBoxLayout()
-        foot.addWidget(self.reset_button)
-        foot.addWidget(self.formats)
-        foot.addStretch(1)
-        foot.addWidget(buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(STEP)
-        for widget in (title, remark):
-            column.addWidget(widget)
-        column.addLayout(panes, 1)
-        column.addWidget(self.verdict)
-        column.addLayout(foot)
+        foot = row_of(self.reset_button, self.formats, None, buttons)
+        column_of(
+            title,
+            remark,
+            (panes, 1),
+            self.verdict,
+            foot,
+            on=self,
+            margins=(20, 18, 20, 16),
+            spacing=STEP,
+        )
         self.resize(px(_SIZE_PX[0]), px(_SIZE_PX[1]))
         self.editor.textChanged.connect(self._on_text)
         self._on_text()
@@ -141,14 +139,9 @@ class TemplateEditor(QDialog):
         field.setProperty("kind", "code")
         field.setFont(mono_font(SMALL))
         field.setAccessibleName(name)
-        label = QLabel(name)
-        label.setProperty("role", "muted")
+        label = text_label(name, "muted")
         label.setBuddy(field)
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(label)
-        column.addWidget(field, 1)
-        return column
+        return column_of(label, (field, 1), spacing=4)
 
     def _make_formats(self) -> Choice:
         choice = Choice()

@@ -13,13 +13,13 @@ from typing import Literal
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
 from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
-from paceline.gui.kit.flow_layout import FlowLayout
-from paceline.gui.kit.labels import YieldingLabel, with_soft_breaks
+from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import FlowLayout, column_of, row_of
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
 from paceline.params import MAX_SEED
@@ -109,20 +109,9 @@ class ReplyForm(QWidget):
         label.setBuddy(self.form_choice)
         self.editor = LeavingEdit()
         self.editor.setProperty("kind", "code")
-        self.problem = QLabel()
-        self.problem.setProperty("role", "danger")
-        self.problem.setWordWrap(True)
-        row = QHBoxLayout()
-        row.addWidget(label)
-        row.addStretch(1)
-        row.addWidget(self.form_choice)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(row)
-        column.addWidget(self.editor)
-        column.addWidget(self.problem)
-        column.addWidget(self._make_tools())
+        self.problem = text_label("", "danger", wraps=True)
+        row = row_of(label, None, self.form_choice)
+        column_of(row, self.editor, self.problem, self._make_tools(), on=self, margins=0, spacing=6)
         self.form_choice.currentIndexChanged.connect(self._on_form)
         self.editor.textChanged.connect(self._on_text)
         self._fit()
@@ -274,22 +263,9 @@ class SeedField(QWidget):
         self.last = _link(self.tr("Last reply's"), self.tr("Use the seed of the last reply"))
         self.last.setEnabled(False)
         self._row = QWidget()
-        row = QHBoxLayout(self._row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(self.number)
-        row.addStretch(1)
-        row.addWidget(self.copy)
-        head = QHBoxLayout()
-        head.addWidget(label)
-        head.addStretch(1)
-        head.addWidget(self.last)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.choice)
-        column.addWidget(self._row)
+        row_of(self.number, None, self.copy, on=self._row, margins=0, spacing=4)
+        head = row_of(label, None, self.last)
+        column_of(head, self.choice, self._row, on=self, margins=0, spacing=4)
         self.choice.chosen.connect(self._on_chosen)
         self.number.valueChanged.connect(self._on_number)
         self.copy.clicked.connect(self._on_copy)
@@ -362,8 +338,7 @@ class StopField(QWidget):
         super().__init__(parent)
         self._stops: tuple[str, ...] = ()
         self.chips: list[QToolButton] = []
-        label = QLabel(self.tr("Stop strings"))
-        label.setProperty("role", "muted")
+        label = text_label(self.tr("Stop strings"), "muted")
         self.field = QLineEdit()
         # Escapes take two characters for one.
         self.field.setMaxLength(2 * MAX_STOP_CHARS)
@@ -380,18 +355,12 @@ class StopField(QWidget):
         self.field.installEventFilter(self)
         self.field.textEdited.connect(self._on_edited)
         label.setBuddy(self.field)
-        self.problem = QLabel()
-        self.problem.setProperty("role", "danger")
-        self.problem.setWordWrap(True)
+        self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
         self._row = QWidget()
         self._row.setAccessibleName(label.text())
         self._flow = FlowLayout(self._row, 4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        for widget in (label, self.field, self.problem, self._row):
-            column.addWidget(widget)
+        column_of(label, self.field, self.problem, self._row, on=self, margins=0, spacing=4)
         self._make_chips()
 
     @property

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -19,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
-from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, with_soft_breaks
+from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
@@ -102,9 +102,7 @@ class SamplingSliders(QWidget):
             *_offered("frequency_penalty"), whole=False, slider_range=(-2, 2),
             default=usual.frequency_penalty,
         )  # fmt: skip
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column = column_of(on=self, margins=0, spacing=6)
         for slider in (
             self.temperature, self.top_k, self.top_p, self.min_p,
             self.repeat_penalty, self.presence_penalty, self.frequency_penalty,
@@ -224,9 +222,7 @@ class SamplingSettings(Card):
         self.stops.changed.connect(self._on_changed)
         self.seed = SeedField()
         self.seed.changed.connect(self._on_changed)
-        self.problem = QLabel()
-        self.problem.setProperty("role", "danger")
-        self.problem.setWordWrap(True)
+        self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
         self._make_prompt()
         self._make_cuts()
@@ -382,16 +378,11 @@ class SamplingSettings(Card):
         self.template_button = QPushButton()
         self.template_button.setProperty("kind", "link")
         self._thinking_row = QWidget()
-        row = QHBoxLayout(self._thinking_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(label)
-        row.addStretch(1)
-        row.addWidget(self.thinking)
+        row_of(label, None, self.thinking, on=self._thinking_row, margins=0)
         return self._thinking_row
 
     def _make_biases(self) -> QVBoxLayout:
-        label = QLabel(self.tr("Logit bias"))
-        label.setProperty("role", "muted")
+        label = text_label(self.tr("Logit bias"), "muted")
         self.biases = QLineEdit()
         self.biases.setPlaceholderText("ID=X, ID=X")
         self.biases.setAccessibleName(label.text())
@@ -404,11 +395,7 @@ class SamplingSettings(Card):
         self.biases.setAccessibleDescription(self.biases.toolTip())
         label.setBuddy(self.biases)
         self.biases.textChanged.connect(self._on_biases)
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(label)
-        column.addWidget(self.biases)
-        return column
+        return column_of(label, self.biases, spacing=4)
 
     def _make_max_tokens(self) -> QHBoxLayout:
         self.max_tokens = WholeNumber(1, MAX_TOKENS)
@@ -425,11 +412,7 @@ class SamplingSettings(Card):
             widget.setToolTip(explanation)
         self.max_tokens.setAccessibleDescription(explanation)
         self.max_tokens.valueChanged.connect(self._on_changed)
-        row = QHBoxLayout()
-        row.addWidget(label)
-        row.addStretch(1)
-        row.addWidget(self.max_tokens)
-        return row
+        return row_of(label, None, self.max_tokens)
 
     def _make_cuts(self) -> None:
         self.cuts = YieldingCheckBox(self.tr("Shorten long chats"))
@@ -440,9 +423,7 @@ class SamplingSettings(Card):
         )
         self.cuts.setToolTip(explanation)
         self.cuts.setAccessibleDescription(explanation)
-        self._cuts_remark = QLabel(explanation)
-        self._cuts_remark.setProperty("role", "small")
-        self._cuts_remark.setWordWrap(True)
+        self._cuts_remark = text_label(explanation, wraps=True)
 
     # ----------------------------------------------------------------------------------- slots
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.kit.labels import ElidedLabel, small_text
+from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, icon_size, px
@@ -133,7 +133,7 @@ class SettingRow(QWidget):
         super().__init__(parent)
         self.label = QLabel(title)
         self.label.setBuddy(control)
-        self.remark = small_text(explanation)
+        self.remark = text_label(explanation, wraps=True)
         self.remark.setVisible(bool(explanation))
         if not control.accessibleName():
             control.setAccessibleName(title)
@@ -163,7 +163,7 @@ class SwitchRow(QWidget):
         self._setting = setting
         self.box = QCheckBox(title)
         self.box.setAccessibleDescription(explanation)
-        self.remark = small_text(explanation)
+        self.remark = text_label(explanation, wraps=True)
         self.remark.setContentsMargins(px(20), 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

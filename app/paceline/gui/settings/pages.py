@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.file_dialogs import open_folder
-from paceline.gui.kit.labels import ElidedLabel, small_text
+from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.look.scale import GAP, STEP
 from paceline.gui.look.theme import ui_font
 from paceline.gui.settings.forms import (
@@ -323,7 +323,7 @@ class PrivacyPage(SettingsPage):
         self.add(learning, size, (size.label.text(),), setting("learned_mb"))
 
         kept = self.section(self.tr("Where your files are"))
-        self._refused = small_text("")
+        self._refused = text_label(wraps=True)
         self._refused.hide()
         self.places = []
         for title, folder in self._folders:
@@ -334,13 +334,14 @@ class PrivacyPage(SettingsPage):
         kept.body.addWidget(self._refused)
 
         leaves = self.section(self.tr("What leaves this computer"))
-        promise = small_text(
+        promise = text_label(
             self.tr(
                 "Nothing but requests to the Hugging Face Hub, and only when you search there, "
                 "look at a repository or download a model. They name the repository and the file. "
                 "Chats, replies, settings and statistics are never sent anywhere; there is no "
                 "telemetry and no check for updates."
-            )
+            ),
+            wraps=True,
         )
         self.add(leaves, promise, (promise.text(),))
 

@@ -168,8 +168,7 @@ class CurrentDevices(QObject):
         self._held_on_gpus: Pair | None = None
         self._room = Room()
         self._is_asked = self._is_dead = self._is_loading = False
-        self._again = QTimer(self)
-        self._again.setInterval(LOOK_EVERY_MS)
+        self._again = QTimer(self, interval=LOOK_EVERY_MS)
         self._again.timeout.connect(self._on_time)
 
     @property

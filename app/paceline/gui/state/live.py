@@ -50,8 +50,7 @@ class LiveFigures(QObject):
         self._n_news = 0
         self._reply: Reply | None = None
         self._n_ticks = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_MS)
+        self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self._on_tick)
 
     @property

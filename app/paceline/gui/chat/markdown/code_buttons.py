@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QToolButton, QWidget
+from PySide6.QtWidgets import QScrollBar, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
 from paceline.gui.chat.markdown.paint import CodeWindow, code_card
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -47,9 +48,7 @@ class CopyButton(QToolButton):
         self.setAccessibleName(self.tr("Copy the code"))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._code: str | None = None
-        self._confirm = QTimer(self)
-        self._confirm.setSingleShot(True)
-        self._confirm.setInterval(CONFIRM_MS)
+        self._confirm = QTimer(self, singleShot=True, interval=CONFIRM_MS)
         self._confirm.timeout.connect(self._on_confirmed)
         self.clicked.connect(self._on_clicked)
 
@@ -89,12 +88,7 @@ class CodeButtons(QWidget):
         self._wrap.setProperty("kind", "link")
         self._wrap.setCursor(Qt.CursorShape.PointingHandCursor)
         self._wrap.clicked.connect(requests.code_wrap_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
-        row.addWidget(self._wrap)
-        row.addWidget(self._copy)
-        row.addWidget(self._save)
+        row_of(self._wrap, self._copy, self._save, on=self, margins=0, spacing=2)
 
     def set_code(self, language: str, code: str | None) -> None:
         """What a click copies or saves; None while the code is still growing."""

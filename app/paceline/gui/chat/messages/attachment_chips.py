@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QSizePolicy,
@@ -21,7 +20,8 @@ from PySide6.QtWidgets import (
 from paceline.chat.attachments import estimated_tokens
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
-from paceline.gui.kit.flow_layout import FlowLayout
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import FlowLayout, column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, icon_size
 from paceline.gui.look.theme import mono_font
@@ -94,10 +94,7 @@ class AttachmentChip(QWidget):
         self._chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
         self._chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
         self._chip.toggled.connect(self._on_toggled)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self._chip, 0, Qt.AlignmentFlag.AlignLeft)
+        column_of((self._chip, 0, Qt.AlignmentFlag.AlignLeft), on=self, margins=0, spacing=6)
         show_file_icon(self._chip)
 
     @property
@@ -133,9 +130,7 @@ class AttachmentChip(QWidget):
         self._rows().addWidget(view)
         note = attachment_note(self._attachment)
         if note:
-            self._note = QLabel(note)
-            self._note.setProperty("role", "small")
-            self._note.setWordWrap(True)
+            self._note = text_label(note, wraps=True)
             self._rows().addWidget(self._note)
         return view
 
@@ -153,9 +148,7 @@ class AttachmentChips(QWidget):
     def __init__(self, attachments: Sequence[Attachment]) -> None:
         super().__init__()
         self._chips = [AttachmentChip(attachment) for attachment in attachments]
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout = column_of(on=self, margins=0, spacing=6)
         for chip in self._chips:
             chip.unfolded.connect(self.unfolded)
             layout.addWidget(chip)
@@ -190,11 +183,7 @@ class DraftChip(QFrame):
         self.cross.setText("✕")
         self.cross.clicked.connect(self._on_remove)
         self.cross.deleted.connect(self._on_remove)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(1, 1, 1, 1)
-        row.setSpacing(0)
-        row.addWidget(self.name)
-        row.addWidget(self.cross)
+        row_of(self.name, self.cross, on=self, margins=1, spacing=0)
         self._say()
         show_file_icon(self.name)
         self.cross.setIcon(look.icon("close"))
@@ -350,17 +339,11 @@ class AttachmentPreview(QDialog):
         self.setWindowTitle(attachment.name)
         self.resize(*_PREVIEW_SIZE)
         self.text = attachment_view(attachment)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        inner = QVBoxLayout()
-        inner.setContentsMargins(GAP, GAP, GAP, GAP)
-        inner.addWidget(self.text, 1)
+        rows = column_of(on=self, margins=0, spacing=0)
+        inner = column_of((self.text, 1), margins=GAP)
         note = attachment_note(attachment)
         if note:
-            label = QLabel(note)
-            label.setProperty("role", "small")
-            label.setWordWrap(True)
+            label = text_label(note, wraps=True)
             inner.addWidget(label)
         rows.addLayout(inner, 1)
         rows.addWidget(closing_row(self))

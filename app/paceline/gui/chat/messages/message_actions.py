@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, icon_size, px
 
@@ -82,18 +83,14 @@ class MessageActions(QWidget):
         self._group.triggered.connect(self._on_triggered)
         self._actions = {act: self._make(act) for act in _BY_ROLE[role]}
         self._buttons: dict[Act, QToolButton] = {}
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = row_of(on=self, margins=0, spacing=2)
         for act, action in self._actions.items():
             self._buttons[act] = self._make_button(action)
             layout.addWidget(self._buttons[act])
             if act == Act.COPY and role == "assistant":
                 self._more = self._make_more()
                 layout.addWidget(self._more)
-        self._confirm = QTimer(self)
-        self._confirm.setSingleShot(True)
-        self._confirm.setInterval(CONFIRM_MS)
+        self._confirm = QTimer(self, singleShot=True, interval=CONFIRM_MS)
         self._confirm.timeout.connect(self._on_confirmed)
         self._has_icons = not self._actions[Act.COPY].icon().isNull()
         self._set_icon_sizes()
@@ -276,11 +273,7 @@ class SiblingSwitch(QWidget):
         self._back.clicked.connect(self._on_back)
         self._on = self._make("›", "chevron-right", self.tr("Next version"))
         self._on.clicked.connect(self._on_next)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        for widget in (self._back, self._label, self._on):
-            layout.addWidget(widget)
+        row_of(self._back, self._label, self._on, on=self, margins=0, spacing=0)
         self._set_icon_sizes()
 
     @staticmethod

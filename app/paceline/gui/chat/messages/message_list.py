@@ -15,13 +15,13 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QScrollArea,
     QToolButton,
     QWidget,
 )
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -388,9 +388,7 @@ class SourceLegend(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout = row_of(on=self, margins=0, spacing=6)
         for swatch, text, what in (
             (_Swatch("accent_soft", "accent"), self.tr("draft model"), self.tr(
                 "A smaller model guessed these words, and the target agreed"
@@ -402,8 +400,7 @@ class SourceLegend(QWidget):
                 "The model that you chose wrote these words itself; it decides about all of them"
             )),
         ):  # fmt: skip
-            label = QLabel(text)
-            label.setProperty("role", "small")
+            label = text_label(text)
             label.setToolTip(what)
             layout.addWidget(swatch)
             layout.addWidget(label)
@@ -428,17 +425,9 @@ class LegendLine(QWidget):
         self.to_end.hide()
         column = QWidget()
         column.setMaximumWidth(COLUMN_PX)
-        inner = QHBoxLayout(column)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(self._legend)
-        inner.addStretch(1)
-        inner.addWidget(self.to_end)
+        row_of(self._legend, None, self.to_end, on=column, margins=0)
         self.setFixedHeight(px(_LINE_PX))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 2)
-        row.addStretch(1)
-        row.addWidget(column, 1000)
-        row.addStretch(1)
+        row_of(None, (column, 1000), None, on=self, margins=(MARGIN_PX, 0, MARGIN_PX, 2))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow another size of text."""

@@ -319,9 +319,7 @@ class WritingPace(QObject):
         super().__init__(parent)
         self._waiting: dict[ReplyView, None] = {}
         self._rests_until_s = 0.0
-        self.timer = QTimer(self)
-        self.timer.setSingleShot(True)
-        self.timer.setInterval(FLUSH_MS)
+        self.timer = QTimer(self, singleShot=True, interval=FLUSH_MS)
         self.timer.timeout.connect(self.write)
 
     @property

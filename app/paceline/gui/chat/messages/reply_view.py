@@ -13,11 +13,9 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +25,8 @@ from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.chat.messages.user_bubble import MessageEdit
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -55,14 +54,11 @@ class StatsLabel(QPushButton):
         self._parts: list[str] = []
         self.setProperty("kind", "stats")
         # A button's own text knows no colours within a line.
-        self._label = QLabel()
-        self._label.setProperty("role", "stats")
+        self._label = text_label("", "stats")
         self._label.setTextFormat(Qt.TextFormat.RichText)
         self._label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(_PADDING, 0, _PADDING, 0)
-        layout.addWidget(self._label)
+        row_of(self._label, on=self, margins=(_PADDING, 0, _PADDING, 0))
         # One line, whatever its length: it must not decide how wide the conversation is.
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
@@ -162,16 +158,12 @@ class ReplyFooter(QWidget):
         self._text = self._details = ""
         self.stats = StatsLabel()
         self.stats.hide()
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(4)
+        self.row = row_of(on=self, margins=0, spacing=4)
         self.row.addStrut(ROW_PX)
         self.row.addWidget(self.stats)
         self.row.addStretch(1)
         self._slot = _Slot()
-        self.action_row = QHBoxLayout(self._slot)
-        self.action_row.setContentsMargins(0, 0, 0, 0)
-        self.action_row.addStretch(1)
+        self.action_row = row_of(None, on=self._slot, margins=0)
         self.row.addWidget(self._slot)
 
     @property
@@ -264,11 +256,7 @@ class ReplyView(MessageItem):
         self._footer.stats.clicked.connect(self._on_stats_clicked)
         self._row, self._action_row = self._footer.row, self._footer.action_row
 
-        layout = self._rows = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        for widget in (self._body, self._footer):
-            layout.addWidget(widget)
+        self._rows = column_of(self._body, self._footer, on=self, margins=0, spacing=8)
         self._show_place()
         self._name()
 
@@ -278,15 +266,12 @@ class ReplyView(MessageItem):
         frame.setProperty("tone", "danger")
         label = BreakingLabel()
         label.setTextFormat(Qt.TextFormat.RichText)
-        layout = QVBoxLayout(frame)
-        layout.setContentsMargins(12, 10, 12, 10)
-        layout.addWidget(label)
+        column_of(label, on=frame, margins=(12, 10, 12, 10))
         self._rows.insertWidget(self._rows.indexOf(self._footer), frame)
         return label
 
     def _make_status(self) -> QLabel:
-        label = QLabel()
-        label.setProperty("role", "muted")
+        label = text_label("", "muted")
         self._rows.insertWidget(0, label)
         return label
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
+from paceline.gui.kit.layouts import column_of, row_of
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -95,11 +95,7 @@ class MessageEdit(QFrame):
         row.addStretch(1)
         row.addWidget(self._cancel)
         row.addWidget(self._send)
-        self._rows = QVBoxLayout(self)
-        self._rows.setContentsMargins(14, 12, 10, 10)
-        self._rows.setSpacing(8)
-        self._rows.addWidget(self._field)
-        self._rows.addLayout(row)
+        self._rows = column_of(self._field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
         self._update()
 
     @property
@@ -185,9 +181,9 @@ class UserBubble(MessageItem):
         self._chips: AttachmentChips | None = None
         self._bubble = QFrame()
         self._bubble.setProperty("kind", "bubble")
-        self._inside = QVBoxLayout(self._bubble)
-        self._inside.setContentsMargins(_PADDING, 10, _PADDING, 5 if message.text else 10)
-        self._inside.setSpacing(8)
+        self._inside = column_of(
+            on=self._bubble, margins=(_PADDING, 10, _PADDING, 5 if message.text else 10), spacing=8
+        )
         if message.attachments:
             self._chips = AttachmentChips(message.attachments)
             self._chips.unfolded.connect(self._fit)
@@ -195,20 +191,14 @@ class UserBubble(MessageItem):
         self._inside.addWidget(self._view)
         self._inside.addWidget(self._unfold)
         self._view.setVisible(bool(message.text))
-        self._line = QHBoxLayout()
-        self._line.addStretch(1)
-        self._line.addWidget(self._bubble)
+        self._line = row_of(None, self._bubble)
         self._row, self._action_row = QHBoxLayout(), QHBoxLayout()
         # A margin, since Qt leaves out the spacing before a layout that shows nothing.
         self._row.setContentsMargins(0, 2, 0, 0)
         self._row.addStrut(ROW_PX)
         self._row.addStretch(1)
         self._row.addLayout(self._action_row)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addLayout(self._line)
-        rows.addLayout(self._row)
+        column_of(self._line, self._row, on=self, margins=0, spacing=0)
         self._show_place()
 
     @property

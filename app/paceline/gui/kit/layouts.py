@@ -1,17 +1,73 @@
-"""A layout that places widgets in lines, as words are: what has no room begins the next line.
-
-Its owner gives itself the height (`heightForWidth`): Qt caps a nested layout at its size hint,
-which knows no width.
-"""
+"""Rows and columns in one expression, and a layout that places widgets in lines, as words are."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QLayoutItem, QVBoxLayout, QWidget
+
+Part = QWidget | QLayout | int | tuple[Any, ...] | None
+"""A widget or layout, alone or in a tuple with its stretch and alignment, as `QBoxLayout` takes
+them; a gap in pixels; None: all room that is left."""
+Margins = int | tuple[int, int, int, int]
+"""In pixels: all around, or left, top, right and bottom."""
+
+
+def row_of(
+    *parts: Part,
+    on: QWidget | None = None,
+    margins: Margins | None = None,
+    spacing: int | None = None,
+) -> QHBoxLayout:
+    """Put parts beside each other.
+
+    Args:
+        parts: From left to right.
+        on: The widget that they fill.
+        margins: None: as the style has them on a widget, and none in another layout.
+        spacing: Pixels between two of them; None: as the style has it.
+    """
+    box = QHBoxLayout(on) if on is not None else QHBoxLayout()
+    _fill(box, parts, margins, spacing)
+    return box
+
+
+def column_of(
+    *parts: Part,
+    on: QWidget | None = None,
+    margins: Margins | None = None,
+    spacing: int | None = None,
+) -> QVBoxLayout:
+    """Put parts below each other; see `row_of`."""
+    box = QVBoxLayout(on) if on is not None else QVBoxLayout()
+    _fill(box, parts, margins, spacing)
+    return box
+
+
+def _fill(
+    box: QBoxLayout, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None
+) -> None:
+    if margins is not None:
+        box.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    if spacing is not None:
+        box.setSpacing(spacing)
+    for part in parts:
+        if part is None:
+            box.addStretch(1)
+        elif isinstance(part, int):
+            box.addSpacing(part)
+        else:
+            widget, *how = part if isinstance(part, tuple) else (part,)
+            (box.addLayout if isinstance(widget, QLayout) else box.addWidget)(widget, *how)
 
 
 class FlowLayout(QLayout):
-    """From left to right, then downwards; margins and spacing as of any layout."""
+    """From left to right, then downwards: what has no room begins the next line.
+
+    Its owner gives itself the height (`heightForWidth`): Qt caps a nested layout at its size hint,
+    which knows no width. Margins and spacing are as of any layout.
+    """
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
