@@ -70,9 +70,9 @@ class ComposerEdit(QPlainTextEdit):
 
     max_lines = MAX_LINES
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._hint = ""
-        super().__init__(parent)
+        super().__init__()
         self.setFont(ui_font(TEXT_PX))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

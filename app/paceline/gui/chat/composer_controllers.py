@@ -47,12 +47,7 @@ KEEP_AFTER_MS = 400
 class UnsentController(QObject):
     """Keeps the composer's text with its conversation, and brings it back when that is shown."""
 
-    def __init__(
-        self,
-        context: AppContext,
-        composer: Composer,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session = context.session
         self._composer = composer
@@ -109,12 +104,7 @@ class AttachmentsController(QObject):
     Files that cannot be attached are told of, the others are attached.
     """
 
-    def __init__(
-        self,
-        context: AppContext,
-        composer: Composer,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
         self._window = context.window
         self._composer = composer
@@ -190,7 +180,7 @@ class ContextMeterController(QObject):
         composer: Composer,
         turn_options: Callable[[], TurnOptions],
         options_changed: SignalInstance,
-        parent: QObject | None = None,
+        parent: QObject,
     ) -> None:
         """Connect the meter.
 

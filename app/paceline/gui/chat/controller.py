@@ -43,12 +43,7 @@ _DELETED, _LATER = "deleted messages", "later turns"
 class ChatController(QObject):
     """Turns what the user does into use cases, and what the session tells into text."""
 
-    def __init__(
-        self,
-        context: AppContext,
-        pane: ChatPane,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, context: AppContext, pane: ChatPane, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session = context.session
         self._live, self._pair = context.live, context.pair
@@ -373,7 +368,7 @@ class ChatController(QObject):
 class ReplyWriter(QObject):
     """Writes what is known of a reply into its view: status, figures, notes, errors."""
 
-    def __init__(self, pair: PairModel, parent: QObject | None = None) -> None:
+    def __init__(self, pair: PairModel, parent: QObject) -> None:
         super().__init__(parent)
         self._pair = pair
 
@@ -443,7 +438,7 @@ class CodeSaver(QObject):
     The proposed name follows from the code's language; the dialog asks before it replaces a file.
     """
 
-    def __init__(self, save: SaveFile, window: QWidget, parent: QObject | None = None) -> None:
+    def __init__(self, save: SaveFile, window: QWidget, parent: QObject) -> None:
         super().__init__(parent)
         self._save = save
         self._window = window

@@ -458,8 +458,8 @@ MIN_WIDTH = 292
 class ChatPane(QWidget):
     """Stacks the three."""
 
-    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, sources: Sources) -> None:
+        super().__init__()
         self.setMinimumWidth(MIN_WIDTH)
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -45,8 +45,8 @@ class ChatList(QListView):
     left_upwards = Signal()
     """Up was pressed on the first chat."""
 
-    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ConversationList) -> None:
+        super().__init__()
         self._chats = model
         self.setProperty("kind", "chats")
         self.setAccessibleName(self.tr("Chats"))
@@ -137,8 +137,8 @@ class ChatList(QListView):
 class EmptyNote(QWidget):
     """Why a list is empty and what to do about it: a title, a sentence or two, and a button."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.title = text_label("", "title")
         self.hint = text_label()
         for label in (self.title, self.hint):
@@ -171,8 +171,8 @@ class ChatFinder(QWidget):
     hit_chosen = Signal(str, str, tuple)
     search_wanted = Signal(str)
 
-    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ConversationList) -> None:
+        super().__init__()
         self._model = model
         self._shown_id = ""
         self._query = ChatQuery()

@@ -57,12 +57,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 class ExchangeController(QObject):
     """Exports: one dialog and one chat at a time. `ImportController` is the way back."""
 
-    def __init__(
-        self,
-        context: AppContext,
-        sidebar: Sidebar,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, context: AppContext, sidebar: Sidebar, parent: QObject) -> None:
         super().__init__(parent)
         self._context = context
         self._session = context.session
@@ -341,7 +336,7 @@ class ImportController(QObject):
         context: AppContext,
         sidebar: Sidebar,
         show_passport: Callable[[Report], None],
-        parent: QObject | None = None,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._window = context.window

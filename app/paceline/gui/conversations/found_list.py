@@ -72,7 +72,7 @@ class FoundChat:
 class HitList(QAbstractListModel):
     """Hits as rows. The store ranks; the hits of a chat stand together, where its best one is."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._rows: list[FoundChat | SearchHit] = []
 
@@ -137,7 +137,7 @@ class HitList(QAbstractListModel):
 class HitRow(QStyledItemDelegate):
     """Paints a chat with its number of hits, and messages with the words marked."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._lock = look.icon("lock")
 
@@ -220,8 +220,8 @@ class FoundList(QWidget):
     hit_chosen = Signal(str, str)
     """Ids of the chat and the message; the latter is empty for the chat as a whole."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._model = HitList(self)
         self.summary = text_label(wraps=True, plain=True)
         self.summary.setContentsMargins(6, 0, 6, 4)

@@ -163,7 +163,7 @@ class Chip:
 class ConversationRow(QStyledItemDelegate):
     """Paints rows and places the field for another title."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.shown_id = ""
         """The chat that is shown, which alone has the ground of a chosen row"""

@@ -87,8 +87,8 @@ class UndoBar(QFrame):
 
     wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self._words = ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight)
         self._words.setProperty("role", "small")
@@ -135,8 +135,8 @@ class Sidebar(QWidget):
     export_requested = Signal(str)
     copy_requested = Signal(str)
 
-    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: ConversationList) -> None:
+        super().__init__()
         self.setObjectName(SIDEBAR)
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

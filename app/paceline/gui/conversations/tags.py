@@ -46,8 +46,8 @@ class TagBar(QWidget):
     toggled = Signal(str, bool)
     """A tag, and whether it is wanted now."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.buttons: list[QToolButton] = []
         self.more = QToolButton(self)
         self._tags: tuple[str, ...] = ()
@@ -197,12 +197,7 @@ class TagEditor(QDialog):
     tagged = Signal(str, tuple)
     """The chat's id and all its tags, in the order in which they were given."""
 
-    def __init__(
-        self,
-        summary: ConversationSummary,
-        known: Sequence[str],
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, summary: ConversationSummary, known: Sequence[str], parent: QWidget) -> None:
         """`known` are the tags of all chats."""
         super().__init__(parent)
         self.setWindowTitle(self.tr("Tags"))

@@ -269,8 +269,8 @@ def sampling_words(sampling: SamplingParams) -> str:
 class FiguresCard(Card):
     """Captions above figures, and a sentence below."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Figures"))
         self.heading = text_label("", "muted", wraps=True)
         self._grid = QGridLayout()
@@ -321,7 +321,7 @@ class ModelCard(FactsCard):
     """The card's name"""
     hash_unwanted = Signal()
 
-    def __init__(self, key: str, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, key: str, title: str, parent: QWidget | None) -> None:
         super().__init__(title, parent)
         self._key = key
         self.name = text_label(self.tr("SHA-256"), "muted")
@@ -436,7 +436,7 @@ def _add(numbers: list[int], place: int, n: int) -> None:
 class DraftersCard(Card):
     """A row and a chart per drafter; hidden where no drafter was asked."""
 
-    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+    def __init__(self, sources: Sources, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Drafters"))
         self._sources = sources

@@ -294,8 +294,8 @@ class ChatPage(QWidget):
     chosen = Signal(str)
     """Id of the message whose run is to be shown"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.model = ReplyList(self)
         self.legend = text_label("", "legend", wraps=True)
         self.view = QListView()

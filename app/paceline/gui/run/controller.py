@@ -65,9 +65,7 @@ class ModelHashes(QObject):
     failed = Signal(object)
     """UserError: the file could not be read"""
 
-    def __init__(
-        self, pair: PairModel, background: Background, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, pair: PairModel, background: Background, parent: QObject) -> None:
         super().__init__(parent)
         self._background = background
         self._reader = Fingerprints()

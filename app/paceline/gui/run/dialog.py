@@ -142,8 +142,8 @@ def _quoted(text: str) -> str:
 class SamenessStrip(QFrame):
     """Hidden while no check runs and no result is known."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self.verdict = QLabel()
         self.verdict.setWordWrap(True)
@@ -219,8 +219,8 @@ class ReplyPage(QScrollArea):
     """Of which model: target, draft"""
     hash_unwanted = Signal()
 
-    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, sources: Sources) -> None:
+        super().__init__()
         self._sources = sources
         self._record: RunRecord | None = None
         self._obstacles = {"target": "", "draft": ""}
@@ -370,7 +370,7 @@ class RunDialog(QDialog):
     opened = Signal(str)
     """Another reply of the chat is to be shown"""
 
-    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
+    def __init__(self, sources: Sources, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("How this reply was made"))
         self.setWindowModality(Qt.WindowModality.WindowModal)

@@ -59,7 +59,7 @@ class VersionsDialog(QDialog):
     repeat_wanted = Signal(str, str)
     """Id of a reply, and the name of the strategy to write it with once more"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Versions side by side"))
         self.setWindowModality(Qt.WindowModality.WindowModal)
@@ -224,7 +224,7 @@ class VersionsDialog(QDialog):
 class VersionsController(QObject):
     """Owns the dialog while it is open."""
 
-    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
+    def __init__(self, context: AppContext, parent: QObject) -> None:
         super().__init__(parent)
         self._session = context.session
         self._background = context.background

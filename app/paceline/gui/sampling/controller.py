@@ -83,8 +83,8 @@ class SettingsBadge(QWidget):
     Hidden while there are none.
     """
 
-    def __init__(self, presets: ReplyPresets, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, presets: ReplyPresets) -> None:
+        super().__init__()
         self._presets = presets
         self.open_button = QPushButton()
         self.open_button.setProperty("kind", "chip")

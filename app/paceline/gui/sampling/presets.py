@@ -292,7 +292,7 @@ class PresetMenu(QMenu):
     import_wanted = Signal()
     export_wanted = Signal()
 
-    def __init__(self, presets: ReplyPresets, parent: QWidget | None = None) -> None:
+    def __init__(self, presets: ReplyPresets, parent: QWidget) -> None:
         super().__init__(parent)
         self._presets = presets
         self.setToolTipsVisible(True)
@@ -351,8 +351,8 @@ class PresetMenu(QMenu):
 class PresetButton(QPushButton):
     """Says which preset is in force; `long` has the word before it and takes the whole width."""
 
-    def __init__(self, presets: ReplyPresets, *, long: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, presets: ReplyPresets, *, long: bool) -> None:
+        super().__init__()
         self._presets = presets
         self.menu_ = PresetMenu(presets, self)
         self.setProperty("kind", "chip" if long else "quiet")

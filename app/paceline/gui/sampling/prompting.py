@@ -218,9 +218,7 @@ def _names_of(state: PairState) -> tuple[str, ...]:
 class PromptingController(QObject):
     """Binds the choice of reasoning and the editor to engine and settings; main thread."""
 
-    def __init__(
-        self, context: AppContext, card: SamplingSettings, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, context: AppContext, card: SamplingSettings, parent: QObject) -> None:
         super().__init__(parent)
         self._context = context
         self._kept = context.settings.setting("promptings")

@@ -87,8 +87,8 @@ class ReplyForm(QWidget):
     load_wanted = Signal(str)
     """The text of a file is to be put into this form: "schema" or "grammar"."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
         self._shown: Form = "free"
         self._refusal = ""
@@ -234,8 +234,8 @@ class SeedField(QWidget):
     last_wanted = Signal()
     """The seed of the last reply is to be used"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         label = YieldingLabel(self.tr("Seed"), keeps=6)
         label.setProperty("role", "muted")
         self.choice = Segments(
@@ -334,8 +334,8 @@ class StopField(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._stops: tuple[str, ...] = ()
         self.chips: list[QToolButton] = []
         label = text_label(self.tr("Stop strings"), "muted")

@@ -40,8 +40,8 @@ class SamplingSliders(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         usual = SamplingParams()
         self.temperature = SliderField(
             self.tr("Temperature"),
@@ -210,8 +210,8 @@ class SamplingSettings(Card):
     think_chosen = Signal(str)
     """How much the model is to reason: one of the words that were shown, or empty."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Sampling and prompt"))
         self._biases: tuple[LogitBias, ...] = ()
         self._bias_problem = self._refusal = ""

@@ -23,7 +23,7 @@ class PairModel(QObject):
     failed = Signal(object, bool)
     """LoadFailed, and whether the pair that worked last is being loaded again"""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._state = PairState()
         self._is_writing = False

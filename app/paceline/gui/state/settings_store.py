@@ -35,7 +35,7 @@ class SettingsStore(QObject):
     """The file is about to be written; the last moment for values that tell of no change, such as
     the size of the window."""
 
-    def __init__(self, settings: Settings, file: Path, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, file: Path, parent: QObject) -> None:
         super().__init__(parent)
         self._settings = settings
         self._file = file

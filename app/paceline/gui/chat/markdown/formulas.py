@@ -152,8 +152,8 @@ class Formulas(QObject):
     """Something is known of a formula that was asked for."""
     _laid_out = Signal(str, object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._known: OrderedDict[str, Formula | None] = OrderedDict()
         self._lock = threading.Lock()
         self._due: dict[str, None] = {}

@@ -247,8 +247,8 @@ class DraftAttachments(QWidget):
     emptied = Signal()
     """The last one, which had the keyboard, was taken away."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Attached files"))
         self.chips: list[DraftChip] = []
         self.preview: AttachmentPreview | None = None

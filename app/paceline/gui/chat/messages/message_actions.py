@@ -74,8 +74,8 @@ class MessageActions(QWidget):
     acted = Signal(str)
     """An `Act`."""
 
-    def __init__(self, role: Role, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, role: Role) -> None:
+        super().__init__()
         self._role: Role = role
         self._is_compact = False
         self._group = QActionGroup(self)
@@ -261,8 +261,8 @@ class SiblingSwitch(QWidget):
     compared = Signal()
     """The versions are to be seen side by side."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._sibling, self._n_siblings = 0, 1
         self._is_busy = False
         self._label = QToolButton()

@@ -76,8 +76,8 @@ class MessageList(QScrollArea):
     step_wanted = Signal(int)
     """The keyboard asks for the message before (-1) or after (1)."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._items: list[MessageItem] = []
         self._held: MessageItem | None = None
         self._held_px = 0
@@ -386,8 +386,8 @@ class _Swatch(QWidget):
 class SourceLegend(QWidget):
     """Names the draft model's colour, the lookups' colour and the target's."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         layout = row_of(on=self, margins=0, spacing=6)
         for swatch, text, what in (
             (_Swatch("accent_soft", "accent"), self.tr("draft model"), self.tr(
@@ -414,8 +414,8 @@ class SourceLegend(QWidget):
 class LegendLine(QWidget):
     """The legend below a conversation, and the way to its end; the room is kept for both."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._legend = SourceLegend()
         self._legend.hide()
         self.to_end = QToolButton()

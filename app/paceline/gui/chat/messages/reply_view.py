@@ -49,8 +49,8 @@ _PADDING = 3
 class StatsLabel(QPushButton):
     """Rich text in parts; a part is shown whole or not at all."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._parts: list[str] = []
         self.setProperty("kind", "stats")
         # A button's own text knows no colours within a line.

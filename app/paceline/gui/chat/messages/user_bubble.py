@@ -43,24 +43,17 @@ class MessageEdit(QFrame):
     cancelled = Signal()
 
     def __init__(
-        self,
-        text: str,
-        send_key: SendKey,
-        parent: QWidget | None = None,
-        *,
-        for_reply: bool = False,
-        keeps: Setting | None = None,
+        self, text: str, send_key: SendKey, *, for_reply: bool = False, keeps: Setting | None = None
     ) -> None:
         """Show a text to be changed.
 
         Args:
             text: The text.
             send_key: What sends.
-            parent: As of any widget.
             for_reply: Whether it is a reply's.
             keeps: Whether the next reply keeps what need not change; None: that is not asked.
         """
-        super().__init__(parent)
+        super().__init__()
         self._for_reply = for_reply
         self.setProperty("kind", "editor")
         self._is_busy = False
