@@ -134,6 +134,14 @@ def test_decisions_have_columns_where_there_are_any() -> None:
     assert not [key for key in without if key.startswith("decided")]
 
 
+def test_a_reason_of_an_older_version_has_its_present_name() -> None:
+    data = through_json(steps_to_json(decided()))
+    data["names"] = ["dear" if name == "pays" else name for name in data["names"]]
+    (decision,) = (step.decision for step in steps_from_json(data) if step.step == 2)
+    assert decision is not None
+    assert decision.reason == "expensive"
+
+
 def test_steps_that_were_kept_before_there_was_auto_can_be_read() -> None:
     data = {k: v for k, v in steps_to_json(decided()).items() if not k.startswith("decided")}
     assert steps_from_json(data) == tuple(replace(step, decision=None) for step in decided())

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Reason = Literal["pays", "nothing", "dear", "shut", "trial", "ledger", "plain", "first", "forced"]
+Reason = Literal[
+    "pays", "nothing", "expensive", "shut", "trial", "ledger", "plain", "first", "forced"
+]
 """Why Auto did what it did in a step; see `Decision`."""
 
 
@@ -49,12 +51,12 @@ class Decision:
     Attributes:
         drafter: Whose draft was verified first; empty: the step was a plain one.
         n_drafted: Tokens that were verified.
-        reason: "pays": the draft was worth its time. "nothing": no drafter had a proposal. "dear":
-            there were proposals, but verifying them would have cost more than they gain. "shut":
-            drafting did not pay recently and pauses. "trial": drafting is tried again. "ledger": a
-            loss could not be covered by what was saved. "plain": a plain step to see how fast plain
-            decoding is. "first": one of a load's first steps. "forced": the grammar allows no
-            other token.
+        reason: "pays": the draft was worth its time. "nothing": no drafter had a proposal.
+            "expensive": there were proposals, but verifying them would have cost more than they
+            gain. "shut": drafting did not pay recently and pauses. "trial": drafting is tried
+            again. "ledger": a loss could not be covered by what was saved. "plain": a plain step to
+            see how fast plain decoding is. "first": one of a load's first steps. "forced": the
+            grammar allows no other token.
         expected: Tokens that the step was expected to commit.
         gain: Tokens per second that were expected, over plain decoding's; 1 is plain.
     """

@@ -150,6 +150,7 @@ _T = TypeVar("_T", int, str)
 _TIMES = ("draft_us", "verify_us", "sample_us", "total_us")
 _TOKEN_COLUMNS = ("token", "source", "position", "text_end")
 _DECISION_COLUMNS = ("decided_step", "decided_drafter", "decided_n", "decided_reason")
+_OLD_REASONS = {"dear": "expensive"}
 _FIGURE_COLUMNS = ("decided_expected", "decided_gain")
 _COUNT_COLUMNS = ("drafter", "n_drafted", "n_accepted", "n_discarded")
 _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
@@ -297,6 +298,7 @@ def _decisions(data: dict[str, Any], names: list[str], n_steps: int) -> dict[int
 
 
 def _reason(name: str) -> Reason:
+    name = _OLD_REASONS.get(name, name)
     for reason in get_args(Reason):
         if name == reason:
             return cast("Reason", reason)

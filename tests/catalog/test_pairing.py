@@ -87,7 +87,7 @@ def test_a_tail_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantisation", "is_dear"),
+    ("quantisation", "is_expensive"),
     [
         ("IQ2_XXS", True),
         ("Q2_K", True),
@@ -98,10 +98,12 @@ def test_a_tail_is_told() -> None:
         ("", False),
     ],
 )
-def test_a_target_whose_tokens_are_dear_to_check_is_named(quantisation: str, is_dear: bool) -> None:
+def test_a_target_whose_tokens_are_expensive_to_check_is_named(
+    quantisation: str, is_expensive: bool
+) -> None:
     verdict = judge(changed(TARGET, quantisation=quantisation), DRAFT)
     assert verdict.ok
-    assert ("target-slow-to-verify" in [reason.code for reason in verdict.reasons]) is is_dear
+    assert ("target-slow-to-verify" in [reason.code for reason in verdict.reasons]) is is_expensive
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_card_is_cheap(
     inspector.card(vocabularies["gpt-2"])  # the process is up, the library is loaded
     process = psutil.Process(inspector.pid)
     best = 9.9
-    for _ in range(3):  # other work on the machine makes it look dearer
+    for _ in range(3):  # other work on the machine makes it look more expensive
         before = sum(process.cpu_times()[:2])
         card = inspector.card(vocabularies["gemma-4"])
         best = min(best, sum(process.cpu_times()[:2]) - before)

@@ -145,10 +145,10 @@ def test_each_member_of_a_chain_is_judged_by_itself() -> None:
     assert "of prompt-lookup were accepted" in advise(stats, "draft+prompt-lookup")[-1].reason
 
 
-def test_no_speed_up_because_the_draft_model_is_dear() -> None:
+def test_no_speed_up_because_the_draft_model_is_expensive() -> None:
     stats = figures(did("draft", 1000, 900, draft_s=4.0), speed=SLOW)
     (advice,) = advise(stats, "draft")
-    assert advice.code == "dear-draft"
+    assert advice.code == "expensive-draft"
     assert "smaller draft model" in advice.text
     assert parse_strategy(advice.strategy).infos[0].family == "lookup"
     assert advice.reason == (
@@ -159,14 +159,14 @@ def test_no_speed_up_because_the_draft_model_is_dear() -> None:
 
 
 @pytest.mark.parametrize("drafter", ["draft", "prompt-lookup"])
-def test_no_speed_up_because_verifying_is_dear(drafter: str) -> None:
+def test_no_speed_up_because_verifying_is_expensive(drafter: str) -> None:
     stats = figures(did(drafter, 1000, 900, draft_s=0.5), speed=SLOW)
-    assert told(stats, drafter) == [("dear-verify", "off")]
+    assert told(stats, drafter) == [("expensive-verify", "off")]
 
 
 @pytest.mark.parametrize("draft_s", [0.5, 4.0])
 def test_what_may_be_as_fast_as_plain_is_no_loss(draft_s: float) -> None:
-    code = "dear-draft" if draft_s == 4.0 else "dear-verify"
+    code = "expensive-draft" if draft_s == 4.0 else "expensive-verify"
     stats = figures(did("draft", 1000, 500, draft_s=draft_s), speed=0.949 * PLAIN)
     assert [code for code, _ in told(stats, "draft")] == [code]
     for speed in (0.951, 0.99, 1.0, 1.02, 1.1):  # below the estimate, but within its interval

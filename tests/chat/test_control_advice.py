@@ -62,7 +62,7 @@ def test_steps_that_cost_like_their_tokens_cannot_pay() -> None:
     big = replace(INFO, size_bytes=CACHE_BYTES + 1)
     assert codes(told(curve=DEAR), target=big) == ["cannot-pay"]
     assert codes(told(curve=DEAR), target=replace(INFO, n_gpu_layers=4)) == ["cannot-pay"]
-    # Many experts: dear from the second token on, whatever the cache.
+    # Many experts: expensive from the second token on, whatever the cache.
     assert codes(told(curve=(1.0, 3.05, 3.5, 3.9))) == ["cannot-pay"]
 
 

@@ -63,7 +63,7 @@ def test_the_conclusion_of_a_draft_model_that_is_too_slow() -> None:
 
 
 def test_the_conclusion_where_other_lengths_pay() -> None:
-    """A mixture of experts whose second token is dear, and whose eighth is not."""
+    """A mixture of experts whose second token is expensive, and whose eighth is not."""
     rows = rows_of([WidthCost(1, 0.01, 2), WidthCost(2, 0.02, 2), WidthCost(8, 0.03, 2)], 0.0)
     assert "drafts pay only in other lengths than 1" in conclusion(rows, 0.0)
 

@@ -27,7 +27,7 @@ def test_another_strategy_has_decided_nothing() -> None:
 
 def test_shares_of_all_that_was_decided() -> None:
     drafted = [Decision("draft", 3, "pays")] * 5 + [Decision("suffix", 9, "trial")] * 2
-    plain = [Decision("", 0, "dear")] * 2 + [Decision("", 0, "first")]
+    plain = [Decision("", 0, "expensive")] * 2 + [Decision("", 0, "first")]
     assert words(None, *drafted, *plain) == (
         " (draft 50%, suffix 20%, plain 30%, mostly as the drafts were not worth their time)"
     )

@@ -70,7 +70,7 @@ class RandomControl:
         if self._offers and self._random.random() < 0.85:
             drafter = self._random.choice(sorted(self._offers))
             n = self._random.randint(1, self._offers[drafter])
-        self._settled = Settled(drafter, n, Decision(drafter, n, "pays" if n else "dear"))
+        self._settled = Settled(drafter, n, Decision(drafter, n, "pays" if n else "expensive"))
         return self._settled
 
     def observe(self, step: StepTimes) -> None:

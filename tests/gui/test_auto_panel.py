@@ -260,7 +260,7 @@ def test_the_sentence_changes_only_with_its_meaning(
         for i in range(n * 40, n * 40 + 40):  # what is drafted scatters
             client.emit(drafting_step(turn_id, i + 1, n_rejected=1 + i % 2, total_s=0.08))
             if i % 8 == n:
-                client.emit(plain_step(turn_id, i + 1, "dear" if n % 2 else "nothing"))
+                client.emit(plain_step(turn_id, i + 1, "expensive" if n % 2 else "nothing"))
         n_ticks = len(told)
         qtbot.waitUntil(lambda before=n_ticks: len(told) > before)
     client.finish_turn("x")

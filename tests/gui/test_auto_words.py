@@ -40,8 +40,8 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 SAYS: dict[Reason, str] = {
     "pays": "Draft model pays here: 3 tokens per draft, 67\u202f% accepted.",
     "nothing": "No drafts here: there is nothing to guess the next words from.",
-    "dear": "The model is faster alone here: checking one more token makes a step 1.1 times as "
-    "long, and 78\u202f% of what Draft model drafts first is accepted.",
+    "expensive": "The model is faster alone here: checking one more token makes a step 1.1 times "
+    "as long, and 78\u202f% of what Draft model drafts first is accepted.",
     "shut": "No drafts for now: with Draft model it was 0.82 times as fast as without.",
     "trial": "Draft model is being tried, to see whether drafting pays here.",
     "ledger": (
@@ -148,7 +148,7 @@ def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
     log, shown, told = DecisionLog(), None, set()
     for i in range(400):
         if i % 7 == 3:
-            step = plain_step("t", i, "dear" if i % 2 else "nothing")
+            step = plain_step("t", i, "expensive" if i % 2 else "nothing")
         else:  # rejected tokens and times differ from step to step
             step = drafting_step("t", i, n_rejected=1 + i % 2, total_s=0.07 + 0.01 * (i % 3))
         log.push(step)
@@ -162,13 +162,13 @@ def test_the_sentence_stays_while_steps_only_scatter(qapp: object) -> None:
 
 
 def test_a_reason_is_kept_until_another_one_is_clearly_more_frequent(qapp: object) -> None:
-    def kind(n_dear: int, before: Verdict | None) -> Verdict:
-        steps = steps_of("dear", n_dear) + steps_of("nothing", RECENT_STEPS - n_dear)
+    def kind(n_expensive: int, before: Verdict | None) -> Verdict:
+        steps = steps_of("expensive", n_expensive) + steps_of("nothing", RECENT_STEPS - n_expensive)
         return judge(mix_of(steps), speedup=GAIN, before=before)
 
     first = kind(20, None)
-    assert first.kind == "dear"
-    assert kind(15, first).kind == "dear"
+    assert first.kind == "expensive"
+    assert kind(15, first).kind == "expensive"
     assert kind(10, first).kind == "nothing"
     measuring = mix_of(steps_of("plain", 23) + steps_of("nothing", 9))
     assert judge(measuring, speedup=None).kind == "nothing"
@@ -191,10 +191,10 @@ def test_steps_without_a_decision_are_left_out(qapp: object) -> None:
 
 def test_only_the_newest_steps_are_recent() -> None:
     log = DecisionLog()
-    for step in steps_of("dear", 50) + steps_of("pays"):
+    for step in steps_of("expensive", 50) + steps_of("pays"):
         log.push(step)
     assert log.recent.reasons == {"pays": RECENT_STEPS}
-    assert log.whole.reasons == {"dear": 50, "pays": RECENT_STEPS}
+    assert log.whole.reasons == {"expensive": 50, "pays": RECENT_STEPS}
     work = log.whole.drafters["draft"]
     assert (work.n_steps, work.n_drafted, work.n_accepted) == (32, 96, 64)
 
@@ -218,7 +218,7 @@ def test_a_replys_decisions_in_rows(qapp: object) -> None:
 
 def test_the_pointer_on_a_token_tells_its_steps_decision(qapp: object) -> None:
     known = Provenance(SOURCES)
-    for step in (drafting_step("t", 1), plain_step("t", 2, "dear"), step_of("t", "abc", 3)):
+    for step in (drafting_step("t", 1), plain_step("t", 2, "expensive"), step_of("t", "abc", 3)):
         ends = tuple(replace(trace, text_end=step.step) for trace in step.tokens)
         known.add(replace(step, tokens=ends))
     told = [describe_token(record) for record in map(known.record_at, range(3)) if record]

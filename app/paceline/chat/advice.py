@@ -223,14 +223,14 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
     if model and share >= _DEAR:
         lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
         yield _advice(
-            "dear-draft",
+            "expensive-draft",
             lookup,
             "it needs no second model; or take a smaller draft model",
             f"{reason}; {_who(model.info)} took {_percent(share)} of the time.",
         )
     else:
         yield _advice(
-            "dear-verify",
+            "expensive-verify",
             "off",
             "verifying several tokens takes about as long here as decoding them one by one",
             f"{reason}.",

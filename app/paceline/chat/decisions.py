@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 RECENT_STEPS = 32
 """Steps that are judged together: a single one says nothing."""
 VerdictKind = Literal[
-    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing", "dear",
-    "shut", "ledger",
+    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing",
+    "expensive", "shut", "ledger",
 ]  # fmt: skip
 DRAFTING: tuple[VerdictKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
 _FROM, _STAY = 0.25, 0.12
@@ -39,7 +39,7 @@ _KEPT = 0.2
 """Share of the drafts with which a drafter that was named is named again."""
 _MEASURING, _STILL_MEASURING = 0.8, 0.65
 """Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
-_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "dear", "shut", "ledger")
+_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "expensive", "shut", "ledger")
 
 
 @dataclass(slots=True)
@@ -159,8 +159,8 @@ class Verdict:
         drafters: Who is meant.
         n_tokens: Tokens per draft.
         rate: Share of drafted tokens that were accepted, 0..1.
-        ratio: Of "dear": time of a step with one drafted token over a plain one's; of "shut": what
-            the drafter gave over plain decoding. The reply's own ratio is beside the sentence.
+        ratio: Of "expensive": time of a step with one drafted token over a plain one's; of "shut":
+            what the drafter gave over plain decoding. The reply's own ratio is beside the sentence.
         plain_share: Share of the steps that were plain ones, 0..1.
         n_drafts: How many drafts the figures rest on.
     """
@@ -262,11 +262,11 @@ def _plain_verdict(mix: Mix, report: ControlReported | None, before: Verdict | N
         if counts[kept] and counts[kind] < _LEAD * counts[kept]:
             kind = kept
     outlooks = report.drafters if report is not None else ()
-    if kind == "dear":
+    if kind == "expensive":
         best = _likeliest(outlooks)
         rate = best.acceptance[0] if best is not None else None
         names = (best.drafter,) if best is not None else ()
-        return Verdict("dear", names, rate=rate, ratio=_one_more(report))
+        return Verdict("expensive", names, rate=rate, ratio=_one_more(report))
     if kind == "shut":
         shut = [outlook for outlook in outlooks if not outlook.is_open]
         gains = [outlook.gain for outlook in shut if outlook.gain is not None]

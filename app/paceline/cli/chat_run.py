@@ -373,7 +373,7 @@ def _acceptance(stats: TurnStats) -> list[str]:
 _WHY_PLAIN: dict[Reason, str] = {
     "pays": "as it was faster",
     "nothing": "as there was nothing to draft",
-    "dear": "as the drafts were not worth their time",
+    "expensive": "as the drafts were not worth their time",
     "shut": "as drafting did not pay",
     "trial": "as drafting was only tried out",
     "ledger": "as no loss was to be risked",

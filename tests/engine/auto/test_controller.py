@@ -81,11 +81,11 @@ def test_nothing_offered_is_nothing_verified() -> None:
     assert controller.settle().decision.reason == "nothing"
 
 
-def test_an_offer_that_costs_more_than_it_gains_is_dear() -> None:
+def test_an_offer_that_costs_more_than_it_gains_is_expensive() -> None:
     controller = control("moe")
     controller.plan(10, 100)
     assert controller.offer("suffix", [0.3, 0.3]) <= 0
-    assert controller.settle().decision.reason == "dear"
+    assert controller.settle().decision.reason == "expensive"
 
 
 def test_what_the_grammar_forces_is_certain() -> None:
@@ -333,8 +333,8 @@ def test_what_is_verified_is_worth_the_most(
     rate = controller.rate
 
     def worth(n: int) -> float:
-        dearer = switch * (n + 1 != last_width) - switch * (last_width != 1)
-        return sum(survivals[:n]) - rate * (ratios[n + 1] - 1 + dearer)
+        extra = switch * (n + 1 != last_width) - switch * (last_width != 1)
+        return sum(survivals[:n]) - rate * (ratios[n + 1] - 1 + extra)
 
     controller.plan(10, most)
     value = controller.offer("suffix", confidences) if most else 0.0

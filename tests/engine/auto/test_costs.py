@@ -53,7 +53,7 @@ def test_beyond_the_widest_one_the_ledger_fears_a_plain_step_per_token() -> None
     assert table({1: 1.0}).careful()[3] == pytest.approx(3.0)
 
 
-def test_no_batch_is_dearer_than_a_wider_one() -> None:
+def test_no_batch_is_more_expensive_than_a_wider_one() -> None:
     """A width that was timed in a bad minute does not stand in the way of the others."""
     costs = table({1: 1.0, 2: 3.0, 4: 1.4})
     assert costs.ratios()[2] == pytest.approx(1.4)

@@ -344,7 +344,7 @@ def test_a_cheap_padding_is_taken_by_itself() -> None:
     assert made.context.widths == (4, 4, 60)
 
 
-def test_a_dear_one_is_not() -> None:
+def test_an_expensive_one_is_not() -> None:
     costs = VerifyCosts()
     for width in (1, 2, 4, 8):
         costs.add(width, 0, 0.01 * (1 + width / 10))

@@ -314,7 +314,7 @@ class Controller:
         if best is None or min(best.n, n_most) < 1:
             is_expensive = model is not None or self._had_offer
             return self._settle_plain(
-                "dear" if is_expensive else "shut" if self._is_shut else "nothing"
+                "expensive" if is_expensive else "shut" if self._is_shut else "nothing"
             )
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
         drafting = self._drafting if best is model else 0.0

@@ -50,8 +50,8 @@ def sentence(verdict: Verdict, sources: Sources) -> str:
     """What Auto does and why, in one sentence."""
     if verdict.kind in ("pays", "even", "loses", "drafts"):
         return _drafting(verdict, sources)
-    if verdict.kind == "dear":
-        return _dear(verdict, sources)
+    if verdict.kind == "expensive":
+        return _expensive(verdict, sources)
     if verdict.kind == "shut":
         return _shut(verdict, sources)
     words = {
@@ -96,7 +96,7 @@ def _drafting(verdict: Verdict, sources: Sources) -> str:
     return f"{words}."
 
 
-def _dear(verdict: Verdict, sources: Sources) -> str:
+def _expensive(verdict: Verdict, sources: Sources) -> str:
     if verdict.ratio is None or verdict.rate is None:
         return _tr(
             "The model is faster alone here: checking drafts would cost more than they give."
@@ -134,7 +134,7 @@ def reason_title(reason: Reason) -> str:
     return {
         "pays": _tr("drafting paid"),
         "nothing": _tr("nothing to draft"),
-        "dear": _tr("drafts cost too much"),
+        "expensive": _tr("drafts cost too much"),
         "shut": _tr("drafting paused"),
         "trial": _tr("drafting tried"),
         "ledger": _tr("no more to lose"),
@@ -425,8 +425,8 @@ class PairAdvice(Advice):
 def advice_to_try(advice: Advice, strategy: str) -> Advice:
     """Put advice that names a strategy into words; `strategy` is that one as its menu says it."""
     what = {
-        "dear-draft": _tr("it needs no second model; a smaller draft model may do, too"),
-        "dear-verify": _tr("checking several tokens takes about as long here as writing them"),
+        "expensive-draft": _tr("it needs no second model; a smaller draft model may do, too"),
+        "expensive-verify": _tr("checking several tokens takes about as long here as writing them"),
         "higher-p-min": _tr("drafts end where their drafter is unsure"),
         "shorter-drafts": _tr("shorter drafts"),
         "longer-match": _tr("longer matches are surer"),
