@@ -59,13 +59,6 @@ class LookupCache:
         return np.cumsum(self.sizes, dtype=np.int64) - self.sizes
 
     @property
-    def totals(self) -> NDArray[np.int64]:
-        """How often each n-gram was followed by anything, [n]."""
-        if not len(self.sizes):
-            return np.zeros(0, np.int64)
-        return np.add.reduceat(self.counts.astype(np.int64), self.starts)
-
-    @property
     def largest_token(self) -> int:
         """The largest id in it; -1 when it is empty."""
         return max(int(self.ngrams.max(initial=-1)), int(self.tokens.max(initial=-1)))
@@ -107,27 +100,6 @@ def merge(caches: Iterable[LookupCache]) -> LookupCache:
     grams = np.concatenate([np.repeat(c.ngrams, c.sizes, axis=0) for c in given])
     tokens = np.concatenate([c.tokens for c in given])
     return _collect(grams, tokens, np.concatenate([c.counts for c in given]).astype(np.int64))
-
-
-def prune(cache: LookupCache, n_followers: int) -> LookupCache:
-    """Drop the followers that were seen least, of equal ones the oldest, until `n_followers` stay.
-
-    An n-gram without a follower is dropped as well, so as many n-grams stay at most.
-    """
-    n = len(cache.tokens)
-    if n <= n_followers:
-        return cache
-    rarest_first = np.lexsort((np.arange(n), cache.counts))
-    return _only(cache, np.sort(rarest_first[n - n_followers :]))
-
-
-def _only(cache: LookupCache, keep: NDArray[np.int64]) -> LookupCache:
-    """Return those followers at these places, ascending, and their n-grams."""
-    owners = np.repeat(np.arange(len(cache.sizes)), cache.sizes)[keep]
-    owners, sizes = np.unique(owners, return_counts=True)
-    return LookupCache(
-        cache.ngrams[owners], sizes.astype(np.int32), cache.tokens[keep], cache.counts[keep]
-    )
 
 
 def _collect(grams: Ints, tokens: Ints, counts: NDArray[np.int64]) -> LookupCache:

@@ -2,19 +2,16 @@
 
 After llama.cpp's `ngram-cache` (`common/ngram-cache.cpp`, `examples/lookup/lookup.cpp`; pull
 requests 5479, 6828), token by token: first this chat, longest n-gram first and with lax thresholds;
-then earlier chats, with strict ones; a follower that the corpus' bigrams know weighs the more; last
-the corpus alone. Of equally likely tokens the latest is drafted; llama.cpp leaves that open.
+a follower that the corpus' bigrams know weighs the more; last the corpus alone. Of equally likely
+tokens the latest is drafted; llama.cpp leaves that open.
 
 Where this differs from llama.cpp's server, whose own ways are faults (study of its issue 27852):
 the counts of another chat never stay, and every token is counted with all that stood before it. So
-what follows in earlier chats is looked up by ``suffix``; here they count only in the rehearsal of
-`try_out`.
+what follows in earlier chats is looked up by ``suffix``.
 
 N-grams are keys made of their tokens' bits, so that the key of the text's last n tokens is a part
 of one rolling number, and can be asked for within a microsecond. A value is a single int as long as
-only one token has followed, which is true of most n-grams by far. Where a frozen cache is loaded,
-n-grams that can never be drafted from are left out: when the follower with the largest count has
-too small a share, so has every other one.
+only one token has followed, which is true of most n-grams by far.
 """
 
 from __future__ import annotations
@@ -50,11 +47,9 @@ from paceline.engine.model.vocabularies import vocabulary_hash
 STATIC = 2
 """Tokens of the n-grams in a static cache; llama.cpp's."""
 
-Thresholds = tuple[tuple[int, int], ...]
+THRESHOLDS = ((2, 66), (2, 50), (1, 50), (1, 50))
 """Per n, from 1 on: how often an n-gram must have been followed, and the winner's least share
 in percent."""
-LAX: Thresholds = ((2, 66), (2, 50), (1, 50), (1, 50))
-STRICT: Thresholds = ((4, 75), (3, 66), (2, 66), (2, 66))
 
 _ONE_MORE = 1 << 32
 _TOKEN = _ONE_MORE - 1
@@ -115,7 +110,7 @@ class StaticBigrams:
         sizes = cache.sizes[mine].astype(np.int64)
         at = _ranges(cache.starts[mine], sizes)
         tokens, counts = cache.tokens[at], cache.counts[at]
-        self._best = _view(_winners(sizes, tokens, counts, *LAX[STATIC - 1]))
+        self._best = _view(_winners(sizes, tokens, counts, *THRESHOLDS[STATIC - 1]))
         owners = np.repeat(np.arange(len(mine)), sizes)
         by_token = np.lexsort((tokens, owners))
         self._starts = _view(np.concatenate(([0], np.cumsum(sizes))))
@@ -140,7 +135,7 @@ class StaticBigrams:
 
 
 class Counts:
-    """N-grams of 1 to 4 tokens with their followers and the thresholds for drafting from them.
+    """N-grams of 1 to 4 tokens with their followers.
 
     As an index it knows a text from its beginning up to what was fed last.
 
@@ -148,19 +143,22 @@ class Counts:
         bits: Bits per token in a key.
     """
 
-    def __init__(self, bits: int, thresholds: Thresholds) -> None:
+    def __init__(self, bits: int) -> None:
         self.bits = bits
-        self._masks = tuple((1 << bits * n) - 1 for n in range(1, LONGEST + 1))
-        self._levels: tuple[Level, ...] = ({}, {}, {}, {})
-        self._thresholds = thresholds
         self._tail = 0
-        self._arrange()
+        masks = [(1 << bits * n) - 1 for n in range(1, LONGEST + 1)]
+        self._pairs: list[tuple[Level, int]] = [({}, mask) for mask in masks]
+        rows = zip(self._pairs, THRESHOLDS, strict=True)
+        self._ladder = [
+            (n, level, mask, least, percent)
+            for n, ((level, mask), (least, percent)) in reversed(list(enumerate(rows, 1)))
+        ]
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
         """Count every token as a follower of the n-grams that end before it."""
         if start == 0:
             self._tail = 0
-        tail, bits, widest = self._tail, self.bits, self._masks[-1]
+        tail, bits, widest = self._tail, self.bits, self._pairs[-1][1]
         for place in range(start, end):
             token = history[place]
             for level, mask in self._pairs if place >= LONGEST else self._pairs[:place]:
@@ -176,27 +174,6 @@ class Counts:
                     level[key] = Followers({seen & _TOKEN: (seen >> 32) + 1, token: 1})
             tail = ((tail << bits) | token) & widest
         self._tail = tail
-
-    def load(self, cache: LookupCache) -> None:
-        """Replace everything by those n-grams of a cache that can be drafted from."""
-        self._levels = ({}, {}, {}, {})
-        orders = cache.orders
-        least, percent = np.array(self._thresholds)[orders - 1].T
-        best = _winners(cache.sizes, cache.tokens, cache.counts, least, percent)
-        totals = cache.totals
-        for n in range(1, LONGEST + 1):
-            mine = np.flatnonzero((orders == n) & (best != NO_TOKEN))
-            single = cache.sizes[mine] == 1
-            alone, several = mine[single], mine[~single]
-            level = self._levels[n - 1]
-            packed = best[alone] + (totals[alone] - 1) * _ONE_MORE
-            level.update(zip(self._keys(cache, alone, n), packed.tolist(), strict=True))
-            starts, sizes = cache.starts[several].tolist(), cache.sizes[several].tolist()
-            for key, at, size in zip(self._keys(cache, several, n), starts, sizes, strict=True):
-                tokens = cache.tokens[at : at + size].tolist()
-                counts = cache.counts[at : at + size].tolist()
-                level[key] = Followers(dict(zip(tokens, counts, strict=True)))
-        self._arrange()
 
     def next_token(self, tail: int, n_known: int, static: StaticBigrams | None, place: int) -> int:
         """Return the token to draft, -1 when none is likely enough; long n-grams come first.
@@ -225,23 +202,6 @@ class Counts:
                 return token
         return NO_TOKEN
 
-    # ------------------------------------------------------------------------------ within
-
-    def _arrange(self) -> None:
-        rows = zip(self._levels, self._masks, self._thresholds, strict=True)
-        self._ladder = tuple(
-            (n, level, mask, least, percent)
-            for n, (level, mask, (least, percent)) in reversed(list(enumerate(rows, 1)))
-        )
-        self._pairs = tuple(zip(self._levels, self._masks, strict=True))
-
-    def _keys(self, cache: LookupCache, places: NDArray[np.int64], n: int) -> list[int]:
-        columns = [cache.ngrams[places, i].tolist() for i in range(n)]
-        keys: list[int] = columns[0]
-        for column in columns[1:]:
-            keys = [key << self.bits | token for key, token in zip(keys, column, strict=True)]
-        return keys
-
 
 def _heaviest(counts: dict[int, int], static: StaticBigrams, place: int) -> int:
     winner, most = NO_TOKEN, 0
@@ -256,8 +216,8 @@ def _winners(
     sizes: NDArray[np.integer],
     tokens: NDArray[np.int32],
     counts: NDArray[np.int32],
-    least: NDArray[np.int64] | int,
-    percent: NDArray[np.int64] | int,
+    least: int,
+    percent: int,
 ) -> NDArray[np.int32]:
     """Return per n-gram the last follower with the largest count, -1 when it is not enough."""
     n = len(sizes)
@@ -285,19 +245,10 @@ def _view(numbers: NDArray[np.integer]) -> memoryview[int]:
     return memoryview(numbers.astype(np.int64).tobytes()).cast("q")
 
 
-MOST_FOLLOWERS = 200_000
-"""What counts of earlier chats: the rarest, of equal ones the oldest, go first."""
-
 _Stamp = tuple[Path, int, int]
 
 
-def draft(
-    context: Counts,
-    dynamic: Counts | None,
-    static: StaticBigrams | None,
-    text: Sequence[int],
-    n: int,
-) -> list[int]:
+def draft(context: Counts, static: StaticBigrams | None, text: Sequence[int], n: int) -> list[int]:
     """Return up to `n` tokens that may follow `text`, of which the last four matter."""
     if len(text) < STATIC:
         return []
@@ -310,8 +261,6 @@ def draft(
     for _ in range(n):
         place = static.find(tail & narrow) if static else -1
         token = context.next_token(tail, n_known, static, place)
-        if token < 0 and dynamic:
-            token = dynamic.next_token(tail, n_known, static, place)
         if token < 0 and static and place >= 0:
             token = static.best(place)
         if token < 0:
@@ -338,7 +287,7 @@ class NgramCache(Lookup[Counts]):
 
     def new_index(self) -> Counts:
         """Return empty counts for this chat."""
-        return Counts(self._bits, LAX)
+        return Counts(self._bits)
 
     def look_up(
         self, index: Counts, history: Sequence[int], ahead: Sequence[int], n_max: int
@@ -346,7 +295,7 @@ class NgramCache(Lookup[Counts]):
         """Ask the two sources for one token after the other."""
         text = [*history[-LONGEST:], *ahead]
         n = min(n_max, int(self.settings["n_max"]))
-        drafted = draft(index, None, self._static, text, n)
+        drafted = draft(index, self._static, text, n)
         return Draft(drafted) if drafted else NO_DRAFT
 
     # ------------------------------------------------------------------------------ within
@@ -428,9 +377,9 @@ def try_out(cache: LookupCache, text: Sequence[int], n_vocab: int, *, piece: int
     """Foretell a text with a static cache.
 
     After `examples/lookup/lookup-stats.cpp` of llama.cpp: the text is cut into pieces as long as a
-    chat, each piece is “generated” with drafts from the counts, and what one piece taught is known
-    as an earlier chat's in the next. Other than there, the last piece counts as well, though it is
-    shorter.
+    chat, and each piece is “generated” with the drafts that it would have. Other than there, no
+    piece knows what an earlier one has taught, as no chat does, and the last one counts as well,
+    though it is shorter.
 
     Args:
         cache: The cache; its bigrams count.
@@ -440,24 +389,17 @@ def try_out(cache: LookupCache, text: Sequence[int], n_vocab: int, *, piece: int
     """
     bits = n_vocab.bit_length()
     static = StaticBigrams(cache, bits)
-    dynamic, earlier = Counts(bits, STRICT), lookup_cache.empty()
     trial = Trial()
     for start in range(0, len(text), piece):
-        chat = text[start : start + piece]
-        _generate(chat, Counts(bits, LAX), dynamic, static, trial)
-        learned = lookup_cache.count(chat, range(1, LONGEST + 1))
-        earlier = lookup_cache.prune(lookup_cache.merge([earlier, learned]), MOST_FOLLOWERS)
-        dynamic.load(earlier)
+        _generate(text[start : start + piece], Counts(bits), static, trial)
     return trial
 
 
-def _generate(
-    chat: Sequence[int], context: Counts, dynamic: Counts, static: StaticBigrams, trial: Trial
-) -> None:
+def _generate(chat: Sequence[int], context: Counts, static: StaticBigrams, trial: Trial) -> None:
     context.feed(chat, 0, 1)
     n = 1
     while n < len(chat):
-        drafted = draft(context, dynamic, static, chat[max(n - LONGEST, 0) : n], N_DRAFT)
+        drafted = draft(context, static, chat[max(n - LONGEST, 0) : n], N_DRAFT)
         n_right = 0
         for token, true in zip(drafted, chat[n:], strict=False):
             if token != true:
