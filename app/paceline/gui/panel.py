@@ -1,11 +1,10 @@
 """The right pane: how fast replies are written, and how the chat's replies are drawn.
 
-`PanelController` stands between it, the running reply and the engine: strategies, settings, the
-status line.
-
 Two tabs: Speed has strategy, figures, plot and how models are loaded, Chat has what belongs to the
 chat. What is advised stands below both at the foot, and only appears while no mouse points at the
 panel: nothing that is about to be clicked moves.
+
+`PanelController` stands between the pane, the status line, the running reply and the engine.
 """
 
 from __future__ import annotations
@@ -13,14 +12,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QLabel, QScrollArea, QStatusBar, QTabWidget, QVBoxLayout, QWidget
 
 from paceline.chat.advice import MOST, advise, findings
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.notices import Action
+from paceline.gui.look.current import look
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
 from paceline.gui.models.load_settings import LoadSettings
@@ -42,7 +44,6 @@ from paceline.messages import TuneRejected
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtCore import QEvent
     from PySide6.QtGui import QShowEvent
 
     from paceline.chat.advice import Advice
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.card import FoldSection
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.speculation import SpeculationModel
-    from paceline.gui.window import StatusLine
     from paceline.messages import EngineDescribed, EngineDied, TuneApplied
     from paceline.settings import PanelTab
 
@@ -112,11 +112,7 @@ class SpeculationPanel(QWidget):
         foot = QVBoxLayout()  # takes no room while there is no advice
         foot.setContentsMargins(14, 0, 26, 12)  # as wide as cards beside a scroll bar
         foot.addWidget(self.advice)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.tabs, 1)
-        column.addLayout(foot)
+        column_of((self.tabs, 1), foot, on=self, margins=(1, 0, 0, 0), spacing=0)
         for section in self._sections.values():
             section.toggled.connect(self.view_changed)
         self.tabs.currentChanged.connect(self.view_changed)
@@ -212,15 +208,65 @@ class SpeculationPanel(QWidget):
 
 def _page(*cards: QWidget) -> QScrollArea:
     """Return these cards, one below the other, in an area that scrolls."""
-    page = QWidget()
-    page.setProperty("kind", "page")
-    column = QVBoxLayout(page)
-    column.setContentsMargins(14, 14, 14, 14)
-    column.setSpacing(12)
+    page = styled(QWidget(), kind="page")
+    column = column_of(on=page, margins=14, spacing=12)
     for card in cards:
         column.addWidget(card)
     column.addStretch(1)
     return scrolling(page)
+
+
+_FACTS_PX, _SETTINGS_PX = 420, 520
+
+
+class StatusLine(QStatusBar):
+    """A dot with the state, facts about the engine, and the settings in force."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(12, 0, 14, 0)
+        self._tone = "muted"
+        self._state = QLabel()
+        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
+        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
+        for label in (self._state, self._facts):
+            self.addWidget(label)
+        self.addPermanentWidget(self._settings)
+        self._words = ""
+
+    @property
+    def state(self) -> str:
+        """The state in words."""
+        return self._words
+
+    @property
+    def settings(self) -> str:
+        """What is said about the next reply."""
+        return self._settings.full_text
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The dot is rich text in a colour of the theme."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_words"):
+            self.set_state(self._words, self._tone)
+
+    def set_state(self, words: str, tone: str) -> None:
+        """Show a state; the tone is a colour's name in the theme."""
+        self._words, self._tone = words, tone
+        colour = getattr(look.theme, tone)
+        self._state.setText(f'<span style="color:{colour}">●</span> {words}')
+        self._state.setAccessibleName(words)
+
+    def set_facts(self, words: str, details: str) -> None:
+        """Show facts about library and devices, and more on hover."""
+        self._facts.set_full_text(words)
+        self._facts.setToolTip(f"{words}\n{details}".strip())
+
+    def set_settings(self, words: str, details: str) -> None:
+        """Show what the next reply will use, and more on hover."""
+        self._settings.set_full_text(words)
+        self._settings.setToolTip(details)
 
 
 SAMPLING = "sampling"
@@ -266,9 +312,7 @@ class PanelController(QObject):
         self._notifications = context.notices
         signals = context.signals
         self._settings = context.settings
-        self._tune = QTimer(self)
-        self._tune.setSingleShot(True)
-        self._tune.setInterval(TUNE_AFTER_MS)
+        self._tune = QTimer(self, singleShot=True, interval=TUNE_AFTER_MS)
         self._tune.timeout.connect(self._on_tune)
         speculation.strategy_changed.connect(self._on_strategy_changed)
         speculation.drafter_changed.connect(self._check_models)

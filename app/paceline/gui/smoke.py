@@ -54,13 +54,9 @@ class SmokeTest(QObject):
         program.signals.ended.connect(self._on_ended)
         program.signals.died.connect(self._on_died)
         program.pair.failed.connect(self._on_load_failed)
-        self._limit = QTimer(self)
-        self._limit.setSingleShot(True)
-        self._limit.setInterval(TIME_LIMIT_S * 1000)
+        self._limit = QTimer(self, singleShot=True, interval=TIME_LIMIT_S * 1000)
         self._limit.timeout.connect(self._on_limit)
-        self._paint = QTimer(self)
-        self._paint.setSingleShot(True)
-        self._paint.setInterval(_PAINT_MS)
+        self._paint = QTimer(self, singleShot=True, interval=_PAINT_MS)
         self._paint.timeout.connect(self._on_painted)
 
     def start(self) -> None:

@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
     QMainWindow,
     QMenuBar,
     QScrollArea,
     QSizePolicy,
     QSplitter,
-    QStatusBar,
     QToolButton,
     QWidget,
 )
@@ -30,12 +27,13 @@ from PySide6.QtWidgets import (
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.drop_zones import DropZones
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, font_px, px
 from paceline.gui.look.style import SPLITTER
 from paceline.gui.models.model_bar import ModelBar
-from paceline.gui.panel import SpeculationPanel
+from paceline.gui.panel import SpeculationPanel, StatusLine
 from paceline.gui.state.actions import Actions
 from paceline.settings import WindowSettings
 
@@ -47,59 +45,6 @@ if TYPE_CHECKING:
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.pair import PairModel
     from paceline.gui.state.speculation import SpeculationModel
-
-
-_FACTS_PX, _SETTINGS_PX = 420, 520
-
-
-class StatusLine(QStatusBar):
-    """A dot with the state, facts about the engine, and the settings in force."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setSizeGripEnabled(False)
-        self.setContentsMargins(12, 0, 14, 0)
-        self._tone = "muted"
-        self._state = QLabel()
-        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
-        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
-        for label in (self._state, self._facts):
-            self.addWidget(label)
-        self.addPermanentWidget(self._settings)
-        self._words = ""
-
-    @property
-    def state(self) -> str:
-        """The state in words."""
-        return self._words
-
-    @property
-    def settings(self) -> str:
-        """What is said about the next reply."""
-        return self._settings.full_text
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The dot is rich text in a colour of the theme."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_words"):
-            self.set_state(self._words, self._tone)
-
-    def set_state(self, words: str, tone: str) -> None:
-        """Show a state; the tone is a colour's name in the theme."""
-        self._words, self._tone = words, tone
-        colour = getattr(look.theme, tone)
-        self._state.setText(f'<span style="color:{colour}">●</span> {words}')
-        self._state.setAccessibleName(words)
-
-    def set_facts(self, words: str, details: str) -> None:
-        """Show facts about library and devices, and more on hover."""
-        self._facts.set_full_text(words)
-        self._facts.setToolTip(f"{words}\n{details}".strip())
-
-    def set_settings(self, words: str, details: str) -> None:
-        """Show what the next reply will use, and more on hover."""
-        self._settings.set_full_text(words)
-        self._settings.setToolTip(details)
 
 
 SIDEBAR_FITS_FROM = 1080
@@ -223,8 +168,7 @@ class TopBar(QWidget):
         self.setProperty("kind", "topbar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(_HEIGHT)
-        self._name = QLabel(title)
-        self._name.setProperty("role", "title")
+        self._name = text_label(title, "title")
         self._left_out: list[QToolButton] = []
         self._menus = menus
         self._more = menus.findChild(QToolButton, "qt_menubar_ext_button")
@@ -234,20 +178,11 @@ class TopBar(QWidget):
             self._more.installEventFilter(self)
         menus.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._left, self._right = QWidget(), QWidget()
-        left = QHBoxLayout(self._left)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(8)
-        left.addWidget(self._name)
-        left.addWidget(menus, 1)
-        self._tools = QHBoxLayout(self._right)
-        self._tools.setContentsMargins(0, 0, 0, 0)
-        self._tools.setSpacing(4)
-        self._tools.addStretch(1)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(14, 0, 10, 0)
-        self._row.setSpacing(12)
-        self._row.addWidget(self._left, 1)
-        self._row.addWidget(self._right, 1)
+        row_of(self._name, (menus, 1), on=self._left, margins=0, spacing=8)
+        self._tools = row_of(None, on=self._right, margins=0, spacing=4)
+        self._row = row_of(
+            (self._left, 1), (self._right, 1), on=self, margins=(14, 0, 10, 0), spacing=12
+        )
 
     def changeEvent(self, event: QEvent) -> None:
         """Larger text needs more room."""
@@ -290,8 +225,7 @@ class TopBar(QWidget):
 
     def add_tool(self, action: QAction, *, gives_way: bool = False) -> QToolButton:
         """Add a button for an action at the right; one that gives way is gone in narrow windows."""
-        button = QToolButton()
-        button.setProperty("kind", "quiet")
+        button = styled(QToolButton(), kind="quiet")
         button.setDefaultAction(action)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -12,13 +12,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QMenu,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +24,8 @@ from paceline.gui.bench.result_page import ResultPage, show_report
 from paceline.gui.bench.setup_page import SetupPage
 from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.scale import GAP, PAGE, STEP, scaled
 from paceline.gui.look.style import BENCH
 from paceline.gui.state.figures import model_rows
@@ -62,21 +61,14 @@ class BenchDialog(QDialog):
         self._pages.addWidget(scrolling(self.setup))
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._build_results)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._pages, 1)
-        column.addWidget(self._make_foot())
+        column_of((self._pages, 1), self._make_foot(), on=self, margins=0, spacing=0)
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
         self._set_smallest()
         self.show_setup()
 
     def _make_foot(self) -> QFrame:
-        foot = QFrame()
-        foot.setProperty("kind", "foot")
-        self.estimate = QLabel()
-        self.estimate.setProperty("role", "muted")
-        self.estimate.setWordWrap(True)
+        foot = styled(QFrame(), kind="foot")
+        self.estimate = text_label("", "muted", wraps=True)
         self.estimate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.export = QPushButton(self.tr("&Export"))
         menu = QMenu(self.export)
@@ -91,18 +83,20 @@ class BenchDialog(QDialog):
         self.export.setMenu(menu)
         self.again = QPushButton(self.tr("&New benchmark"))
         self.again.clicked.connect(self.show_setup)
-        self.start = QPushButton(self.tr("&Start"))
-        self.start.setProperty("kind", "primary")
+        self.start = styled(QPushButton(self.tr("&Start")), kind="primary")
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.clicked.connect(self.reject)
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(PAGE, STEP + 4, PAGE, STEP + 4)
-        row.setSpacing(STEP)
-        row.addWidget(self.estimate, 1)
-        row.addWidget(self.export)
-        row.addStretch(0)
-        for button in (self.again, self.start, self.close_button):
-            row.addWidget(button)
+        row_of(
+            (self.estimate, 1),
+            self.export,
+            (None, 0),
+            self.again,
+            self.start,
+            self.close_button,
+            on=foot,
+            margins=(PAGE, STEP + 4, PAGE, STEP + 4),
+            spacing=STEP,
+        )
         for button in (self.export, self.again, self.start, self.close_button):
             button.setAutoDefault(False)
         return foot
@@ -199,23 +193,18 @@ class PassportDialog(QDialog):
         self.results = ResultPage()
         self.results.strip.hide()
         self.cards = tuple(self._cards(report))
-        page = QWidget()
-        page.setProperty("kind", "page")
-        facts = QVBoxLayout()
-        facts.setContentsMargins(PAGE, 0, PAGE, PAGE)
-        facts.setSpacing(GAP)
+        page = styled(QWidget(), kind="page")
+        facts = column_of(margins=(PAGE, 0, PAGE, PAGE), spacing=GAP)
         for card in self.cards:
             facts.addWidget(card)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.results)
-        column.addLayout(facts)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(scrolling(page, self.tr("Passport")), 1)
-        whole.addWidget(closing_row(self))
+        column_of(self.results, facts, on=page, margins=0, spacing=0)
+        column_of(
+            (scrolling(page, self.tr("Passport")), 1),
+            closing_row(self),
+            on=self,
+            margins=0,
+            spacing=0,
+        )
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
         show_report(self.results, report, chosen, ending=words.measured_text(report))
 

@@ -22,14 +22,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
-    QLabel,
     QProgressBar,
     QPushButton,
     QSizePolicy,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -40,10 +37,10 @@ from paceline.gui.bench.words import in_use, prompt_title
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks, without_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks, without_soft_breaks
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
-from paceline.gui.look.theme import restyle
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 
@@ -224,8 +221,7 @@ class BenchTable(QTableView):
     def _make_buttons(self) -> None:
         self.buttons = {}
         for at, row in enumerate(self.figures.rows):
-            button = QPushButton(self.tr("Use this"))
-            button.setProperty("kind", "compact")
+            button = styled(QPushButton(self.tr("Use this")), kind="compact")
             button.setAutoDefault(False)
             button.setProperty("strategy", row.strategy)
             button.setAccessibleName(self.tr("Use {}").format(row.title))
@@ -328,39 +324,27 @@ class ProgressStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "notice")
-        self.state = QLabel()
-        self.state.setWordWrap(True)
-        self.state.setTextFormat(Qt.TextFormat.PlainText)
-        self.left = QLabel()
-        self.left.setProperty("role", "muted")
-        self.now = QLabel()
-        self.now.setProperty("role", "small")
-        self.now.setWordWrap(True)
-        self.now.setTextFormat(Qt.TextFormat.PlainText)
+        self.state = text_label("", "", wraps=True, plain=True)
+        self.left = text_label("", "muted")
+        self.now = text_label(wraps=True, plain=True)
         self.bar = QProgressBar()
         self.bar.setRange(0, _PARTS)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(self.tr("Replies that are measured"))
-        self.stop = QPushButton(self.tr("Cancel"))
-        self.stop.setProperty("kind", "stop")
+        self.stop = styled(QPushButton(self.tr("Cancel")), kind="stop")
         self.stop.setAutoDefault(False)
         self.stop.setAccessibleName(self.tr("Cancel the benchmark"))
         self.stop.setAccessibleDescription(self.tr("What was measured so far stays"))
         self.stop.setToolTip(self.tr("What was measured so far stays"))
-        words = QVBoxLayout()
-        words.setSpacing(HALF)
-        line = QHBoxLayout()
-        line.setSpacing(GAP)
-        line.addWidget(self.state, 1)
-        line.addWidget(self.left)
-        words.addLayout(line)
-        words.addWidget(self.now)
-        words.addWidget(self.bar)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, STEP + 2, 14, STEP + 2)
-        row.setSpacing(2 * STEP)
-        row.addLayout(words, 1)
-        row.addWidget(self.stop)
+        line = row_of((self.state, 1), self.left, spacing=GAP)
+        words = column_of(line, self.now, self.bar, spacing=HALF)
+        row_of(
+            (words, 1),
+            self.stop,
+            on=self,
+            margins=(14, STEP + 2, 14, STEP + 2),
+            spacing=2 * STEP,
+        )
 
     def show_progress(
         self, state: str, now: str, left: str, fraction: float | None, *, is_paused: bool = False
@@ -381,9 +365,7 @@ class ProgressStrip(QFrame):
         self.bar.setValue(round((fraction or 0.0) * _PARTS))
         self.bar.setAccessibleDescription(state)
         tone = "lookup" if is_paused else ""
-        if self.property("tone") != tone:
-            self.setProperty("tone", tone)
-            restyle(self)
+        set_look(self, tone=tone)
 
 
 class ResultPage(QWidget):
@@ -398,47 +380,45 @@ class ResultPage(QWidget):
         self._in_use = ""
         self._announcer = Announcer(self)
         self.strip = ProgressStrip()
-        self._verdict = QFrame()
-        self._verdict.setProperty("kind", "notice")
-        self.sentence = BreakingLabel()
-        self.sentence.setProperty("role", "title")
-        self.details = BreakingLabel()
-        self.details.setProperty("role", "small")
+        self._verdict = styled(QFrame(), kind="notice")
+        self.sentence = styled(BreakingLabel(), role="title")
+        self.details = styled(BreakingLabel(), role="small")
         for label in (self.sentence, self.details):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        words = QVBoxLayout(self._verdict)
-        words.setContentsMargins(14, STEP + 2, 14, STEP + 2)
-        words.setSpacing(HALF)
-        words.addWidget(self.sentence)
-        words.addWidget(self.details)
+        column_of(
+            self.sentence,
+            self.details,
+            on=self._verdict,
+            margins=(14, STEP + 2, 14, STEP + 2),
+            spacing=HALF,
+        )
         self.scope = Choice()
         self.scope.setMinimumContentsLength(16)
         self.scope.setAccessibleName(self.tr("Prompts that are shown"))
         self.scope.activated.connect(self._on_scope)
         self.chart = BenchChart()
-        self.legend = QLabel()
-        self.legend.setProperty("role", "legend")
-        self.legend.setWordWrap(True)
+        self.legend = text_label("", "legend", wraps=True)
         bars = Card()
         bars.set_title(self.tr("Speed, compared with plain decoding"))
         bars.header.addWidget(self.scope)
-        bars.body.addWidget(self.chart)
-        bars.body.addWidget(self.legend)
+        fill(bars.body, self.chart, self.legend)
         self.table = BenchTable()
         self.table.used.connect(self.used)
         figures = Card()
         figures.body.addWidget(self.table)
         self._cards = (bars, figures)
-        self.remark = QLabel()
-        self.remark.setProperty("role", "small")
-        self.remark.setWordWrap(True)
-        self.remark.setTextFormat(Qt.TextFormat.PlainText)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
-        column.setSpacing(GAP)
-        for widget in (self.strip, self._verdict, bars, figures, self.remark):
-            column.addWidget(widget)
-        column.addStretch(1)
+        self.remark = text_label(wraps=True, plain=True)
+        column_of(
+            self.strip,
+            self._verdict,
+            bars,
+            figures,
+            self.remark,
+            None,
+            on=self,
+            margins=(PAGE, PAGE - STEP, PAGE, PAGE),
+            spacing=GAP,
+        )
         self._show_legend()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -501,9 +481,7 @@ class ResultPage(QWidget):
         self._verdict.setAccessibleName(verdict.sentence)
         self._verdict.setAccessibleDescription(verdict.details)
         tone = "" if verdict.tone == "muted" else verdict.tone
-        if self._verdict.property("tone") != tone:
-            self._verdict.setProperty("tone", tone)
-            restyle(self._verdict)
+        set_look(self._verdict, tone=tone)
 
     def announce(self) -> None:
         """Read the verdict out to those who listen to the screen."""

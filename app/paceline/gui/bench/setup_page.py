@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +26,7 @@ from paceline.gui.bench.words import PLAIN, prompt_title, title_of
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.state.speculation import GROUPS
 
@@ -214,15 +213,12 @@ class PromptsCard(Card):
         self._pages = QStackedWidget()
         self._pages.addWidget(self._make_shipped())
         self._pages.addWidget(self._make_chat())
-        self.body.addWidget(self.source)
-        self.body.addWidget(self._pages)
+        fill(self.body, self.source, self._pages)
 
     def _make_shipped(self) -> QWidget:
         page = QWidget()
-        self._list = QVBoxLayout()
-        self._list.setSpacing(HALF)
-        self.problem = text_label(wraps=True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._list = column_of(spacing=HALF)
+        self.problem = text_label(wraps=True, plain=True)
         self.problem.hide()
         self.all = QPushButton(self.tr("All"))
         self.none = QPushButton(self.tr("None"))
@@ -230,41 +226,28 @@ class PromptsCard(Card):
         self.none.setAccessibleName(self.tr("Tick no prompt"))
         self.all.clicked.connect(self._on_all)
         self.none.clicked.connect(self._on_none)
-        row = QHBoxLayout()
-        row.setSpacing(HALF)
+        row = row_of(spacing=HALF)
         for button in (self.all, self.none):
             button.setProperty("kind", "link")
             button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch(1)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, HALF, 0, 0)
-        column.setSpacing(HALF)
-        column.addLayout(self._list)
-        column.addWidget(self.problem)
-        column.addLayout(row)
-        column.addStretch(1)
+        column_of(
+            self._list, self.problem, row, None, on=page, margins=(0, HALF, 0, 0), spacing=HALF
+        )
         return page
 
     def _make_chat(self) -> QWidget:
         page = QWidget()
-        self.questions = WholeNumber(1, MOST_QUESTIONS)
-        self.questions.setProperty("kind", "")
+        self.questions = styled(WholeNumber(1, MOST_QUESTIONS), kind="")
         self.questions.setValue(USUAL_QUESTIONS)
         self.questions.setAccessibleName(self.tr("Questions"))
         self.questions.valueChanged.connect(self.changed)
         self.chat_words = text_label(wraps=True)
         label = QLabel(self.tr("Last questions"))
         label.setBuddy(self.questions)
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(label, 1)
-        row.addWidget(self.questions)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, HALF, 0, 0)
-        column.addLayout(row)
-        column.addWidget(self.chat_words)
-        column.addStretch(1)
+        row = row_of((label, 1), self.questions, spacing=GAP)
+        column_of(row, self.chat_words, None, on=page, margins=(0, HALF, 0, 0))
         return page
 
     # ------------------------------------------------------------------------ what is chosen
@@ -363,65 +346,49 @@ class SetupPage(QWidget):
         self._offered: tuple[Contender, ...] = ()
         self._boxes: dict[str, YieldingCheckBox] = {}
         self._ticked: dict[str, bool] = {}
-        self.heading = QLabel(self.tr("Which strategy is fastest here?"))
-        self.heading.setProperty("role", "heading")
-        self.heading.setWordWrap(True)
-        self.pair = text_label(wraps=True)
-        self.pair.setTextFormat(Qt.TextFormat.PlainText)
-        intro = QLabel(
+        self.heading = text_label(self.tr("Which strategy is fastest here?"), "heading", wraps=True)
+        self.pair = text_label(wraps=True, plain=True)
+        intro = text_label(
             self.tr(
                 "The same replies are generated with each strategy, in turn and several times, and "
                 "their times are compared. Your chats stay as they are."
-            )
+            ),
+            "muted",
+            wraps=True,
         )
-        intro.setProperty("role", "muted")
-        intro.setWordWrap(True)
         self.prompts = PromptsCard()
         self.prompts.changed.connect(self.changed)
-        right = QVBoxLayout()
-        right.setSpacing(GAP)
-        right.addWidget(self.prompts)
-        right.addWidget(self._make_repeats())
-        right.addStretch(1)
-        left = QVBoxLayout()
-        left.addWidget(self._make_strategies())
-        left.addStretch(1)
-        self._columns = QHBoxLayout()
-        self._columns.setSpacing(GAP)
-        self._columns.addLayout(left, 1)
-        self._columns.addLayout(right, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
-        column.setSpacing(STEP)
-        column.addWidget(self.heading)
-        column.addWidget(intro)
-        column.addWidget(self.pair)
-        column.addSpacing(HALF)
-        column.addLayout(self._columns)
-        column.addStretch(1)
+        right = column_of(self.prompts, self._make_repeats(), None, spacing=GAP)
+        left = column_of(self._make_strategies(), None)
+        self._columns = row_of((left, 1), (right, 1), spacing=GAP)
+        column_of(
+            self.heading,
+            intro,
+            self.pair,
+            HALF,
+            self._columns,
+            None,
+            on=self,
+            margins=(PAGE, PAGE - STEP, PAGE, PAGE),
+            spacing=STEP,
+        )
 
     def _make_strategies(self) -> Card:
         card = Card()
         card.set_title(self.tr("Strategies"))
-        self._usual = QVBoxLayout()
-        self._usual.setSpacing(HALF)
+        self._usual = column_of(spacing=HALF)
         self.fold = FoldSection()
         self.fold.set_title(self.tr("More strategies"))
-        self._further = QVBoxLayout()
-        self._further.setSpacing(HALF)
+        self._further = column_of(spacing=HALF)
         self.fold.body.addLayout(self._further)
-        self.obstacles = text_label(wraps=True)
-        self.obstacles.setTextFormat(Qt.TextFormat.PlainText)
-        card.body.addLayout(self._usual)
-        card.body.addWidget(self.obstacles)
-        card.body.addWidget(self.fold)
+        self.obstacles = text_label(wraps=True, plain=True)
+        fill(card.body, self._usual, self.obstacles, self.fold)
         return card
 
     def _make_repeats(self) -> Card:
         card = Card()
         card.set_title(self.tr("Repeats"))
-        self.repeats = WholeNumber(FEWEST, MOST)
-        self.repeats.setProperty("kind", "")
+        self.repeats = styled(WholeNumber(FEWEST, MOST), kind="")
         self.repeats.setValue(USUAL_REPEATS)
         self.repeats.setAccessibleName(self.tr("Repeats"))
         self.repeats.valueChanged.connect(self.changed)
@@ -433,10 +400,7 @@ class SetupPage(QWidget):
             wraps=True,
         )
         self.repeats.setAccessibleDescription(words.text())
-        row = QHBoxLayout()
-        row.setSpacing(GAP)
-        row.addWidget(words, 1)
-        row.addWidget(self.repeats)
+        row = row_of((words, 1), self.repeats, spacing=GAP)
         card.body.addLayout(row)
         return card
 

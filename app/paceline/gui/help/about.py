@@ -18,20 +18,19 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline import __version__, starter
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.scale import GAP, HALF, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.sizes import readable_size
@@ -230,32 +229,29 @@ class AboutDialog(QDialog):
         self._engine = engine
         picture = QLabel()
         picture.setPixmap(sign.pixmap(_SIGN_PX, _SIGN_PX))
-        name = QLabel("Paceline")
-        name.setProperty("role", "heading")
-        version = QLabel(self.tr("Version {}").format(__version__))
-        version.setProperty("role", "muted")
-        purpose = QLabel(
+        name = text_label("Paceline", "heading")
+        version = text_label(self.tr("Version {}").format(__version__), "muted")
+        purpose = text_label(
             self.tr(
                 "Chat with local language models, made fast by speculative decoding that you can "
                 "watch. Free software under the MIT licence."
-            )
+            ),
+            "muted",
+            wraps=True,
         )
-        purpose.setWordWrap(True)
-        purpose.setProperty("role", "muted")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        title = QHBoxLayout()
-        title.setSpacing(STEP)
-        title.addWidget(name, 0, Qt.AlignmentFlag.AlignBaseline)
-        title.addWidget(version, 0, Qt.AlignmentFlag.AlignBaseline)
-        title.addStretch(1)
-        words.addLayout(title)
-        words.addWidget(purpose)
-        head = QHBoxLayout()
-        head.setContentsMargins(PAGE, PAGE - 4, PAGE, STEP)
-        head.setSpacing(2 * STEP)
-        head.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(words, 1)
+        title = row_of(
+            (name, 0, Qt.AlignmentFlag.AlignBaseline),
+            (version, 0, Qt.AlignmentFlag.AlignBaseline),
+            None,
+            spacing=STEP,
+        )
+        words = column_of(title, purpose, spacing=2)
+        head = row_of(
+            (picture, 0, Qt.AlignmentFlag.AlignTop),
+            (words, 1),
+            margins=(PAGE, PAGE - 4, PAGE, STEP),
+            spacing=2 * STEP,
+        )
 
         self.versions = VersionsPage(engine)
         self.licences = LicencesPage()
@@ -265,21 +261,14 @@ class AboutDialog(QDialog):
         )
         self.tabs.addTab(self.licences, self.tr("Licences"))
         self.tabs.tabBar().setAccessibleName(self.tr("Pages"))
-        middle = QVBoxLayout()
-        middle.setContentsMargins(PAGE, 0, PAGE, 0)
-        middle.addWidget(self.tabs)
+        middle = column_of(self.tabs, margins=(PAGE, 0, PAGE, 0))
         self.copy = QPushButton(self.tr("Copy for a bug report"))
         self.copy.setToolTip(
             self.tr("Versions and devices as text; nothing of your chats, files or settings")
         )
         self.copy.setAutoDefault(False)
         self.copy.clicked.connect(self._on_copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addLayout(middle, 1)
-        column.addWidget(closing_row(self, (self.copy,)))
+        column_of(head, (middle, 1), closing_row(self, (self.copy,)), on=self, margins=0, spacing=0)
         self.setMinimumSize(480, 360)
         self.resize(px(860), px(640))
 
@@ -300,9 +289,7 @@ class VersionsPage(QWidget):
     def __init__(self, engine: EngineDescribed | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "page")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, GAP, 0, GAP)
-        column.setSpacing(GAP)
+        column = column_of(on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
         self.versions, self.machine = FactsGrid(), FactsGrid()
         for title, grid in (
             (self.tr("Versions"), self.versions),
@@ -332,17 +319,12 @@ class LicencesPage(QWidget):
         self.list.setFixedWidth(px(220))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.currentRowChanged.connect(self._on_row)
-        self.text = QPlainTextEdit()
+        self.text = styled(QPlainTextEdit(), kind="code")
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
         self.text.setAccessibleName(self.tr("Text of the licence"))
-        self.text.setProperty("kind", "code")
         self.text.setFont(mono_font(SMALL))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, GAP, 0, GAP)
-        row.setSpacing(GAP)
-        row.addWidget(self.list)
-        row.addWidget(self.text, 1)
+        row_of(self.list, (self.text, 1), on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
 
     def show_components(self, components: Sequence[Component]) -> None:
         """List these; the first one is shown."""
@@ -380,8 +362,7 @@ class FactsGrid(QWidget):
             label.deleteLater()
         self._labels = []
         for row, (name, words) in enumerate(facts):
-            title = QLabel(name)
-            title.setProperty("role", "muted")
+            title = text_label(name, "muted")
             text = BreakingLabel()
             text.setText(with_soft_breaks(words))
             text.setAccessibleName(f"{name}: {words}")

@@ -16,10 +16,11 @@ from PySide6.QtGui import (
     QTextOption,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QWidget
 
 from paceline.chat.markdown import make_parser
 from paceline.gui.kit.dialogs import closing_row
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import PAGE, STEP, px
@@ -159,15 +160,8 @@ class GuideDialog(QDialog):
         self.search.confirmed.connect(self._on_next)
         self.search.left_downwards.connect(self.page.setFocus)
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
-        head = QVBoxLayout()
-        head.setContentsMargins(PAGE, 2 * STEP, PAGE, STEP)
-        head.addWidget(self.search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.page, 1)
-        column.addWidget(closing_row(self))
+        head = column_of(self.search, margins=(PAGE, 2 * STEP, PAGE, STEP))
+        column_of(head, (self.page, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.setMinimumSize(420, 320)
         self.resize(px(780), px(720))
         self.search.setFocus()

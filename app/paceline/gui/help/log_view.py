@@ -29,15 +29,12 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QHBoxLayout,
-    QLabel,
     QListView,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -45,6 +42,8 @@ from paceline.errors import UserError
 from paceline.gui.help.about import VersionsPage
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.file_dialogs import open_folder
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, SMALL, STEP, px
@@ -189,14 +188,8 @@ class LogDialog(QDialog):
         self.tabs.addTab(
             scrolling(self.versions, self.tr("Versions")), self.tr("Versions and devices")
         )
-        middle = QVBoxLayout()
-        middle.setContentsMargins(2 * STEP, STEP, 2 * STEP, 0)
-        middle.addWidget(self.tabs)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(middle, 1)
-        column.addWidget(closing_row(self))
+        middle = column_of(self.tabs, margins=(2 * STEP, STEP, 2 * STEP, 0))
+        column_of((middle, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.finished.connect(self.page.close_page)
         self.setMinimumSize(480, 320)
         self.resize(px(900), px(600))
@@ -222,24 +215,10 @@ class LogPage(QWidget):
         self._make_filters()
         self._make_list()
         self._make_foot()
-        head = QHBoxLayout()
-        head.setSpacing(STEP)
-        head.addWidget(self.level)
-        head.addWidget(self.search, 1)
-        head.addWidget(self.follow)
-        foot = QHBoxLayout()
-        foot.setSpacing(STEP)
-        foot.addWidget(self.told, 1)
-        foot.addWidget(self.copy)
-        foot.addWidget(self.folder)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, GAP, 0, GAP)
-        column.setSpacing(STEP)
-        column.addLayout(head)
-        column.addWidget(self.list, 1)
-        column.addLayout(foot)
-        self._poll = QTimer(self)
-        self._poll.setInterval(POLL_MS)
+        head = row_of(self.level, (self.search, 1), self.follow, spacing=STEP)
+        foot = row_of((self.told, 1), self.copy, self.folder, spacing=STEP)
+        column_of(head, (self.list, 1), foot, on=self, margins=(0, GAP, 0, GAP), spacing=STEP)
+        self._poll = QTimer(self, interval=POLL_MS)
         self._poll.timeout.connect(self.read)
         self._tell()
 
@@ -271,8 +250,7 @@ class LogPage(QWidget):
         self.list.setItemDelegate(_LineRow(self.lines, self.list))
 
     def _make_foot(self) -> None:
-        self.told = QLabel()
-        self.told.setProperty("role", "small")
+        self.told = text_label()
         self.copy = QPushButton(self.tr("Copy"))
         self.copy.setToolTip(self.tr("Copy the chosen lines, or all that are shown"))
         self.copy.setAutoDefault(False)

@@ -40,18 +40,18 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QGraphicsDropShadowEffect,
-    QLabel,
     QLineEdit,
     QListView,
     QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.commands import PaletteCommand
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font, ui_font
@@ -227,23 +227,16 @@ class PaletteSheet(QFrame):
         self._index = index
         self._window = window
         self._before: QWidget | None = None
-        self.field = PaletteField()
-        self.field.setProperty("kind", "palette")
+        self.field = styled(PaletteField(), kind="palette")
         sign = QAction(look.icon("search"), "", self)
         self.field.addAction(sign, QLineEdit.ActionPosition.LeadingPosition)
         self.field.setPlaceholderText(self.tr("Find a command, chat, strategy or pair"))
         self.field.setAccessibleName(self.field.placeholderText())
         self.model = PaletteModel(self)
         self._make_list()
-        self.nothing = QLabel(self.tr("Nothing is called like this."))
-        self.nothing.setProperty("role", "muted")
+        self.nothing = text_label(self.tr("Nothing is called like this."), "muted")
         self.nothing.setContentsMargins(STEP, STEP, STEP, STEP)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(STEP, STEP, STEP, STEP)
-        column.setSpacing(HALF)
-        column.addWidget(self.field)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.nothing)
+        column_of(self.field, (self.list, 1), self.nothing, on=self, margins=STEP, spacing=HALF)
         self._shadow = QGraphicsDropShadowEffect(self)
         self._shadow.setBlurRadius(32)
         self._shadow.setOffset(0, 8)
@@ -260,9 +253,8 @@ class PaletteSheet(QFrame):
             app.focusChanged.connect(self._on_focus_changed)
 
     def _make_list(self) -> None:
-        self.list = QListView()
+        self.list = styled(QListView(), kind="menu")
         self.list.setObjectName("palette_rows")
-        self.list.setProperty("kind", "menu")
         self.list.setAccessibleName(self.tr("Commands that were found"))
         self.list.setModel(self.model)
         self.list.setUniformItemSizes(True)

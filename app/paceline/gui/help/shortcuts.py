@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QWidget
 
 from paceline.gui.help.palette import actions_of, plain_text
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 
@@ -99,15 +101,10 @@ class ShortcutsDialog(QDialog):
         self.search = SearchField(self.tr("Search by name or key"))
         self.search.textChanged.connect(self._on_search)
         self.rows: list[tuple[Shortcut, Card, QWidget]] = []
-        self._nothing = QLabel(self.tr("No shortcut contains these words."))
-        self._nothing.setProperty("role", "muted")
+        self._nothing = text_label(self.tr("No shortcut contains these words."), "muted")
         self._nothing.hide()
-        page = QWidget()
-        page.setProperty("kind", "page")
-        cards = QVBoxLayout(page)
-        cards.setContentsMargins(PAGE, STEP, PAGE, PAGE)
-        cards.setSpacing(GAP)
-        cards.addWidget(self._nothing)
+        page = styled(QWidget(), kind="page")
+        cards = column_of(self._nothing, on=page, margins=(PAGE, STEP, PAGE, PAGE), spacing=GAP)
         card = Card()
         group = ""
         for shortcut in shortcuts:
@@ -120,15 +117,15 @@ class ShortcutsDialog(QDialog):
             card.body.addWidget(row)
             self.rows.append((shortcut, card, row))
         cards.addStretch(1)
-        head = QVBoxLayout()
-        head.setContentsMargins(PAGE, 2 * STEP, PAGE, STEP)
-        head.addWidget(self.search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(scrolling(page, self.tr("Shortcuts")), 1)
-        column.addWidget(closing_row(self))
+        head = column_of(self.search, margins=(PAGE, 2 * STEP, PAGE, STEP))
+        column_of(
+            head,
+            (scrolling(page, self.tr("Shortcuts")), 1),
+            closing_row(self),
+            on=self,
+            margins=0,
+            spacing=0,
+        )
         self.setMinimumSize(420, 320)
         self.resize(px(560), px(640))
         self.search.setFocus()
@@ -150,15 +147,11 @@ class ShortcutsDialog(QDialog):
 def _row(shortcut: Shortcut) -> QWidget:
     row = QFrame()
     row.setAccessibleName(f"{shortcut.title}: {_or(shortcut.keys)}")
-    line = QHBoxLayout(row)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(HALF)
-    title = QLabel(shortcut.title)
-    title.setWordWrap(True)
+    line = row_of(on=row, margins=0, spacing=HALF)
+    title = text_label(shortcut.title, "", wraps=True)
     line.addWidget(title, 1)
     for keys in shortcut.keys:
-        cap = QLabel(keys)
-        cap.setProperty("role", "keys")
+        cap = text_label(keys, "keys")
         line.addWidget(cap)
     return row
 

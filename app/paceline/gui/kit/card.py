@@ -10,15 +10,14 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -40,24 +39,14 @@ class Card(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self.title = YieldingLabel(keeps=_KEPT)
-        self.title.setProperty("role", "title")
+        self.title = styled(YieldingLabel(keeps=_KEPT), role="title")
         self.title.hide()
         self.remark: QLabel = YieldingLabel()
         self.remark.setProperty("role", "small")
         self.remark.hide()
-        self.header = QHBoxLayout()
-        self.header.setSpacing(6)
-        self.header.addWidget(self.title)
-        self.header.addWidget(self.remark)
-        self.header.addStretch(1)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(6)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(14, 12, 14, 12)
-        outer.setSpacing(8)
-        outer.addLayout(self.header)
-        outer.addLayout(self.body)
+        self.header = row_of(self.title, self.remark, None, spacing=6)
+        self.body = column_of(spacing=6)
+        column_of(self.header, self.body, on=self, margins=(14, 12, 14, 12), spacing=8)
 
     def set_title(self, title: str, remark: str = "") -> None:
         """Show a title, and a remark beside it."""
@@ -130,8 +119,7 @@ class FoldSection(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.toggle = QToolButton()
-        self.toggle.setProperty("kind", "fold")
+        self.toggle = styled(QToolButton(), kind="fold")
         self.toggle.setObjectName("fold")
         self.toggle.setCheckable(True)
         self.toggle.setArrowType(Qt.ArrowType.RightArrow)
@@ -139,14 +127,14 @@ class FoldSection(QFrame):
         self.toggle.toggled.connect(self._on_toggled)
         self.content = QWidget()
         self.content.hide()
-        self.body = QVBoxLayout(self.content)
-        self.body.setContentsMargins(0, 4, 0, 0)
-        self.body.setSpacing(6)
-        self._outer = QVBoxLayout(self)
-        self._outer.setContentsMargins(0, 0, 0, 0)
-        self._outer.setSpacing(0)
-        self._outer.addWidget(self.toggle, 0, Qt.AlignmentFlag.AlignLeft)
-        self._outer.addWidget(self.content)
+        self.body = column_of(on=self.content, margins=(0, 4, 0, 0), spacing=6)
+        self._outer = column_of(
+            (self.toggle, 0, Qt.AlignmentFlag.AlignLeft),
+            self.content,
+            on=self,
+            margins=0,
+            spacing=0,
+        )
 
     def set_title(self, title: str) -> None:
         """Name the section; the name is the button that folds it."""

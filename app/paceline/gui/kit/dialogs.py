@@ -9,16 +9,15 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.chat.presets import MAX_NAME_CHARS, clean_name
 from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.scale import STEP, px
 
 if TYPE_CHECKING:
@@ -43,11 +42,8 @@ def scrolling(page: QWidget, name: str = "") -> QScrollArea:
 
 def closing_row(dialog: QDialog, at_the_left: Sequence[QWidget] = ()) -> QFrame:
     """Return the foot of a dialog: widgets at the left, and Close, which accepts it."""
-    foot = QFrame()
-    foot.setProperty("kind", "foot")
-    row = QHBoxLayout(foot)
-    row.setContentsMargins(2 * STEP, STEP, 2 * STEP, STEP)
-    row.setSpacing(STEP)
+    foot = styled(QFrame(), kind="foot")
+    row = row_of(on=foot, margins=(2 * STEP, STEP, 2 * STEP, STEP), spacing=STEP)
     for widget in at_the_left:
         row.addWidget(widget)
     row.addStretch(1)
@@ -112,11 +108,15 @@ class NameDialog(QDialog):
         self.field.selectAll()
         self.problem = text_label(wraps=True)
         buttons, self.take = deciding_box(self, action, self._on_accepted)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(10)
-        for widget in (heading, self.field, self.problem, buttons):
-            column.addWidget(widget)
+        column_of(
+            heading,
+            self.field,
+            self.problem,
+            buttons,
+            on=self,
+            margins=(20, 18, 20, 16),
+            spacing=10,
+        )
         self.setMinimumWidth(px(_WIDTH_PX))
         self.field.textChanged.connect(self._judge)
         self._judge()

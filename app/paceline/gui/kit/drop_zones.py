@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from paceline.gui.look.theme import restyle
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QMimeData
@@ -44,11 +44,15 @@ class DropZones(QWidget):
             self.tr("Attach to the message"), self.tr("text and code files")
         )
         self._shown: tuple[QFrame, ...] = (self._target, self._draft)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(24, 72, 24, 48)
-        row.setSpacing(24)
-        for zone in (self._target, self._draft, self._import, self._attach):
-            row.addWidget(zone)
+        row_of(
+            self._target,
+            self._draft,
+            self._import,
+            self._attach,
+            on=self,
+            margins=(24, 72, 24, 48),
+            spacing=24,
+        )
         self.hide()
         window.setAcceptDrops(True)
         window.installEventFilter(self)
@@ -113,21 +117,21 @@ class DropZones(QWidget):
     def _mark(self, position: QPoint) -> None:
         chosen = self._zone_at(position)
         for zone in self._shown:
-            zone.setProperty("tone", "accent" if zone is chosen else "")
-            restyle(zone)
+            set_look(zone, tone="accent" if zone is chosen else "")
 
     @staticmethod
     def _make_zone(title: str, explanation: str) -> QFrame:
-        zone = QFrame()
-        zone.setProperty("kind", "dropzone")
+        zone = styled(QFrame(), kind="dropzone")
         name, remark = QLabel(title), QLabel(explanation)
         name.setProperty("role", "heading")
         remark.setProperty("role", "muted")
-        column = QVBoxLayout(zone)
-        column.addStretch(1)
-        for label in (name, remark):
-            column.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
+        column_of(
+            None,
+            (name, 0, Qt.AlignmentFlag.AlignHCenter),
+            (remark, 0, Qt.AlignmentFlag.AlignHCenter),
+            None,
+            on=zone,
+        )
         return zone
 
 

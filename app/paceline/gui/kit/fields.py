@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
     QSlider,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -73,14 +73,11 @@ class Segments(QFrame):
         """Offer triples of a value, its name, and what it means."""
         super().__init__(parent)
         self.setProperty("kind", "segments")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(2)
+        row = row_of(on=self, margins=2, spacing=2)
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
         for value, name, explanation in choices:
-            button = _Segment()
-            button.setProperty("kind", "segment")
+            button = styled(_Segment(), kind="segment")
             button.setText(name)
             button.setCheckable(True)
             button.setToolTip(explanation)
@@ -126,8 +123,7 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
     grid.setColumnStretch(1, 1)
     grid.setColumnStretch(2, 1)
     for row, name in enumerate(names, start=first_row):
-        label = YieldingLabel(name, keeps=6)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(name, keeps=6), role="muted")
         grid.addWidget(label, row, 0)
     return grid
 
@@ -246,11 +242,9 @@ class SliderField(QWidget):
         self._low, slider_end = slider_range or (low, high if slider_high is None else slider_high)
         self._span = slider_end - self._low
         self._whole = whole
-        self.label = _NameLabel(title)
-        self.label.setProperty("role", "muted")
+        self.label = styled(_NameLabel(title), role="muted")
         self.label.double_clicked.connect(self.put_back)
-        self.put_back_button = QToolButton()
-        self.put_back_button.setProperty("kind", "mini")
+        self.put_back_button = styled(QToolButton(), kind="mini")
         self.put_back_button.setText("↺")
         self.put_back_button.clicked.connect(self.put_back)
         self.slider = Slider()
@@ -272,13 +266,15 @@ class SliderField(QWidget):
         self.field.setAccessibleName(title)
         self.slider.setAccessibleDescription(explanation)
         self.field.setAccessibleDescription(explanation)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.label)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.put_back_button)
-        row.addWidget(self.field)
+        row_of(
+            self.label,
+            (self.slider, 1),
+            self.put_back_button,
+            self.field,
+            on=self,
+            margins=0,
+            spacing=6,
+        )
         room = self.put_back_button.sizePolicy()
         room.setRetainSizeWhenHidden(default is not None)  # the slider keeps its length
         self.put_back_button.setSizePolicy(room)

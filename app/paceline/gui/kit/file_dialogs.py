@@ -25,12 +25,13 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from shiboken6 import isValid
 
 from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
+from paceline.gui.kit.layouts import column_of, row_of, styled
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -237,8 +238,7 @@ class FileField(QWidget):
         self._path = ""
         self.files = FileChooser(self)
         self.files.chosen.connect(self.take)
-        label = YieldingLabel(title, keeps=8)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(title, keeps=8), role="muted")
         self.name = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideMiddle)
         self.choose = QPushButton(self.tr("Choose…"))
         self.clear = QPushButton(self.tr("Remove"))
@@ -248,16 +248,8 @@ class FileField(QWidget):
         for widget in (self, label, self.choose):
             widget.setToolTip(explanation)
         self.choose.setAccessibleDescription(explanation)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        row.addWidget(label)
-        row.addStretch(1)
-        row.addWidget(self.choose)
-        row.addWidget(self.clear)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(row)
+        row = row_of(label, None, self.choose, self.clear, spacing=4)
+        column = column_of(row, on=self, margins=0, spacing=2)
         column.addWidget(self.name)  # a line of its own: beside the buttons nothing is left of it
         self.choose.clicked.connect(self._on_choose)
         self.clear.clicked.connect(self._on_clear)

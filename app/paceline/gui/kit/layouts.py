@@ -1,17 +1,34 @@
-"""Rows and columns in one expression, and a layout that places widgets in lines, as words are."""
+"""Short ways to make what windows are made of: boxes with their contents, widgets with their look.
+
+`FlowLayout` places widgets in lines, as words are.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QLayoutItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLayout,
+    QLayoutItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import icon_size
+from paceline.gui.look.theme import restyle
 
 Part = QWidget | QLayout | int | tuple[Any, ...] | None
 """A widget or layout, alone or in a tuple with its stretch and alignment, as `QBoxLayout` takes
-them; a gap in pixels; None: all room that is left."""
+them; a gap in pixels; None, alone or with a stretch: room that is left."""
 Margins = int | tuple[int, int, int, int]
 """In pixels: all around, or left, top, right and bottom."""
+_Box = TypeVar("_Box", bound=QBoxLayout)
+_Widget = TypeVar("_Widget", bound=QWidget)
 
 
 def row_of(
@@ -29,8 +46,7 @@ def row_of(
         spacing: Pixels between two of them; None: as the style has it.
     """
     box = QHBoxLayout(on) if on is not None else QHBoxLayout()
-    _fill(box, parts, margins, spacing)
-    return box
+    return _made(box, parts, margins, spacing)
 
 
 def column_of(
@@ -41,25 +57,62 @@ def column_of(
 ) -> QVBoxLayout:
     """Put parts below each other; see `row_of`."""
     box = QVBoxLayout(on) if on is not None else QVBoxLayout()
-    _fill(box, parts, margins, spacing)
-    return box
+    return _made(box, parts, margins, spacing)
 
 
-def _fill(
-    box: QBoxLayout, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None
-) -> None:
+def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> _Box:
     if margins is not None:
         box.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
     if spacing is not None:
         box.setSpacing(spacing)
+    fill(box, *parts)
+    return box
+
+
+def fill(box: QBoxLayout, *parts: Part) -> None:
+    """Put parts into a box, after what is in it; see `row_of`."""
     for part in parts:
-        if part is None:
-            box.addStretch(1)
-        elif isinstance(part, int):
+        if isinstance(part, int):
             box.addSpacing(part)
+            continue
+        widget, *how = part if isinstance(part, tuple) else (part,)
+        if widget is None:
+            box.addStretch(*(how or (1,)))
         else:
-            widget, *how = part if isinstance(part, tuple) else (part,)
             (box.addLayout if isinstance(widget, QLayout) else box.addWidget)(widget, *how)
+
+
+class IconButton(QToolButton):
+    """A quiet button that shows an icon, in the size in force, and has its name as its tool tip."""
+
+    def __init__(self, icon: str, name: str, tip: str = "", parent: QWidget | None = None) -> None:
+        """Show the `icon` of the look; `tip` is another tool tip."""
+        super().__init__(parent)
+        self.setProperty("kind", "quiet")
+        self.setIcon(look.icon(icon))
+        self.setIconSize(icon_size())
+        self.setAccessibleName(name)
+        self.setToolTip(tip or name)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.setIconSize(icon_size())
+
+
+def styled(widget: _Widget, **properties: str) -> _Widget:
+    """Return the widget, with properties by which the style sheet knows it (`look.style`)."""
+    for name, value in properties.items():
+        widget.setProperty(name, value)
+    return widget
+
+
+def set_look(widget: QWidget, **properties: str) -> None:
+    """Change such properties of a widget that is shown already."""
+    changed = {name: v for name, v in properties.items() if widget.property(name) != v}
+    if changed:
+        restyle(styled(widget, **changed))
 
 
 class FlowLayout(QLayout):

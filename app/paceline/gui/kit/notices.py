@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QMessageBox, QPushButton, QWidget
 
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
-from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size
+from paceline.gui.kit.layouts import IconButton, row_of, set_look
 from paceline.gui.look.theme import restyle
 
 if TYPE_CHECKING:
@@ -122,30 +121,13 @@ class ErrorBar(QFrame):
         self.text = BreakingLabel()
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.action = QPushButton()
-        self.close_button = QToolButton()
-        self.close_button.setProperty("kind", "quiet")
-        self.close_button.setIcon(look.icon("close"))
-        self.close_button.setIconSize(icon_size())
-        if self.close_button.icon().isNull():
-            self.close_button.setText("✕")
-        self.close_button.setToolTip(self.tr("Dismiss"))
-        self.close_button.setAccessibleName(self.tr("Dismiss the message"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 6, 6, 6)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.action)
-        row.addWidget(self.close_button)
+        self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
+        row_of((self.text, 1), self.action, self.close_button, on=self, margins=(14, 6, 6, 6))
         self._leave = QTimer(self, singleShot=True, interval=NEWS_MS)
         self._leave.timeout.connect(self.dismiss)
         self.action.clicked.connect(self._on_action)
         self.close_button.clicked.connect(self.dismiss)
         self.hide()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Show the icon in the size in force."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.close_button.setIconSize(icon_size())
 
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
@@ -154,8 +136,7 @@ class ErrorBar(QFrame):
         if not self.isHidden() and self._is_error and not gives_way:
             return
         self._is_error = notice.level == "error"
-        self.setProperty("tone", {"error": "danger", "warning": "lookup"}.get(notice.level, ""))
-        restyle(self)
+        set_look(self, tone={"error": "danger", "warning": "lookup"}.get(notice.level, ""))
         words = f"{notice.message} {notice.hint}".strip()
         self.text.setText(with_soft_breaks(words))
         self.setAccessibleName(words)

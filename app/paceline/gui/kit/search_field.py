@@ -19,9 +19,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLineEdit, QToolButton, QWidget
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.layouts import IconButton, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import TINY, icon_size
+from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
@@ -136,17 +136,16 @@ class FindBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self.field = QLineEdit()
-        self.field.setProperty("kind", "search")
+        self.field = styled(QLineEdit(), kind="search")
         self.field.setPlaceholderText(self.tr("Find in this chat"))
         self.field.setAccessibleName(self.tr("Find in this chat"))
         self.field.addAction(
             QAction(look.icon("search"), "", self), QLineEdit.ActionPosition.LeadingPosition
         )
         self.count = text_label()
-        self.previous = self._button("chevron-up", self.tr("Previous hit (Shift+Enter)"))
-        self.next = self._button("chevron-down", self.tr("Next hit (Enter)"))
-        self.close_button = self._button("close", self.tr("Close (Esc)"))
+        self.previous = IconButton("chevron-up", self.tr("Previous hit (Shift+Enter)"))
+        self.next = IconButton("chevron-down", self.tr("Next hit (Enter)"))
+        self.close_button = IconButton("close", self.tr("Close (Esc)"))
         row_of(
             (self.field, 1),
             6,
@@ -160,16 +159,6 @@ class FindBar(QFrame):
             spacing=4,
         )
         self.hide()
-
-    @staticmethod
-    def _button(icon: str, words: str) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "quiet")
-        button.setIcon(look.icon(icon))
-        button.setIconSize(icon_size())
-        button.setAccessibleName(words)
-        button.setToolTip(words)
-        return button
 
     def show_count(self, words: str) -> None:
         """Say how many hits there are, also to screen readers."""
@@ -196,10 +185,3 @@ class FindBar(QFrame):
             button.click()
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            for button in self.findChildren(QToolButton):
-                button.setIconSize(icon_size())

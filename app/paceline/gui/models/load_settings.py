@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -25,7 +24,8 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.card import FoldCard, FoldSection
 from paceline.gui.kit.fields import Choice, WholeNumber, two_columns
 from paceline.gui.kit.file_dialogs import FileField
-from paceline.gui.kit.labels import YieldingCheckBox, with_soft_breaks
+from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,8 +75,7 @@ class LoadColumn(QWidget):
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.hide()
-        self.title = QLabel(title)
-        self.title.setProperty("role", "small")
+        self.title = text_label(title)
         self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
         auto = self.tr("auto")
         self.gpu_layers = layers_field(
@@ -299,10 +298,8 @@ class AdvancedLoading(FoldSection):
                 if not isinstance(widget, QCheckBox):
                     widget.setProperty("kind", "value")
                 grid.addWidget(widget, row, at)
-        self.reason = QLabel()
-        self.reason.setProperty("role", "small")
-        self.problem = QLabel()
-        self.problem.setProperty("role", "danger")
+        self.reason = text_label()
+        self.problem = text_label("", "danger")
         rows = QVBoxLayout()
         rows.addLayout(grid)
         for label in (self.reason, self.problem):
@@ -377,9 +374,11 @@ class LoadSettings(FoldCard):
             grid.addWidget(column.title, 0, at)
             for row, widget in enumerate(column.fields, start=1):
                 grid.addWidget(widget, row, at)
-        self.reason = self._small_label("")
+        self.reason = text_label(wraps=True)
         self.reason.hide()
-        self.remark = self._small_label(self.tr("Takes effect when the models are loaded again."))
+        self.remark = text_label(
+            self.tr("Takes effect when the models are loaded again."), wraps=True
+        )
         self.reload_button = QPushButton(self.tr("Reload models"))
         self.reload_button.setEnabled(False)
         self.reload_button.clicked.connect(self._on_reload)
@@ -392,7 +391,7 @@ class LoadSettings(FoldCard):
                 "which costs speed; a note says how much after loading."
             )
         )
-        self.sameness = self._small_label("")
+        self.sameness = text_label(wraps=True)
         self.sameness.hide()
         self.exact.setAccessibleDescription(self.exact.toolTip())
         self.exact.toggled.connect(self._enable)
@@ -409,14 +408,17 @@ class LoadSettings(FoldCard):
         self.advanced.changed.connect(self._enable)
         self.own_process = self._make_own_process()
         self.advanced.body.addWidget(self.own_process)
-        self.body.addLayout(grid)
-        self.body.addWidget(self.reason)
-        self.body.addWidget(self.exact)
-        self.body.addWidget(self.sameness)
-        self.body.addWidget(self.lookup_cache)
-        self.body.addWidget(self.advanced)
-        self.body.addWidget(self.remark)
-        self.body.addWidget(self.reload_button)
+        fill(
+            self.body,
+            grid,
+            self.reason,
+            self.exact,
+            self.sameness,
+            self.lookup_cache,
+            self.advanced,
+            self.remark,
+            self.reload_button,
+        )
         self._enable()
 
     def show_engine(self, description: EngineDescribed) -> None:
@@ -505,13 +507,6 @@ class LoadSettings(FoldCard):
         box.setAccessibleDescription(box.toolTip())
         box.toggled.connect(self._enable)
         return box
-
-    @staticmethod
-    def _small_label(text: str) -> QLabel:
-        label = QLabel(text)
-        label.setProperty("role", "small")
-        label.setWordWrap(True)
-        return label
 
     @Slot()
     def _enable(self) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QWidget
 
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import row_of, set_look
 from paceline.gui.look.current import look
-from paceline.gui.look.theme import restyle
 
 if TYPE_CHECKING:
     from paceline.gui.models.saved_pairs import SavedPairs
@@ -106,16 +106,12 @@ class ModelBar(QPushButton):
         self.target, self.draft = ElidedLabel(_NAME_PX), ElidedLabel(_NAME_PX)
         self.target.setProperty("role", "title")
         self.draft.setProperty("role", "title")
-        self.between = QLabel()
-        self.between.setProperty("role", "muted")
-        self.pill = QLabel()
-        self.pill.setProperty("role", "pill")
+        self.between = text_label("", "muted")
+        self.pill = text_label("", "pill")
         self._icon = look.icon("chevron-down")
         self._arrow = QLabel("▾")  # where there are no icons
         self._arrow.setProperty("role", "muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 0, 12, 0)
-        row.setSpacing(7)
+        row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
         for label in (self.target, self.between, self.draft, self.pill, self._arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -162,8 +158,7 @@ class ModelBar(QPushButton):
         self.draft.setVisible(bool(draft))
         words, tone = self._pill_text()
         self.pill.setText(words)
-        self.pill.setProperty("tone", tone)
-        restyle(self.pill)
+        set_look(self.pill, tone=tone)
         self.pill.setVisible(bool(words))
         said = [*state.notes]
         if state.sameness is not None and not state.sameness.is_exact:  # else a note says it

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath
-from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import fill
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY, px
 from paceline.gui.look.theme import ui_font
@@ -178,11 +180,8 @@ class TimeBar(Card):
         self.set_title(self.tr("Where the time goes"))
         self._times = TimeShares()
         self._bar = _Bar()
-        self.legend = QLabel()
-        self.legend.setProperty("role", "legend")
-        self.legend.setWordWrap(True)
-        self.body.addWidget(self._bar)
-        self.body.addWidget(self.legend)
+        self.legend = text_label("", "legend", wraps=True)
+        fill(self.body, self._bar, self.legend)
         self.show_times(self._times)
 
     def changeEvent(self, event: QEvent) -> None:

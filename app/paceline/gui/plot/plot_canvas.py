@@ -15,6 +15,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal, S
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolTip, QWidget
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
@@ -159,13 +161,10 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self.axis, self.marker, self._grid = Axis(), Bars(), Line()
         for below in (self.marker, self._grid):
             self.box.addItem(below)
-        self.note = QLabel(self)
-        self.note.setProperty("role", "scale")
+        self.note = text_label(self, "scale")
         self.note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.note.hide()
-        self.badge = QLabel(self)
-        self.badge.setProperty("role", "pill")
-        self.badge.setProperty("tone", "lookup")
+        self.badge = styled(QLabel(self), role="pill", tone="lookup")
         self.badge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.badge.hide()
         self._grabbed_x: float | None = None

@@ -20,11 +20,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QColor, QImage
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.file_dialogs import PNG_SCALE
-from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size
 from paceline.gui.look.style import plot_stylesheet
@@ -169,11 +170,7 @@ class PlotTools(QWidget):
         for button, menu in ((self.span, spans), (self.more, self.menu)):
             button.setMenu(menu)
             button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        for button in (self.pause, self.span, self.more):
-            row.addWidget(button)
+        row_of(self.pause, self.span, self.more, on=self, margins=0, spacing=0)
         self._show_span(span)
         self._show_icons()
         self._fit()
@@ -204,8 +201,7 @@ class PlotTools(QWidget):
         self._show_icons()
 
     def _button(self, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "tiny")
+        button = styled(QToolButton(), kind="tiny")
         button.setToolTip(name)
         button.setAccessibleName(name)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -305,24 +301,19 @@ class SpeedPlot(Card):
         self.speed, self.plain = Line(), Line()
         self.line_canvas.box.addItem(self.plain)
         self.line_canvas.box.addItem(self.speed)
-        self._legend = QLabel()
-        self._legend.setProperty("role", "legend")
-        self._legend.setWordWrap(True)
-        line_title = YieldingLabel(self.tr("Tokens per second"), keeps=16)
-        line_title.setProperty("role", "title")
+        self._legend = text_label("", "legend", wraps=True)
+        line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
         self._plain_label = YieldingLabel(mode=Qt.TextElideMode.ElideMiddle)  # a number ends it
         self._plain_label.setProperty("role", "small")
-        heading = QHBoxLayout()
-        heading.addWidget(line_title)
-        heading.addStretch(1)
-        heading.addWidget(self._plain_label)
-        lines = QVBoxLayout()
-        lines.setSpacing(4)
-        lines.addLayout(_with_axis(self.bars_canvas))
-        lines.addWidget(self._legend)
-        lines.addSpacing(6)
-        lines.addLayout(heading)
-        lines.addLayout(_with_axis(self.line_canvas))
+        heading = row_of(line_title, None, self._plain_label)
+        lines = column_of(
+            _with_axis(self.bars_canvas),
+            self._legend,
+            6,
+            heading,
+            _with_axis(self.line_canvas),
+            spacing=4,
+        )
         self.body.addLayout(lines)
         self._connect()
         self._pen_width = 1.0
@@ -557,8 +548,4 @@ class PlotPicture(QObject):
 
 
 def _with_axis(canvas: PlotCanvas) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(0)
-    row.addWidget(canvas.axis)
-    row.addWidget(canvas, 1)
-    return row
+    return row_of(canvas.axis, (canvas, 1), spacing=0)

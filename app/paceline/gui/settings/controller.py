@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline import logs
 from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, GAP, STEP, px
@@ -197,16 +196,14 @@ class SettingsDialog(QDialog):
         self._next.setSingleShot(True)
         self._next.setInterval(0)
         self._next.timeout.connect(self._on_next)
-        self.list = QListWidget()
-        self.list.setProperty("kind", "chats")
+        self.list = styled(QListWidget(), kind="chats")
         self.list.setAccessibleName(self.tr("Pages"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.stack = QStackedWidget()
         for page in self.pages:
             self.list.addItem(QListWidgetItem(page.title))
             self.stack.addWidget(scrolling(page))
-        self._nothing = QLabel(self.tr("No setting contains these words."))
-        self._nothing.setProperty("role", "muted")
+        self._nothing = text_label(self.tr("No setting contains these words."), "muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.stack.addWidget(self._nothing)
         self.list.currentRowChanged.connect(self._on_row)
@@ -233,34 +230,19 @@ class SettingsDialog(QDialog):
             self.list.item(row).setSizeHint(QSize(100, px(_ROW_PX)))
 
     def _lay_out(self) -> None:
-        self.reset = QPushButton(self.tr("Reset this page"))
-        self.reset.setProperty("kind", "quiet")
+        self.reset = styled(QPushButton(self.tr("Reset this page")), kind="quiet")
         self.reset.clicked.connect(self._on_reset)
-        self.told = QLabel()
-        self.told.setProperty("role", "small")
-        self.undo = QPushButton(self.tr("Undo"))
-        self.undo.setProperty("kind", "quiet")
+        self.told = text_label()
+        self.undo = styled(QPushButton(self.tr("Undo")), kind="quiet")
         self.undo.clicked.connect(self._on_undo)
         for button in (self.reset, self.undo):
             button.setAutoDefault(False)
         self._foot = closing_row(self, (self.reset, self.told, self.undo))
-        self._side = QWidget()
-        self._side.setProperty("kind", "sidebar")
+        self._side = styled(QWidget(), kind="sidebar")
         self._side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side = QVBoxLayout(self._side)
-        side.setContentsMargins(GAP, GAP, GAP, GAP)
-        side.setSpacing(STEP)
-        side.addWidget(self.search)
-        side.addWidget(self.list, 1)
-        middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(self._side)
-        middle.addWidget(self.stack, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(middle, 1)
-        column.addWidget(self._foot)
+        column_of(self.search, (self.list, 1), on=self._side, margins=GAP, spacing=STEP)
+        middle = row_of(self._side, (self.stack, 1), spacing=0)
+        column_of((middle, 1), self._foot, on=self, margins=0, spacing=0)
         self._fit()
         self._show_undo("")
 

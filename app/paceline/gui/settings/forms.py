@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,9 +22,10 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, icon_size, px
+from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, px
 from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
@@ -60,13 +60,10 @@ class SettingsPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._rows: list[_Row] = []
         self._settings: list[Setting] = []
-        self._heading = QLabel()
-        self._heading.setProperty("role", "heading")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(PAGE, PAGE - 4, PAGE, PAGE)
-        self._column.setSpacing(GAP)
-        self._column.addWidget(self._heading)
-        self._column.addStretch(1)
+        self._heading = text_label("", "heading")
+        self._column = column_of(
+            self._heading, None, on=self, margins=(PAGE, PAGE - 4, PAGE, PAGE), spacing=GAP
+        )
 
     def set_title(self, title: str) -> None:
         """Name the page; before anything is put on it."""
@@ -138,15 +135,11 @@ class SettingRow(QWidget):
         if not control.accessibleName():
             control.setAccessibleName(title)
         control.setAccessibleDescription(explanation)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.label)
-        words.addWidget(self.remark)
+        words = column_of(self.label, self.remark, spacing=2)
         row = QVBoxLayout(self) if is_wide else QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(STEP if is_wide else 2 * STEP)
-        row.addLayout(words, 1)
-        row.addWidget(control, 0)
+        fill(row, (words, 1), (control, 0))
 
 
 _WIDEST = 2000
@@ -165,11 +158,7 @@ class SwitchRow(QWidget):
         self.box.setAccessibleDescription(explanation)
         self.remark = text_label(explanation, wraps=True)
         self.remark.setContentsMargins(px(20), 0, 0, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.box)
-        column.addWidget(self.remark)
+        column_of(self.box, self.remark, on=self, margins=0, spacing=2)
         self._show()
         self.box.toggled.connect(self._on_toggled)
         setting.changed.connect(self._show)
@@ -226,13 +215,8 @@ class SizeField(QWidget):
         self.slider = Slider()
         self.slider.setRange(low, high)
         self.slider.setPageStep(1)
-        self.number = QLabel()
-        self.number.setProperty("role", "muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(STEP)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.number)
+        self.number = text_label("", "muted")
+        row_of((self.slider, 1), self.number, on=self, margins=0, spacing=STEP)
         self.setFocusProxy(self.slider)
         self._show()
         # Another size dresses the whole window anew, which is too much for every pixel of a drag.
@@ -272,19 +256,13 @@ class FolderRow(QWidget):
         self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
         self.name.set_full_text(QDir.toNativeSeparators(folder))
         self.name.setToolTip(self.name.full_text)
-        self.remove = QToolButton()
-        self.remove.setProperty("kind", "quiet")
-        self.remove.setIcon(look.icon("close"))
-        self.remove.setIconSize(icon_size())
-        self.remove.setAccessibleName(self.tr("Do not look in {}").format(self.name.full_text))
-        self.remove.setToolTip(self.tr("Do not look here any more; nothing is deleted"))
+        self.remove = IconButton(
+            "close",
+            self.tr("Do not look in {}").format(self.name.full_text),
+            self.tr("Do not look here any more; nothing is deleted"),
+        )
         self.remove.clicked.connect(self._on_remove)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(STEP)
-        row.addWidget(self.name, 1)
-        row.addStretch(0)
-        row.addWidget(self.remove)
+        row_of((self.name, 1), (None, 0), self.remove, on=self, margins=0, spacing=STEP)
 
     @Slot()
     def _on_remove(self) -> None:
@@ -300,15 +278,16 @@ class FolderList(QWidget):
         self.rows: list[FolderRow] = []
         self.folders = FileChooser(self)
         self.folders.chosen.connect(self._on_chosen)
-        self._empty = QLabel(self.tr("None of your own yet."))
-        self._empty.setProperty("role", "small")
+        self._empty = text_label(self.tr("None of your own yet."))
         self.add = QPushButton(self.tr("Add a folder…"))
         self.add.clicked.connect(self._on_add)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(HALF)
-        self._column.addWidget(self._empty)
-        self._column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column = column_of(
+            self._empty,
+            (self.add, 0, Qt.AlignmentFlag.AlignLeft),
+            on=self,
+            margins=0,
+            spacing=HALF,
+        )
         setting.changed.connect(self._fill)
         self._fill()
 
@@ -426,9 +405,7 @@ class ThemePictures(QWidget):
         super().__init__(parent)
         self._setting = setting
         self._group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        row = row_of(on=self, margins=0, spacing=GAP)
         self.pictures = {
             "system": ThemePicture(self.tr("Like the desktop"), (LIGHT, DARK)),
             "light": ThemePicture(self.tr("Light"), (LIGHT,)),

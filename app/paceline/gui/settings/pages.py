@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.scale import GAP, STEP
 from paceline.gui.look.theme import ui_font
 from paceline.gui.settings.forms import (
@@ -161,13 +160,10 @@ class _Sample(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "bubble")
-        self._label = QLabel(
-            self.tr("Four tokens drafted, three accepted: 41.2 tokens per second.")
+        self._label = text_label(
+            self.tr("Four tokens drafted, three accepted: 41.2 tokens per second."), "", wraps=True
         )
-        self._label.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GAP, STEP, GAP, STEP)
-        column.addWidget(self._label)
+        column_of(self._label, on=self, margins=(GAP, STEP, GAP, STEP))
 
     @Slot(int)
     def show_size(self, size: int) -> None:
@@ -258,23 +254,15 @@ class PlaceRow(QWidget):
         super().__init__(parent)
         self._folder = folder
         name = QLabel(title)
-        path = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
-        path.setProperty("role", "small")
+        path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="small")
         path.set_full_text(QDir.toNativeSeparators(str(folder)))
         path.setToolTip(path.full_text)
         path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = QPushButton(self.tr("Open folder"))
         self.button.setAccessibleName(self.tr("Open folder: {}").format(title))
         self.button.clicked.connect(self._on_clicked)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(name)
-        words.addWidget(path)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2 * STEP)
-        row.addLayout(words, 1)
-        row.addWidget(self.button)
+        words = column_of(name, path, spacing=2)
+        row_of((words, 1), self.button, on=self, margins=0, spacing=2 * STEP)
         self.button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     @Slot()

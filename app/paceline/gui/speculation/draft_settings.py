@@ -14,12 +14,9 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,7 +26,8 @@ from paceline.errors import UserError
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import NameDialog
 from paceline.gui.kit.fields import SliderField
-from paceline.gui.kit.labels import YieldingCheckBox, with_soft_breaks
+from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.settings import MAX_PRESETS, DraftPreset
 
 if TYPE_CHECKING:
@@ -427,25 +425,17 @@ class DraftSettings(Card):
         self._model = model
         self._fields: list[ParameterField] = []
         self._sections: list[QWidget] = []
-        self._reset = QPushButton(self.tr("Reset"))
-        self._reset.setProperty("kind", "link")
+        self._reset = styled(QPushButton(self.tr("Reset")), kind="link")
         self._reset.setToolTip(self.tr("Put these settings back to their defaults"))
         self.presets = DraftPresetButton()
         self.header.addWidget(self._reset)
         self.header.removeWidget(self.remark)
-        below = QHBoxLayout()
-        below.setSpacing(6)
-        below.addWidget(self.remark, 1)
-        below.addWidget(self.presets)
+        below = row_of((self.remark, 1), self.presets, spacing=6)
         self.body.addLayout(below)
-        self.problem = QLabel()
-        self.problem.setProperty("role", "danger")
-        self.problem.setWordWrap(True)
+        self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(10)
-        self.body.addLayout(self._rows)
-        self.body.addWidget(self.problem)
+        self._rows = column_of(spacing=10)
+        fill(self.body, self._rows, self.problem)
         self._reset.clicked.connect(model.reset)
         model.drafter_changed.connect(self._rebuild)
         model.refused.connect(self.show_problem)
@@ -497,12 +487,9 @@ class DraftSettings(Card):
 
     def _section(self, info: DrafterInfo, *, is_chain: bool) -> QWidget:
         section = QWidget()
-        rows = QVBoxLayout(section)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(2)
+        rows = column_of(on=section, margins=0, spacing=2)
         if is_chain:
-            title = QLabel(info.title)
-            title.setProperty("role", "section")
+            title = text_label(info.title, "section")
             title.setToolTip(info.summary)
             section.setAccessibleName(info.title)
             rows.addWidget(title)

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, with_soft_breaks
-from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size
-from paceline.gui.look.theme import restyle
+from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of, set_look, styled
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.state.auto_words import PairAdvice
 
@@ -40,44 +36,31 @@ class HeadlineCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Speed"))
-        self.speed = QLabel()
-        self.speed.setProperty("role", "big")
-        self._unit = QLabel(self.tr("tokens/s"))
-        self._unit.setProperty("role", "muted")
-        self.ratio = QLabel()
-        self.ratio.setProperty("role", "ratio")
+        self.speed = text_label("", "big")
+        self._unit = text_label(self.tr("tokens/s"), "muted")
+        self.ratio = text_label("", "ratio")
         self.ratio.setToolTip(self.tr("How many times as fast as without drafts"))
-        self.plain = YieldingLabel()
-        self.plain.setProperty("role", "small")
+        self.plain = styled(YieldingLabel(), role="small")
         self.plain.setToolTip(
             self.tr(
                 "Tokens per second that the model would have written alone, one in each step: an "
                 "estimate from this reply"
             )
         )
-        self.sentence = QLabel()
-        self.sentence.setProperty("role", "small")
-        self.sentence.setWordWrap(True)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        baseline = Qt.AlignmentFlag.AlignBaseline
-        row.addWidget(self.speed, 0, baseline)
-        row.addWidget(self._unit, 0, baseline)
-        row.addStretch(1)
-        row.addWidget(self.ratio, 0, baseline)
+        self.sentence = text_label(wraps=True)
+        base = Qt.AlignmentFlag.AlignBaseline
+        row = row_of(
+            (self.speed, 0, base), (self._unit, 0, base), None, (self.ratio, 0, base), spacing=6
+        )
         self.body.setSpacing(2)
-        self.body.addLayout(row)
-        self.body.addWidget(self.plain)
-        self.body.addWidget(self.sentence)
+        fill(self.body, row, self.plain, self.sentence)
 
     def show_headline(self, headline: Headline) -> None:
         """Show these figures."""
         self.speed.setText(headline.speed or "–")
         self.plain.setText(headline.plain)
         self.ratio.setText(headline.ratio)
-        if self.ratio.property("tone") != headline.tone:
-            self.ratio.setProperty("tone", headline.tone)
-            restyle(self.ratio)
+        set_look(self.ratio, tone=headline.tone)
         self.sentence.setText(
             headline.sentence or self.tr("The speed of the next reply appears here, live.")
         )
@@ -98,44 +81,23 @@ class AdviceLine(QFrame):
         self._waiting: list[Advice] = []
         self._strategy = ""
         self._declined: set[str] = set()
-        self.text = QLabel()
-        self.text.setProperty("role", "hint")
-        self.text.setWordWrap(True)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.reason = QLabel()
-        self.reason.setProperty("role", "small")
-        self.reason.setWordWrap(True)
-        self.reason.setTextFormat(Qt.TextFormat.PlainText)
-        self.apply = QPushButton(self.tr("Apply"))
-        self.apply.setProperty("kind", "compact")
+        self.text = text_label("", "hint", wraps=True, plain=True)
+        self.reason = text_label(wraps=True, plain=True)
+        self.apply = styled(QPushButton(self.tr("Apply")), kind="compact")
         self.apply.clicked.connect(self._on_apply)
-        self.close_button = QToolButton()
-        self.close_button.setProperty("kind", "quiet")
-        close = look.icon("close")
-        if close.isNull():
-            self.close_button.setText("✕")
-        self.close_button.setIcon(close)
-        self.close_button.setToolTip(self.tr("Dismiss"))
-        self.close_button.setAccessibleName(self.tr("Dismiss the advice"))
+        self.close_button = IconButton("close", self.tr("Dismiss the advice"), self.tr("Dismiss"))
         self.close_button.clicked.connect(self._on_dismissed)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self.text)
-        words.addWidget(self.reason)
-        words.addWidget(self.apply, 0, Qt.AlignmentFlag.AlignLeft)
-        self.close_button.setIconSize(icon_size())
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 10, 6, 10)
-        row.setSpacing(6)
-        row.addLayout(words, 1)
-        row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        words = column_of(
+            self.text, self.reason, (self.apply, 0, Qt.AlignmentFlag.AlignLeft), spacing=4
+        )
+        row_of(
+            (words, 1),
+            (self.close_button, 0, Qt.AlignmentFlag.AlignTop),
+            on=self,
+            margins=(14, 10, 6, 10),
+            spacing=6,
+        )
         self.hide()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs a larger icon."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "close_button"):
-            self.close_button.setIconSize(icon_size())
 
     def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
         """Show what is advised about a reply, named by `key`, unless it was dismissed."""
@@ -211,46 +173,33 @@ class _Line(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.dot = QLabel("●")
-        self.dot.setProperty("role", "dot")
+        self.dot = text_label("●", "dot")
         self.title = ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight)
-        self.figures = QLabel()
-        self.figures.setProperty("role", "small")
+        self.figures = text_label()
         self.rate = QLabel()
         self.rate.setMinimumWidth(_RATE_PX)
         self.rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.details = QLabel()
-        self.details.setProperty("role", "small")
-        self.details.setWordWrap(True)
-        self.bars_title = YieldingLabel(self.tr("accepted by place in the draft"))
-        self.bars_title.setProperty("role", "small")
+        self.details = text_label(wraps=True)
+        self.bars_title = styled(
+            YieldingLabel(self.tr("accepted by place in the draft")), role="small"
+        )
         self.bars = BarChart(_PLACES)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.dot)
-        row.addWidget(self.title)
-        row.addStretch(1)
-        row.addWidget(self.figures)
-        row.addWidget(self.rate)
+        row = row_of(self.dot, self.title, None, self.figures, self.rate, spacing=6)
         self.more = QWidget()
-        more = QVBoxLayout(self.more)
-        more.setContentsMargins(17, 0, 0, 6)
-        more.setSpacing(3)
-        more.addWidget(self.details)
-        more.addWidget(self.bars_title)
-        more.addWidget(self.bars)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(row)
-        column.addWidget(self.more)
+        column_of(
+            self.details,
+            self.bars_title,
+            self.bars,
+            on=self.more,
+            margins=(17, 0, 0, 6),
+            spacing=3,
+        )
+        column_of(row, self.more, on=self, margins=0, spacing=2)
 
     def show_row(self, row: DrafterRow) -> None:
         """Show this drafter."""
         colour = "accent" if row.kind == "draft" else "lookup"
-        if self.dot.property("tone") != colour:
-            self.dot.setProperty("tone", colour)
-            restyle(self.dot)
+        set_look(self.dot, tone=colour)
         self.title.set_full_text(row.title)
         self.title.setToolTip(row.drafter_id)
         self.figures.setText(row.tokens)
@@ -283,8 +232,7 @@ class DrafterCard(Card):
         self.set_title(self.tr("Drafters"), self.tr("accepted of drafted"))
         self._rows: tuple[DrafterRow, ...] = ()
         self.lines: list[_Line] = []
-        self.toggle = QToolButton()
-        self.toggle.setProperty("kind", "link")
+        self.toggle = styled(QToolButton(), kind="link")
         self.toggle.setCheckable(True)
         self.toggle.setText(self.tr("Details"))
         self.toggle.setAccessibleName(self.tr("Details of the drafters"))

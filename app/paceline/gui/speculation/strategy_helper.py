@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,8 @@ from paceline.engine.draft.strategy import settings_named
 from paceline.errors import UserError
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
-from paceline.gui.kit.labels import with_soft_breaks
+from paceline.gui.kit.labels import text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
 from paceline.sizes import readable_size
 
@@ -68,25 +67,24 @@ class _UseCaseCard(Card):
     def __init__(self, row: HelperRow) -> None:
         super().__init__()
         self._text = row.text
-        self.in_use = QLabel(self.tr("in use"))
-        self.in_use.setProperty("role", "pill")
-        self.in_use.setProperty("tone", "accent")
+        self.in_use = styled(QLabel(self.tr("in use")), role="pill", tone="accent")
         self.apply = QPushButton(self.tr("Apply"))
         self.apply.setAutoDefault(False)
-        self.header.addWidget(self.in_use)
-        self.header.addWidget(self.apply)
-        self.reason = _text("muted")
-        self.strategy = _text("value")
-        self.details = _text("small")
-        self.hint = _text("small")
+        fill(self.header, self.in_use, self.apply)
+        self.reason = text_label("", "muted", wraps=True, plain=True)
+        self.strategy = text_label("", "value", wraps=True, plain=True)
+        self.details = text_label(wraps=True, plain=True)
+        self.hint = text_label(wraps=True, plain=True)
         self.offer = QPushButton()
         self.offer.setAutoDefault(False)
         self._below = QWidget()
-        below = QHBoxLayout(self._below)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(STEP)
-        below.addWidget(self.hint, 1)
-        below.addWidget(self.offer, 0, Qt.AlignmentFlag.AlignBottom)
+        row_of(
+            (self.hint, 1),
+            (self.offer, 0, Qt.AlignmentFlag.AlignBottom),
+            on=self._below,
+            margins=0,
+            spacing=STEP,
+        )
         for widget in (self.reason, self.strategy, self.details, self._below):
             self.body.addWidget(widget)
         self.apply.clicked.connect(self._on_apply)
@@ -131,22 +129,18 @@ class StrategyHelper(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Which strategy?"))
-        heading = QLabel(self.tr("Which strategy?"))
-        heading.setProperty("role", "heading")
-        intro = _text("muted")
+        heading = text_label(self.tr("Which strategy?"), "heading")
+        intro = text_label("", "muted", wraps=True, plain=True)
         intro.setText(
             self.tr(
                 "The text is the same with all of them, only the speed differs. Choose what comes "
                 "close to your work; the figures of your own replies say more."
             )
         )
-        page = QWidget()
-        page.setProperty("kind", "page")
-        cards = QVBoxLayout(page)
-        cards.setContentsMargins(PAGE, PAGE - STEP, PAGE, PAGE)
-        cards.setSpacing(GAP)
-        cards.addWidget(heading)
-        cards.addWidget(intro)
+        page = styled(QWidget(), kind="page")
+        cards = column_of(
+            heading, intro, on=page, margins=(PAGE, PAGE - STEP, PAGE, PAGE), spacing=GAP
+        )
         self.cards: dict[UseCase, _UseCaseCard] = {}
         for row in rows:
             card = _UseCaseCard(row)
@@ -155,11 +149,7 @@ class StrategyHelper(QDialog):
             self.cards[row.use_case] = card
             cards.addWidget(card)
         cards.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(scrolling(page), 1)
-        column.addWidget(closing_row(self))
+        column_of((scrolling(page), 1), closing_row(self), on=self, margins=0, spacing=0)
         self._fit()
 
     def show_rows(self, rows: Sequence[HelperRow]) -> None:
@@ -182,14 +172,6 @@ class StrategyHelper(QDialog):
     def _on_applied(self, strategy: str) -> None:
         self.accept()
         self.applied.emit(strategy)
-
-
-def _text(role: str) -> QLabel:
-    label = QLabel()
-    label.setProperty("role", role)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
 
 
 class StrategyAdvisor(QObject):

@@ -25,8 +25,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -35,11 +33,12 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.fields import Segments
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.speculation import GROUPS, Group, choice_of, in_order
@@ -154,9 +153,8 @@ class StrategyMenu(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("kind", "card")
         self.setObjectName("strategy_menu")
-        self.list = QListWidget()
+        self.list = styled(QListWidget(), kind="menu")
         self.list.setItemDelegate(_Delegate(self.list))
-        self.list.setProperty("kind", "menu")
         self.list.setAccessibleName(self.tr("Strategies"))
         self.list.setMouseTracking(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
@@ -164,14 +162,9 @@ class StrategyMenu(QFrame):
         self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
-        self.own = QPushButton(self.tr("Put one together…"))
-        self.own.setProperty("kind", "quiet")
+        self.own = styled(QPushButton(self.tr("Put one together…")), kind="quiet")
         self.own.clicked.connect(self._on_own)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 4)
-        column.setSpacing(4)
-        column.addWidget(self.list)
-        column.addWidget(self.own)
+        column_of(self.list, self.own, on=self, margins=4, spacing=4)
         self._choosing = False
 
     def show_choices(
@@ -242,19 +235,10 @@ class _Chooser(QPushButton):
         self.setProperty("kind", "chip")
         # The layout within makes the button as high as all lines of the title.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.title = QLabel()
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setWordWrap(True)
-        self.name = QLabel()
-        self.name.setProperty("role", "small")
-        self.arrow = QLabel("▾")
-        self.arrow.setProperty("role", "muted")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(8)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.name)
-        row.addWidget(self.arrow)
+        self.title = text_label("", "", wraps=True, plain=True)
+        self.name = text_label()
+        self.arrow = text_label("▾", "muted")
+        row_of((self.title, 1), self.name, self.arrow, on=self, margins=(12, 8, 12, 8), spacing=8)
         for label in (self.title, self.name, self.arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._tint()
@@ -310,8 +294,7 @@ class StrategyPicker(QWidget):
         self.chooser = _Chooser()
         self.chooser.clicked.connect(self._on_open)
         self.chooser.installEventFilter(self)
-        self.help_button = QToolButton()
-        self.help_button.setProperty("kind", "link")
+        self.help_button = styled(QToolButton(), kind="link")
         self.help_button.setText(self.tr("Which strategy?"))
         self.help_button.setToolTip(self.tr("Find the strategy for your kind of work"))
         self.help_button.setAccessibleDescription(self.help_button.toolTip())
@@ -319,12 +302,14 @@ class StrategyPicker(QWidget):
         self.menu = StrategyMenu(self)
         self.menu.chosen.connect(model.choose)
         self.menu.own_wanted.connect(self._on_own)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(frame)
-        column.addWidget(self.chooser)
-        column.addWidget(self.help_button, 0, Qt.AlignmentFlag.AlignRight)
+        column_of(
+            frame,
+            self.chooser,
+            (self.help_button, 0, Qt.AlignmentFlag.AlignRight),
+            on=self,
+            margins=0,
+            spacing=8,
+        )
         frame.chosen.connect(self._on_segment)
         model.drafter_changed.connect(self._show_chosen)
         model.choices_changed.connect(self._show_chosen)
@@ -430,21 +415,21 @@ class ChainDialog(QDialog):
         self._infos = {info.id: info for info in offered}
         self._order: list[str] = []
         self.boxes: dict[str, QCheckBox] = {}
-        intro = QLabel(
-            self.tr("Lookups are asked in the order in which you tick them, the draft model last.")
+        intro = text_label(
+            self.tr("Lookups are asked in the order in which you tick them, the draft model last."),
+            "muted",
+            wraps=True,
         )
-        intro.setProperty("role", "muted")
-        intro.setWordWrap(True)
-        self.preview = QLabel()
-        self.preview.setWordWrap(True)
-        self.preview.setProperty("role", "title")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(12)
-        column.addWidget(intro)
-        column.addWidget(self._make_rows(obstacle), 1)
-        column.addWidget(self.preview)
-        column.addWidget(self._make_buttons())
+        self.preview = text_label("", "title", wraps=True)
+        column_of(
+            intro,
+            (self._make_rows(obstacle), 1),
+            self.preview,
+            self._make_buttons(),
+            on=self,
+            margins=(20, 18, 20, 16),
+            spacing=12,
+        )
         self.resize(_CHAIN_WIDTH, _CHAIN_HEIGHT)
         for info in ticked:
             if info.id in self.boxes and self.boxes[info.id].isEnabled():
@@ -452,24 +437,18 @@ class ChainDialog(QDialog):
         self._on_toggled()
 
     def _make_rows(self, obstacle: Callable[[str], str]) -> QScrollArea:
-        page = QWidget()
-        page.setProperty("kind", "page")
-        rows = QVBoxLayout(page)
-        rows.setContentsMargins(0, 0, 8, 0)
-        rows.setSpacing(2)
+        page = styled(QWidget(), kind="page")
+        rows = column_of(on=page, margins=(0, 0, 8, 0), spacing=2)
         for info in self._infos.values():
             box = QCheckBox(f"{info.title}  ({info.id})")
             reason = obstacle(info.id)
             box.setEnabled(not reason)
-            summary = QLabel(f"{info.summary} {reason}".strip())
-            summary.setProperty("role", "small")
-            summary.setWordWrap(True)
+            summary = text_label(f"{info.summary} {reason}".strip(), wraps=True)
             summary.setContentsMargins(26, 0, 0, 8)
             box.setAccessibleDescription(summary.text())
             box.toggled.connect(self._on_toggled)
             self.boxes[info.id] = box
-            rows.addWidget(box)
-            rows.addWidget(summary)
+            fill(rows, box, summary)
         rows.addStretch(1)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QPainter, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import FoldCard
-from paceline.gui.kit.labels import YieldingLabel
+from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
-from paceline.gui.look.theme import restyle, ui_font
+from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.auto_words import why
@@ -32,14 +33,6 @@ _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _WIDEST = ("88", "888.8\u202fms", "88.88×")
 """What the three columns of text must hold."""
-
-
-def _small(text: str = "") -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", "small")
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
 
 
 class CostBars(QWidget):
@@ -135,47 +128,30 @@ class DrafterBlock(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.dot = QLabel("●")
-        self.dot.setProperty("role", "dot")
+        self.dot = text_label("●", "dot")
         self.title = YieldingLabel(keeps=_TITLE_LETTERS)
-        self.state = QLabel()
-        self.state.setProperty("role", "pill")
-        head = QHBoxLayout()
-        head.setSpacing(6)
-        head.addWidget(self.dot)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.state)
-        self.facts = _small()
+        self.state = text_label("", "pill")
+        head = row_of(self.dot, (self.title, 1), self.state, spacing=6)
+        self.facts = text_label(wraps=True, plain=True)
         self.places, self.classes = BarChart(_RATES), BarChart(_RATES)
         self._by_place, self._by_class = QWidget(), QWidget()
-        charts = QHBoxLayout()
-        charts.setSpacing(12)
+        charts = row_of(spacing=12)
         for holder, name, chart in (
             (self._by_place, self.tr("by place in the draft"), self.places),
             (self._by_class, self.tr("by how sure it was, in %"), self.classes),
         ):
-            column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(3)
-            column.addWidget(chart)
-            words = YieldingLabel(name, keeps=6)
-            words.setProperty("role", "small")
-            column.addWidget(words)
+            words = styled(YieldingLabel(name, keeps=6), role="small")
+            column_of(chart, words, on=holder, margins=0, spacing=3)
             charts.addWidget(holder, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.facts)
-        column.addLayout(charts)
+        column_of(head, self.facts, charts, on=self, margins=(0, 0, 0, 4), spacing=4)
 
     def show_drafter(self, view: DrafterView) -> None:
         """Show what is known of a drafter."""
         colour = "accent" if view.kind == "draft" else "lookup"
-        _set_tone(self.dot, colour)
+        set_look(self.dot, tone=colour)
         self.title.setText(view.title)
         self.state.setText(view.state)
-        _set_tone(self.state, colour if view.is_open else "muted")
+        set_look(self.state, tone=colour if view.is_open else "muted")
         self.facts.setText(view.facts)
         for chart, name, bars in (
             (self.places, self.tr("{}: accepted by place in the draft"), view.places),
@@ -193,12 +169,6 @@ def _bar(rate: RateBar) -> Bar:
     return Bar(rate.share, rate.label, rate.words, _PALEST + (1 - _PALEST) * rate.belief)
 
 
-def _set_tone(label: QLabel, tone: str) -> None:
-    if label.property("tone") != tone:
-        label.setProperty("tone", tone)
-        restyle(label)
-
-
 class WhyCard(FoldCard):
     """Shows a `ControlReported`; draws only while it is open."""
 
@@ -210,47 +180,37 @@ class WhyCard(FoldCard):
         self._report: ControlReported | None = None
         self._drawn: ControlReported | None = None
         self.blocks: list[DrafterBlock] = []
-        self.hint = _small(self.tr("Auto tells here what it measures, as soon as it writes."))
+        self.hint = text_label(
+            self.tr("Auto tells here what it measures, as soon as it writes."), wraps=True
+        )
         self.content_of_report = QWidget()
         self.costs = CostBars()
-        self._legend = QLabel()
-        self._legend.setProperty("role", "legend")
-        self._legend.setWordWrap(True)
-        self._drafters = QVBoxLayout()
-        self._drafters.setSpacing(8)
+        self._legend = text_label("", "legend", wraps=True)
+        self._drafters = column_of(spacing=8)
         self._missing: tuple[DrafterView, ...] = ()
         self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._add_block)
-        self.unused = _small()
+        self.unused = text_label(wraps=True, plain=True)
         self.balance: list[QLabel] = []
-        self._balance = QVBoxLayout()
-        self._balance.setSpacing(4)
-        column = QVBoxLayout(self.content_of_report)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        self._costs_title = self._section(self.tr("What a step costs, by its tokens"))
-        column.addWidget(self._costs_title)
-        column.addWidget(self.costs)
-        column.addWidget(self._legend)
-        column.addSpacing(6)
-        column.addWidget(self._section(self.tr("What is accepted")))
-        column.addLayout(self._drafters)
-        column.addWidget(self.unused)
-        column.addSpacing(6)
-        column.addWidget(self._section(self.tr("Balance")))
-        column.addLayout(self._balance)
-        self.body.addWidget(self.hint)
-        self.body.addWidget(self.content_of_report)
+        self._balance = column_of(spacing=4)
+        self._costs_title, accepted, balance = (
+            text_label(title, "section", wraps=True)
+            for title in (
+                self.tr("What a step costs, by its tokens"),
+                self.tr("What is accepted"),
+                self.tr("Balance"),
+            )
+        )
+        column_of(
+            self._costs_title, self.costs, self._legend, 6,
+            accepted, self._drafters, self.unused, 6,
+            balance, self._balance,
+            on=self.content_of_report, margins=0, spacing=6,
+        )  # fmt: skip
+        fill(self.body, self.hint, self.content_of_report)
         self.content_of_report.hide()
         self.toggled.connect(self._on_open)
         self._tell_legend()
-
-    @staticmethod
-    def _section(text: str) -> QLabel:
-        label = QLabel(text)
-        label.setProperty("role", "section")
-        label.setWordWrap(True)
-        return label
 
     def changeEvent(self, event: QEvent) -> None:
         """The legend is rich text in the theme's colours."""
@@ -312,7 +272,7 @@ class WhyCard(FoldCard):
         self.unused.setText(view.unused)
         self.unused.setVisible(bool(view.unused))
         while len(self.balance) < len(view.balance):
-            label = _small()
+            label = text_label(wraps=True, plain=True)
             self.balance.append(label)
             self._balance.addWidget(label)
         for at, label in enumerate(self.balance):

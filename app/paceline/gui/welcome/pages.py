@@ -18,17 +18,17 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
@@ -78,48 +78,27 @@ class FirstRunPage(QScrollArea):
         self._lay_out()
 
     def _build(self) -> None:
-        title = QLabel("Paceline")
-        title.setProperty("role", "heading")
-        sentence = QLabel(
+        title = text_label("Paceline", "heading")
+        sentence = text_label(
             self.tr(
                 "Chat with language models on your own machine, made faster by speculative "
                 "decoding that you can watch at work."
-            )
+            ),
+            "muted",
+            wraps=True,
         )
-        sentence.setProperty("role", "muted")
-        sentence.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(title)
-        words.addWidget(sentence)
-        head = QHBoxLayout()
-        head.setSpacing(14)
-        head.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(words, 1)
-        column = QVBoxLayout()
-        column.setSpacing(16)
-        column.addStretch(1)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.demo)
-        buttons.addWidget(self.skip)
-        buttons.addStretch(1)
-        column.addLayout(head)
-        column.addLayout(self._ways)
-        column.addLayout(buttons)
-        column.addWidget(self.machine)
-        column.addStretch(2)
+        words = column_of(title, sentence, spacing=2)
+        head = row_of((self.sign, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=14)
+        column = column_of(None, spacing=16)
+        buttons = row_of(None, self.demo, self.skip, None)
+        fill(column, head, self._ways, buttons, self.machine, (None, 2))
         inside = QWidget()
         inside.setLayout(column)
         inside.setMaximumWidth(_WIDEST)
         page = QWidget()
         page.setObjectName("chat_page")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row = QHBoxLayout(page)
-        row.setContentsMargins(24, 20, 24, 20)
-        row.addStretch(1)
-        row.addWidget(inside, 1000)
-        row.addStretch(1)
+        row_of(None, (inside, 1000), None, on=page, margins=(24, 20, 24, 20))
         self.setWidget(page)
 
     def show_first(self, name: str) -> None:
@@ -177,18 +156,13 @@ class WayCard(Card):
     def __init__(self, title: str, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(title)
-        self._text = QLabel()
-        self._text.setProperty("role", "muted")
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
+        self._text = text_label("", "muted", wraps=True, plain=True)
         self.options: list[OptionButton] = []
         self.other = QPushButton()
         self.other.clicked.connect(self.other_chosen)
         self.other.hide()
         self.body.setSpacing(8)
-        self.body.addWidget(self._text)
-        self.body.addStretch(1)
-        self.body.addWidget(self.other, 0, Qt.AlignmentFlag.AlignLeft)
+        fill(self.body, self._text, None, (self.other, 0, Qt.AlignmentFlag.AlignLeft))
         self.say(text)
 
     def say(self, text: str) -> None:
@@ -371,20 +345,10 @@ class StartPage(QWidget):
         self._n_columns = 0
         inside = QWidget()
         inside.setMaximumWidth(_QUESTIONS_PX)
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addStretch(1)
-        column.addWidget(self._title)
-        column.addWidget(self._body)
-        column.addSpacing(10)
-        column.addLayout(self._grid)
-        column.addStretch(1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(24, 12, 24, 12)
-        row.addStretch(1)
-        row.addWidget(inside, 1000)
-        row.addStretch(1)
+        column_of(
+            None, self._title, self._body, 10, self._grid, None, on=inside, margins=0, spacing=8
+        )
+        row_of(None, (inside, 1000), None, on=self, margins=(24, 12, 24, 12))
 
     def say(self, title: str, body: str) -> None:
         """Show a heading and a sentence."""
@@ -511,9 +475,7 @@ class OptionButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._text, self._remark = QLabel(), QLabel()
         self._remark.setProperty("role", "small")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(*_MARGINS)
-        self._column.setSpacing(2)
+        self._column = column_of(on=self, margins=_MARGINS, spacing=2)
         for label in (self._text, self._remark):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)

@@ -14,20 +14,17 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.theme import restyle
 from paceline.gui.models.downloads.controller import DOWNLOADS
 from paceline.gui.models.downloads.model import line, permille, steps, title
 
@@ -48,11 +45,7 @@ class DownloadsDialog(QDialog):
         self.panel = DownloadsPanel(model)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        column.addWidget(self.panel, 1)
-        column.addWidget(buttons)
+        column_of((self.panel, 1), buttons, on=self, margins=16, spacing=12)
         self.setMinimumSize(380, 240)
         self.resize(self.sizeHint())  # a hint alone gives way to the height of wrapped text
 
@@ -116,18 +109,13 @@ class DownloadStrip(QWidget):
     def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self.line = ElidedLabel(_TEXT_PX, Qt.TextElideMode.ElideMiddle)
-        self.line.setProperty("role", "small")
+        self.line = styled(ElidedLabel(_TEXT_PX, Qt.TextElideMode.ElideMiddle), role="small")
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(self.tr("Progress of the downloads"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.line)
-        column.addWidget(self.bar)
+        column_of(self.line, self.bar, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         model.changed.connect(self.show_downloads)
         self.show_downloads()
@@ -158,21 +146,16 @@ class DownloadRow(QFrame):
         self.setProperty("kind", "card")
         self.download = download
         self._shown: tuple[Step, ...] = ()
-        self.name = ElidedLabel(_TITLE_PX)
-        self.name.setProperty("role", "title")
-        self.repo = ElidedLabel(_TITLE_PX)
-        self.repo.setProperty("role", "small")
+        self.name = styled(ElidedLabel(_TITLE_PX), role="title")
+        self.repo = styled(ElidedLabel(_TITLE_PX), role="small")
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
-        self.line = BreakingLabel()
+        self.line = styled(BreakingLabel(), role="small")
         self.line.setTextFormat(Qt.TextFormat.PlainText)
         self.line.setWordWrap(True)
-        self.line.setProperty("role", "small")
         self.buttons: dict[Step, QPushButton] = {}
-        foot = QHBoxLayout()
-        foot.setSpacing(6)
-        foot.addWidget(self.line, 1)
+        foot = row_of((self.line, 1), spacing=6)
         texts: dict[Step, str] = {
             "pause": self.tr("Pause"),
             "resume": self.tr("Resume"),
@@ -182,20 +165,15 @@ class DownloadRow(QFrame):
             "forget": self.tr("Remove"),
         }
         for step, text in texts.items():
-            button = QPushButton(text)
-            button.setProperty("kind", "compact")
+            button = styled(QPushButton(text), kind="compact")
             button.setProperty("step", step)
             button.clicked.connect(self._on_clicked)
             button.hide()
             foot.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             self.buttons[step] = button
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 14, 10)
-        column.setSpacing(6)
-        column.addWidget(self.name)
-        column.addWidget(self.repo)
-        column.addWidget(self.bar)
-        column.addLayout(foot)
+        column_of(
+            self.name, self.repo, self.bar, foot, on=self, margins=(14, 10, 14, 10), spacing=6
+        )
 
     def show_state(self, state: DownloadState) -> None:
         """Show how the download stands."""
@@ -209,9 +187,7 @@ class DownloadRow(QFrame):
         self.bar.setAccessibleName(self.tr("Progress of {}").format(name))
         self.line.setText(with_soft_breaks(text))
         role = "danger" if state.problem else "small"
-        if self.line.property("role") != role:
-            self.line.setProperty("role", role)
-            restyle(self.line)
+        set_look(self.line, role=role)
         self.setAccessibleName(name)
         self.setAccessibleDescription(text)
         self._show_steps(steps(state), name)
@@ -249,29 +225,22 @@ class DownloadsPanel(QWidget):
         self.setObjectName(DOWNLOADS)
         self.setAccessibleName(self.tr("Downloads"))
         self.rows: list[DownloadRow] = []
-        self.empty = QLabel(
+        self.empty = text_label(
             self.tr(
                 "Nothing is being downloaded. Models that you fetch from Hugging Face show here."
-            )
+            ),
+            "muted",
+            wraps=True,
         )
-        self.empty.setProperty("role", "muted")
-        self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        page = QWidget()
-        page.setProperty("kind", "page")
-        self._column = QVBoxLayout(page)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
-        self._column.addStretch(1)
+        page = styled(QWidget(), kind="page")
+        self._column = column_of(None, on=page, margins=0, spacing=8)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidget(page)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.empty, 1)
-        outer.addWidget(self.area, 1)
+        column_of((self.empty, 1), (self.area, 1), on=self, margins=0)
         model.rowsInserted.connect(self._on_inserted)
         model.rowsRemoved.connect(self._on_removed)
         model.dataChanged.connect(self._on_changed)

@@ -171,9 +171,7 @@ class HubController(QObject):
         self._n_free = 0
         self._is_closed = False
         self._found.connect(self._on_found)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(TYPING_MS)
+        self._soon = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._soon.timeout.connect(self._begin)
 
     # ---------------------------------------------------------------------------------- search

@@ -14,12 +14,10 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,9 +26,9 @@ from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.theme import restyle
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
@@ -98,8 +96,7 @@ class RepositoryCard(QWidget):
         self._recommended: HubChoice | None = None
         self._n_free = 0
         self._picked = ""
-        self.back_button = QToolButton()
-        self.back_button.setProperty("kind", "quiet")
+        self.back_button = styled(QToolButton(), kind="quiet")
         if (back := look.icon("back")).isNull():
             self.back_button.setText("‹")
         else:
@@ -107,19 +104,14 @@ class RepositoryCard(QWidget):
         self.back_button.setToolTip(self.tr("Back to the results (Alt+Left)"))
         self.back_button.setAccessibleName(self.tr("Back to the results"))
         self.back_button.setShortcut("Alt+Left")
-        self.name = ElidedLabel(_NAME_PX)
-        self.name.setProperty("role", "title")
-        self.facts = ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideRight)
-        self.facts.setProperty("role", "small")
-        self.page_button = QPushButton(self.tr("Open in browser"))
-        self.page_button.setProperty("kind", "link")
+        self.name = styled(ElidedLabel(_NAME_PX), role="title")
+        self.facts = styled(ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideRight), role="small")
+        self.page_button = styled(QPushButton(self.tr("Open in browser")), kind="link")
         self.page_button.setIcon(look.icon("external"))
-        self.license_button = QPushButton(self.tr("License"))
-        self.license_button.setProperty("kind", "link")
+        self.license_button = styled(QPushButton(self.tr("License")), kind="link")
         for label in (self.name, self.facts):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.pill = QLabel()
-        self.pill.setProperty("role", "pill")
+        self.pill = text_label("", "pill")
         self.gate = self._make_gate()
         self.files = ModelList(self.tr("Files"), self.row_text)
         self._choices = _Choices(self)
@@ -132,48 +124,29 @@ class RepositoryCard(QWidget):
         self.files.confirmed.connect(self._on_confirmed)
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.name)
-        words.addWidget(self.facts)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.back_button)
-        top.addLayout(words, 1)
-        for widget in (self.pill, self.license_button, self.page_button):
-            top.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self.gate)
-        column.addWidget(self.files, 1)
+        words = column_of(self.name, self.facts, spacing=2)
+        top = row_of(
+            self.back_button,
+            (words, 1),
+            (self.pill, 0, Qt.AlignmentFlag.AlignVCenter),
+            (self.license_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            (self.page_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            spacing=8,
+        )
+        column_of(top, self.gate, (self.files, 1), on=self, margins=(0, 8, 0, 0), spacing=8)
 
     def _make_gate(self) -> QFrame:
-        gate = QFrame()
-        gate.setProperty("kind", "notice")
-        gate.setProperty("tone", "lookup")
-        self.gate_text = QLabel()
-        self.gate_text.setWordWrap(True)
-        self.ask_button = QPushButton(self.tr("Ask for access…"))
-        self.ask_button.setProperty("kind", "compact")
+        gate = styled(QFrame(), kind="notice", tone="lookup")
+        self.gate_text = text_label("", "", wraps=True)
+        self.ask_button = styled(QPushButton(self.tr("Ask for access…")), kind="compact")
         self.token = QLineEdit()
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setPlaceholderText(self.tr("Access token, hf_…"))
         self.token.setAccessibleName(self.tr("Access token of Hugging Face"))
-        self.token_button = QPushButton(self.tr("Use token"))
-        self.token_button.setProperty("kind", "compact")
+        self.token_button = styled(QPushButton(self.tr("Use token")), kind="compact")
         self.token_button.setEnabled(False)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.token, 1)
-        row.addWidget(self.token_button)
-        row.addWidget(self.ask_button)
-        column = QVBoxLayout(gate)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(8)
-        column.addWidget(self.gate_text)
-        column.addLayout(row)
+        row = row_of((self.token, 1), self.token_button, self.ask_button, spacing=8)
+        column_of(self.gate_text, row, on=gate, margins=(12, 10, 12, 10), spacing=8)
         self.ask_button.clicked.connect(self._on_page)
         self.token.textChanged.connect(self._on_token_typed)
         self.token.returnPressed.connect(self._on_token)
@@ -197,8 +170,7 @@ class RepositoryCard(QWidget):
         is_gated = model.gate != "open"
         self.pill.setVisible(is_gated)
         self.pill.setText(self.tr("access granted") if repository.has_access else self.tr("gated"))
-        self.pill.setProperty("tone", "accent" if repository.has_access else "lookup")
-        restyle(self.pill)
+        set_look(self.pill, tone="accent" if repository.has_access else "lookup")
         self.gate.setVisible(not repository.has_access)
         who = (
             self.tr("Access is granted as soon as you agree to its terms on the web page.")
@@ -372,9 +344,7 @@ class HubPage(Page):
 
     @staticmethod
     def _lay_out(row: QWidget, spacing: int, *widgets: QWidget) -> QHBoxLayout:
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(spacing)
+        layout = row_of(on=row, margins=0, spacing=spacing)
         for widget in widgets:
             layout.addWidget(widget)
         return layout

@@ -17,6 +17,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from paceline.gui.kit.fields import Choice
+from paceline.gui.kit.layouts import row_of
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
@@ -198,12 +199,7 @@ class InstalledPage(Page):
         self.folder_button.setIcon(look.icon("folder"))
         self.open_button.setToolTip(self.tr("Pick a GGUF file that is not in the list"))
         self.folder_button.setToolTip(self.tr("Look for models in one more folder from now on"))
-        foot = QHBoxLayout()
-        foot.setSpacing(8)
-        foot.addWidget(self.open_button)
-        foot.addWidget(self.folder_button)
-        foot.addStretch(1)
-        return foot
+        return row_of(self.open_button, self.folder_button, None, spacing=8)
 
     def _make_actions(self) -> None:
         self.reveal = self._action(self.tr("Show in the file manager"), "Ctrl+E", self._on_reveal)

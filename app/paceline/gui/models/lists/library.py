@@ -333,12 +333,9 @@ class LibraryController(QObject):
         self._is_wanted_again = self._is_closed = False
         self._watcher = QFileSystemWatcher(self)
         self._watcher.directoryChanged.connect(self._on_changed)
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(SETTLE_MS)
+        self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self.refresh)
-        self._poll = QTimer(self)
-        self._poll.setInterval(POLL_MS)
+        self._poll = QTimer(self, interval=POLL_MS)
         self._poll.timeout.connect(self.refresh)
         self.dialog: QDialog | None = None
         self._doomed: LibraryEntry | None = None

@@ -26,7 +26,6 @@ from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
-    QHBoxLayout,
     QLabel,
     QListView,
     QProgressBar,
@@ -36,10 +35,11 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -323,13 +323,8 @@ class StatePanel(QWidget):
         super().__init__(parent)
         self._action = ""
         self.sign = QLabel()
-        self.title = QLabel()
-        self.title.setWordWrap(True)
-        self.title.setProperty("role", "title")
-        self.text = QLabel()
-        self.text.setProperty("role", "muted")
-        self.text.setWordWrap(True)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.title = text_label("", "title", wraps=True)
+        self.text = text_label("", "muted", wraps=True, plain=True)
         self.bar = QProgressBar()
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
@@ -338,22 +333,19 @@ class StatePanel(QWidget):
         # Aligned in a column, a label of several lines does not get the height that it needs.
         middle = QWidget()
         middle.setFixedWidth(_TEXT_PX)
-        inner = QVBoxLayout(middle)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(8)
-        for label in (self.sign, self.title, self.text):
-            inner.addWidget(label)
-        for widget in (self.bar, self.button):
-            inner.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 24, 0, 24)
-        column.addStretch(2)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(middle)
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addStretch(3)
+        column_of(
+            self.sign,
+            self.title,
+            self.text,
+            (self.bar, 0, Qt.AlignmentFlag.AlignHCenter),
+            (self.button, 0, Qt.AlignmentFlag.AlignHCenter),
+            on=middle,
+            margins=0,
+            spacing=8,
+        )
+        column = column_of((None, 2), on=self, margins=(0, 24, 0, 24))
+        row = row_of(None, middle, None)
+        fill(column, row, (None, 3))
         for label in (self.sign, self.title, self.text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button.clicked.connect(self._on_clicked)
@@ -403,13 +395,10 @@ class Page(QWidget):
         self.stack = QStackedWidget()
         self.stack.addWidget(self.rows)
         self.stack.addWidget(self.state)
-        self.bar = QHBoxLayout()
-        self.bar.setSpacing(8)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 12, 0, 0)
-        self.column.setSpacing(8)
-        self.column.addLayout(self.bar)
-        self.column.addWidget(self.stack, 1)
+        self.bar = row_of(spacing=8)
+        self.column = column_of(
+            self.bar, (self.stack, 1), on=self, margins=(0, 12, 0, 0), spacing=8
+        )
         self.rows.picked.connect(self._on_picked)
         self.rows.confirmed.connect(self._on_confirmed)
 

@@ -17,11 +17,12 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from paceline.catalog.judge.curated import NOT_CHECKED, words_of
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
@@ -194,9 +195,7 @@ class RecommendedPage(Page):
         self._model = model
         self._picks: Picks | None = None
         self._room = 0, False
-        self.intro = QLabel()
-        self.intro.setProperty("role", "small")
-        self.intro.setWordWrap(True)
+        self.intro = text_label(wraps=True)
         self.bar.addWidget(self.intro, 1)
         self.rows.setModel(model)
         self.column.addWidget(self._make_details())
@@ -206,26 +205,16 @@ class RecommendedPage(Page):
 
     def _make_details(self) -> Card:
         self.details = Card()
-        self.gain = QLabel()
-        self.gain.setWordWrap(True)
-        self.files = ElidedLabel(_LINE_PX)
-        self.files.setProperty("role", "small")
-        self.needs = QLabel()
-        self.needs.setProperty("role", "small")
-        self.checked = QLabel()
-        self.checked.setProperty("role", "small")
-        self.source = ElidedLabel(_LINE_PX)
-        self.source.setProperty("role", "small")
-        self.source_button = QPushButton(self.tr("Open"))
-        self.source_button.setProperty("kind", "link")
+        self.gain = text_label("", "", wraps=True)
+        self.files = styled(ElidedLabel(_LINE_PX), role="small")
+        self.needs = text_label()
+        self.checked = text_label()
+        self.source = styled(ElidedLabel(_LINE_PX), role="small")
+        self.source_button = styled(QPushButton(self.tr("Open")), kind="link")
         self.source_button.setIcon(look.icon("external"))
         self.source_button.setAccessibleName(self.tr("Open the source in the browser"))
         self.source_button.clicked.connect(self._on_source)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        row.addWidget(self.source)
-        row.addWidget(self.source_button)
-        row.addStretch(1)
+        row = row_of(self.source, self.source_button, None, spacing=4)
         for widget in (self.gain, self.needs, self.files, self.checked):
             self.details.body.addWidget(widget)
         self.details.body.addLayout(row)

@@ -18,25 +18,22 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import delete
 
 from paceline.errors import UserError
 from paceline.gui.kit.drop_zones import model_files
-from paceline.gui.kit.labels import ElidedLabel
+from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.style import PICKER
-from paceline.gui.look.theme import restyle
 from paceline.gui.models.downloads.panel import DownloadStrip
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
@@ -69,24 +66,14 @@ class StepButton(QPushButton):
         self.setCheckable(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._heading = heading
-        self.number = QLabel(str(number))
-        self.number.setProperty("role", "number")
+        self.number = text_label(str(number), "number")
         self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.number.setFixedSize(24, 24)
-        self.heading = QLabel(heading)
-        self.heading.setProperty("role", "small")
-        self.name = ElidedLabel(_NAME_PX)
-        self.name.setProperty("role", "title")
+        self.heading = text_label(heading)
+        self.name = styled(ElidedLabel(_NAME_PX), role="title")
         self.name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.heading)
-        words.addWidget(self.name)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(12)
-        row.addWidget(self.number)
-        row.addLayout(words, 1)
+        words = column_of(self.heading, self.name, spacing=2)
+        row_of(self.number, (words, 1), on=self, margins=(12, 8, 12, 8), spacing=12)
         for label in (self.number, self.heading, self.name):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.toggled.connect(self._on_toggled)
@@ -102,16 +89,14 @@ class StepButton(QPushButton):
     def show_name(self, name: str, *, is_picked: bool) -> None:
         """Show what is picked, or what is to be done."""
         self.name.set_full_text(name)
-        self.name.setProperty("role", "title" if is_picked else "muted")
-        restyle(self.name)
+        set_look(self.name, role="title" if is_picked else "muted")
         self.setToolTip(name if is_picked else "")
         self.setAccessibleName(f"{self._heading}: {name}")
 
     @Slot(bool)
     def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
         for label in (self.number, self.heading):
-            label.setProperty("tone", "accent" if is_on else "")
-            restyle(label)
+            set_look(label, tone="accent" if is_on else "")
 
 
 class StepBar(QWidget):
@@ -126,19 +111,12 @@ class StepBar(QWidget):
         self.draft = StepButton(2, self.tr("Draft model"))
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = row_of(spacing=8)
         for number, button in ((1, self.target), (2, self.draft)):
             self._group.addButton(button, number)
             row.addWidget(button, 1)
-        self.sentence = QLabel()
-        self.sentence.setProperty("role", "muted")
-        self.sentence.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(row)
-        column.addWidget(self.sentence)
+        self.sentence = text_label("", "muted", wraps=True)
+        column_of(row, self.sentence, on=self, margins=0, spacing=8)
         self._group.idClicked.connect(self.chosen)
 
     def show_picks(self, picks: Picks) -> None:
@@ -203,57 +181,38 @@ class PickerDialog(QDialog):
         self.tabs.addTab(recommended, self.tr("Recommended"))
         self.tabs.addTab(hub, self.tr("Hugging Face"))
         # From the outside to the inside: another parent means restyling a widget with its children.
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        middle = QHBoxLayout()
-        middle.setContentsMargins(0, 0, 0, 0)
-        middle.setSpacing(0)
-        left = QVBoxLayout()
-        left.setContentsMargins(24, 20, 24, 12)
-        left.setSpacing(12)
-        self.side = QFrame()
-        self.side.setProperty("kind", "panel")
+        column = column_of(on=self, margins=0, spacing=0)
+        middle = row_of(margins=0, spacing=0)
+        left = column_of(margins=(24, 20, 24, 12), spacing=12)
+        self.side = styled(QFrame(), kind="panel")
         self.side.setFixedWidth(px(PANE_PX))
         column.addLayout(middle, 1)
-        middle.addLayout(left, 1)
-        middle.addWidget(self.side)
+        fill(middle, (left, 1), self.side)
         self.problem = ErrorBar()
-        left.addWidget(self.steps)
-        left.addWidget(self.problem)
-        left.addWidget(self.tabs, 1)
+        fill(left, self.steps, self.problem, (self.tabs, 1))
         self.side_scroll = QScrollArea()
         self.side_scroll.setWidgetResizable(True)
         self.side_scroll.setFrameShape(QFrame.Shape.NoFrame)
         self.side_scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.side_scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.side_scroll.setWidget(pane)
-        side = QVBoxLayout(self.side)
-        side.setContentsMargins(0, 0, 0, 0)
-        side.addWidget(self.side_scroll)
+        column_of(self.side_scroll, on=self.side, margins=0)
         column.addWidget(self._make_foot(downloads))
         self.resize(SIZE)
 
     def _make_foot(self, downloads: DownloadsModel) -> QFrame:
-        foot = QFrame()
-        foot.setProperty("kind", "foot")
-        self.reason = QLabel()
-        self.reason.setProperty("role", "muted")
-        self.reason.setTextFormat(Qt.TextFormat.PlainText)
-        self.reason.setWordWrap(True)
+        foot = styled(QFrame(), kind="foot")
+        self.reason = text_label("", "muted", wraps=True, plain=True)
         self.reason.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.reason.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.cancel = QPushButton(self.tr("Cancel"))
-        self.main = QPushButton()
-        self.main.setProperty("kind", "primary")
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(24, 12, 24, 12)
-        row.setSpacing(12)
+        self.main = styled(QPushButton(), kind="primary")
         self.strip = DownloadStrip(
             downloads, foot
         )  # it shows itself at once, so it needs its parent
-        row.addWidget(self.strip, 1)
-        row.addWidget(self.reason, 1)
+        row = row_of(
+            (self.strip, 1), (self.reason, 1), on=foot, margins=(24, 12, 24, 12), spacing=12
+        )
         buttons = QDialogButtonBox()  # the system's order, as in every other dialog
         buttons.addButton(self.main, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(self.cancel, QDialogButtonBox.ButtonRole.RejectRole)
@@ -354,8 +313,7 @@ class PickerBuilder(QObject):
         self._steps: Iterator[PickerDialog | None] | None = None
         self._dialog: PickerDialog | None = None
         self._made: list[QObject] = []
-        self._next = QTimer(self)
-        self._next.setSingleShot(True)
+        self._next = QTimer(self, singleShot=True)
         self._next.timeout.connect(self._on_time)
         look.changing.connect(self._on_changing)
 

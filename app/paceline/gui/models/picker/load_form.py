@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QWidget
 
 from paceline.engine.model.memory_hints import MIN_PROPOSAL
 from paceline.engine.model.model_params import (
@@ -21,6 +21,8 @@ from paceline.engine.model.model_params import (
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Choice, Slider, two_columns
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import fill
 from paceline.gui.models.load_settings import LoadColumn, experts_field
 from paceline.params import ModelParams
 from paceline.sizes import tokens
@@ -78,16 +80,13 @@ class ContextField(QWidget):
         self._decided = 0
         self._fits: int | None = None
         self._is_trained = False
-        self.label = QLabel(self.tr("Context"))
-        self.label.setProperty("role", "muted")
+        self.label = text_label(self.tr("Context"), "muted")
         self.label.setBuddy(number)
         self.slider = Slider()
         self.slider.setAccessibleName(self.tr("Context"))
         self.slider.setPageStep(_STEPS_PER_DOUBLING)
         self.mark = _Mark()
-        self.words = QLabel()
-        self.words.setProperty("role", "small")
-        self.words.setWordWrap(True)
+        self.words = text_label(wraps=True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(8)
@@ -284,21 +283,19 @@ class LoadForm(Card):
         )
         self.more_target, self.more_draft = _MoreFields(self), _MoreFields(self)
         self.context = ContextField(self.target.n_ctx)
-        self.body.addWidget(self.context)
-        self.body.addLayout(self._make_layers())
-        self.reason = QLabel(
-            self.tr("Everything runs on the processor: this build of llama.cpp has no GPU support.")
+        fill(self.body, self.context, self._make_layers())
+        self.reason = text_label(
+            self.tr(
+                "Everything runs on the processor: this build of llama.cpp has no GPU support."
+            ),
+            wraps=True,
         )
-        self.reason.setProperty("role", "small")
-        self.reason.setWordWrap(True)
         self.body.addWidget(self.reason)
         self.advanced = FoldSection()
         self.advanced.set_title(self.tr("Advanced"))
         self.advanced.body.addLayout(self._make_advanced())
         self.body.addWidget(self.advanced)
-        self.problem_text = QLabel()
-        self.problem_text.setProperty("role", "danger")
-        self.problem_text.setWordWrap(True)
+        self.problem_text = text_label("", "danger", wraps=True)
         self.problem_text.hide()
         self.body.addWidget(self.problem_text)
         self.draft.n_ctx.setSpecialValueText(self.tr("same"))
@@ -380,17 +377,15 @@ class LoadForm(Card):
             return replace(params, n_ctx=min(self.target.n_ctx.value(), longest))
         return params
 
-    def _make_layers(self) -> QVBoxLayout:
-        rows = QVBoxLayout()
+    def _make_layers(self) -> QGridLayout:
         grid = two_columns((self.tr("GPU layers"),), first_row=1)
         for at, column in enumerate((self.target, self.draft), start=1):
             column.name_fields((self.tr("GPU layers"),), (column.gpu_layers,))
             grid.addWidget(column.title, 0, at)
             grid.addWidget(column.gpu_layers, 1, at)
-        rows.addLayout(grid)
-        return rows
+        return grid
 
-    def _make_advanced(self) -> QVBoxLayout:
+    def _make_advanced(self) -> QGridLayout:
         names = (
             self.tr("Device"), self.tr("Threads"), self.tr("K cache"), self.tr("V cache"),
             self.tr("Flash attention"), self.tr("Experts on CPU"),
@@ -404,9 +399,7 @@ class LoadForm(Card):
                 grid.addWidget(field, row, at)
         self.draft.name_fields((self.tr("Context"),), (self.draft.n_ctx,))
         grid.addWidget(self.draft.n_ctx, len(names), 2)
-        rows = QVBoxLayout()
-        rows.addLayout(grid)
-        return rows
+        return grid
 
     def _show_problem(self) -> None:
         problem = self.problem

@@ -19,18 +19,16 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import with_soft_breaks
+from paceline.gui.kit.labels import text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
 from paceline.gui.look.current import look
-from paceline.gui.look.theme import restyle
 from paceline.gui.models.load_checks import saving_title
 from paceline.sizes import part_and_whole, readable_size
 
@@ -145,15 +143,10 @@ class MemoryBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._plan: DevicePlan | None = None
-        self.title = QLabel()
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title = text_label("", "", plain=True)
         self.figures = QLabel()
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.figures)
-        self.excess = QLabel()
-        self.excess.setProperty("role", "danger")
+        head = row_of((self.title, 1), self.figures, spacing=8)
+        self.excess = text_label("", "danger")
         self.excess.hide()
         self.bar = _Bar()
         self._legend = QGridLayout()
@@ -162,13 +155,15 @@ class MemoryBar(QWidget):
         self._legend.setVerticalSpacing(2)
         self._legend.setColumnStretch(1, 1)
         self._entries: list[tuple[_Swatch, QLabel, QLabel]] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.bar)
-        column.addWidget(self.excess, 0, Qt.AlignmentFlag.AlignRight)
-        column.addLayout(self._legend)
+        column_of(
+            head,
+            self.bar,
+            (self.excess, 0, Qt.AlignmentFlag.AlignRight),
+            self._legend,
+            on=self,
+            margins=0,
+            spacing=4,
+        )
 
     def changeEvent(self, event: QEvent) -> None:
         """Take the colours of another theme."""
@@ -183,8 +178,7 @@ class MemoryBar(QWidget):
         self.title.setText("" if is_only else plan.title)
         words = self.tr("{} of {}").format(*part_and_whole(needed, plan.free))
         self.figures.setText(words)
-        self.figures.setProperty("role", "value" if plan.fits else "danger")
-        restyle(self.figures)
+        set_look(self.figures, role="value" if plan.fits else "danger")
         excess = self.tr("{} too much").format(readable_size(plan.missing))
         self.excess.setText(excess)
         self.excess.setVisible(not plan.fits)
@@ -336,14 +330,14 @@ class _Way(QWidget):
         self.button = QPushButton()
         self.button.clicked.connect(self._on_clicked)
         self.button.setProperty("kind", "compact")
-        self.text = QLabel()
-        self.text.setProperty("role", "small")
-        self.text.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 2, 0, 2)
-        column.setSpacing(2)
-        column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.text)
+        self.text = text_label(wraps=True)
+        column_of(
+            (self.button, 0, Qt.AlignmentFlag.AlignLeft),
+            self.text,
+            on=self,
+            margins=(0, 2, 0, 2),
+            spacing=2,
+        )
 
     def show_remedy(self, remedy: MemoryRemedy) -> None:
         """Offer this; without a button where only the user can find what is needed."""
@@ -368,28 +362,16 @@ class MemoryCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_title(self.tr("Memory"))
-        self.pill = QLabel()
-        self.pill.setProperty("role", "pill")
+        self.pill = text_label("", "pill")
         self.header.addWidget(self.pill)
-        self.problem = QLabel()
-        self.problem.setProperty("role", "small")
-        self.problem.setWordWrap(True)
+        self.problem = text_label(wraps=True)
         self.bars: list[MemoryBar] = []
         self.ways: list[_Way] = []
-        self._bar_rows = QVBoxLayout()
-        self._bar_rows.setSpacing(12)
-        self._way_rows = QVBoxLayout()
-        self._way_rows.setSpacing(4)
-        self.going_back = QLabel()
-        self.going_back.setProperty("role", "small")
-        self.going_back.setWordWrap(True)
-        self.help = QLabel(self.tr("What would help:"))
-        self.help.setProperty("role", "title")
-        self.body.addWidget(self.problem)
-        self.body.addLayout(self._bar_rows)
-        self.body.addWidget(self.going_back)
-        self.body.addWidget(self.help)
-        self.body.addLayout(self._way_rows)
+        self._bar_rows = column_of(spacing=12)
+        self._way_rows = column_of(spacing=4)
+        self.going_back = text_label(wraps=True)
+        self.help = text_label(self.tr("What would help:"), "title")
+        fill(self.body, self.problem, self._bar_rows, self.going_back, self.help, self._way_rows)
         self.show_plan(None)
 
     def show_plan(self, plan: MemoryPlan | None, problem: str = "") -> None:
@@ -402,8 +384,7 @@ class MemoryCard(Card):
         elif problem:
             words, tone = self.tr("not known"), "muted"
         self.pill.setText(words)
-        self.pill.setProperty("tone", tone)
-        restyle(self.pill)
+        set_look(self.pill, tone=tone)
         is_rough = plan is not None and not plan.is_measured
         self.problem.setText(with_soft_breaks(problem or self.tr("Estimated from the headers.")))
         self.problem.setVisible(bool(problem) or is_rough)

@@ -214,9 +214,7 @@ class PairJudgement(QObject):
             self.changed.emit(judgement)
 
     def _timer(self, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(WAIT_MS)
+        timer = QTimer(self, singleShot=True, interval=WAIT_MS)
         timer.timeout.connect(slot)
         return timer
 

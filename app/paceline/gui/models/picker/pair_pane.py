@@ -11,11 +11,9 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,11 +21,11 @@ from paceline import sizes
 from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import ElidedLabel, with_soft_breaks
+from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, px
 from paceline.gui.look.style import PICKER_PANE
-from paceline.gui.look.theme import restyle
 from paceline.gui.models.candidates import candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
@@ -57,14 +55,14 @@ class _Line(QWidget):
         super().__init__(parent)
         self._icon = QIcon()
         self.sign = QLabel()
-        self.text = QLabel()
-        self.text.setWordWrap(True)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.text, 1)
+        self.text = text_label("", "", wraps=True, plain=True)
+        row_of(
+            (self.sign, 0, Qt.AlignmentFlag.AlignTop),
+            (self.text, 1),
+            on=self,
+            margins=0,
+            spacing=8,
+        )
 
     def show_line(self, icon: QIcon, text: str, level: str) -> None:
         """Show this; `level` is said to those who do not see the sign."""
@@ -97,16 +95,12 @@ class VerdictCard(Card):
         self._is_decided = self._has_draft = False
         self._remedy: Remedy | None = None
         self._offer = ""
-        self.pill = QLabel()
-        self.pill.setProperty("role", "pill")
+        self.pill = text_label("", "pill")
         self.header.insertWidget(0, self.pill)
         self.lines: list[_Line] = []
-        self._rows = QVBoxLayout()
-        self._rows.setSpacing(6)
+        self._rows = column_of(spacing=6)
         self.gain = _Line()
-        self.remedy_text = QLabel()
-        self.remedy_text.setWordWrap(True)
-        self.remedy_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.remedy_text = text_label("", "", wraps=True, plain=True)
         self.button = QPushButton()
         self.button.clicked.connect(self._on_clicked)
         below = QGridLayout()
@@ -114,8 +108,7 @@ class VerdictCard(Card):
         below.addWidget(self.gain, 0, 0)
         below.addWidget(self.remedy_text, 1, 0)
         below.addWidget(self.button, 2, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addLayout(self._rows)
-        self.body.addLayout(below)
+        fill(self.body, self._rows, below)
 
     def show_judgement(
         self, judgement: Judgement, *, has_draft: bool, is_decided: bool = True
@@ -180,8 +173,7 @@ class VerdictCard(Card):
 
     def _show_pill(self, words: str, tone: str) -> None:
         self.pill.setText(words)
-        self.pill.setProperty("tone", tone)
-        restyle(self.pill)
+        set_look(self.pill, tone=tone)
         self.setAccessibleName(words)
 
     def _show_lines(self, lines: list[tuple[Level | str, str]]) -> None:
@@ -260,12 +252,9 @@ class _Names(QWidget):
         grid.setColumnStretch(1, 1)
         self.names, self.facts = [], []
         for at, role in enumerate((self.tr("Target"), self.tr("Draft"))):
-            label = QLabel(role)
-            label.setProperty("role", "muted")
-            name = ElidedLabel(_NAME_PX)
-            name.setProperty("role", "title")
-            fact = ElidedLabel(_NAME_PX)
-            fact.setProperty("role", "small")
+            label = text_label(role, "muted")
+            name = styled(ElidedLabel(_NAME_PX), role="title")
+            fact = styled(ElidedLabel(_NAME_PX), role="small")
             for line in (name, fact):
                 line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             grid.addWidget(label, 3 * at, 0)
@@ -315,12 +304,9 @@ class PairPane(QWidget):
         self.verdict = VerdictCard()
         self.memory = MemoryCard()
         self.form = LoadForm()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        for part in (self.names, self.verdict, self.memory, self.form):
-            column.addWidget(part)
-        column.addStretch(1)
+        column_of(
+            self.names, self.verdict, self.memory, self.form, None, on=self, margins=16, spacing=12
+        )
         judgement.changed.connect(self._on_judged)
         self.verdict.remedy_taken.connect(self.remedy_taken)
         self.verdict.asked_again.connect(judgement.ask_again)
