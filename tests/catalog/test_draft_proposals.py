@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from catalog.made_models import CARD, DRAFT, TARGET, changed, with_text
-from paceline.catalog.hub.values import HubChoice, HubFile, HubModel
+from paceline.catalog.card import Examined
+from paceline.catalog.hub.values import HubChoice, HubFile
 from paceline.catalog.judge.curated import CuratedPair, Evidence
 from paceline.catalog.judge.draft_search import (
+    DraftSearch,
     best_for_drafting,
     may_draft,
-    propose_draft,
     search_for_drafts,
 )
+from paceline.catalog.judge.pairing import Remedy
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.local.model_files import ModelFile
 
 PAIR = CuratedPair(
     title="Wolf 3 8B",
@@ -32,16 +38,19 @@ PAIR = CuratedPair(
 )
 
 
-def hub_model(repo: str, n_params: int, gate: str = "open") -> HubModel:
-    return HubModel(repo, 10, 1, "", gate, "mit", n_params, "llama", 4096, "")  # type: ignore[arg-type]
-
-
-FOUND = [
-    hub_model("a/gated", 500_000_000, "manual"),
-    hub_model("a/too-large", 4_000_000_000),
-    hub_model("a/unknown-size", 0),
-    hub_model("a/right", 600_000_000),
-]
+def proposed(
+    target: Examined,
+    library: Sequence[tuple[str, Examined]] = (),
+    curated: Sequence[CuratedPair] = (),
+) -> Remedy | None:
+    """What is proposed without a network."""
+    known = dict(library)
+    entries = [
+        LibraryEntry(ModelFile(Path(path), (Path(path),), 1, 1, 1, path), model.card)
+        for path, model in library
+    ]
+    search = DraftSearch(entries, curated, None, lambda path, _: known[path])
+    return search.find(target, lambda: False, by_translation=False)
 
 
 def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
@@ -50,7 +59,7 @@ def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
         ("/m/huge.gguf", TARGET),
         ("/m/fits.gguf", DRAFT),
     ]
-    remedy = propose_draft(TARGET, library, [PAIR], FOUND)
+    remedy = proposed(TARGET, library, [PAIR])
     assert remedy is not None
     assert remedy.draft == "/m/fits.gguf"
     assert "“Wolf 0.5B Instruct” (530 MB), which is here already" in remedy.text
@@ -58,21 +67,21 @@ def test_the_library_comes_first_and_what_does_not_fit_is_passed_over() -> None:
 
 
 def test_the_nearest_to_a_tenth_wins_and_then_the_smaller() -> None:
-    def sized(each: int) -> tuple[str, object]:
+    def sized(each: int) -> tuple[str, Examined]:
         return f"/m/{each}.gguf", changed(DRAFT, layer_bytes=(each,) * 20, output_bytes=99_999_999)
 
     library = [sized(70_000_000), sized(18_000_000), sized(2_000_000)]
-    remedy = propose_draft(TARGET, library)  # type: ignore[arg-type]
+    remedy = proposed(TARGET, library)
     assert remedy is not None
     assert remedy.draft == "/m/18000000.gguf"
     twins = [("/m/z.gguf", DRAFT), ("/m/a.gguf", changed(DRAFT, n_bytes=400_000_000))]
-    twin = propose_draft(TARGET, twins)
+    twin = proposed(TARGET, twins)
     assert twin is not None
     assert twin.draft == "/m/a.gguf"
 
 
 def test_the_list_comes_next_and_says_what_is_not_checked() -> None:
-    remedy = propose_draft(TARGET, [], [PAIR], FOUND)
+    remedy = proposed(TARGET, [], [PAIR])
     assert remedy is not None
     assert remedy.draft == "hf:pack/Wolf-0.5B-GGUF:wolf-0.5b-q8_0.gguf"
     assert "reported to draft for Wolf 3 8B" in remedy.text
@@ -88,54 +97,47 @@ def test_the_list_comes_next_and_says_what_is_not_checked() -> None:
     ],
     ids=["architecture", "size", "name"],
 )
-def test_a_pair_of_the_list_is_for_its_own_target(target: object) -> None:
-    remedy = propose_draft(target, [], [PAIR])  # type: ignore[arg-type]
+def test_a_pair_of_the_list_is_for_its_own_target(target: Examined) -> None:
+    remedy = proposed(target, [], [PAIR])
     assert remedy is not None
     assert remedy.draft == ""
     assert remedy.strategy == "prompt-lookup"
 
 
 def test_a_pair_that_was_found_not_to_fit_is_not_proposed() -> None:
-    remedy = propose_draft(TARGET, [], [replace(PAIR, vocabulary_checked=False)])
+    remedy = proposed(TARGET, [], [replace(PAIR, vocabulary_checked=False)])
     assert remedy is not None
     assert remedy.strategy == "prompt-lookup"
 
 
 def test_what_is_no_pair_to_load_is_never_proposed_as_one() -> None:
-    remedy = propose_draft(TARGET, [], [replace(PAIR, kind="mtp")], FOUND)
+    remedy = proposed(TARGET, [], [replace(PAIR, kind="mtp")])
     assert remedy is not None
-    assert remedy.draft == "hf:a/right"
+    assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
     lookups = replace(
         PAIR, kind="lookup", target_repo="", target_words=(), target_architecture=None,
         target_params=(1, TARGET.card.n_params), draft_repo="", draft_file=None,
     )  # fmt: skip
-    remedy = propose_draft(TARGET, [], [PAIR, lookups], FOUND)
+    remedy = proposed(TARGET, [], [PAIR, lookups])
     assert remedy is not None
     assert (remedy.draft, remedy.strategy) == ("", "prompt-lookup")
     assert "so small a target" in remedy.text
     larger = replace(lookups, target_params=(1, TARGET.card.n_params - 1))
-    found = propose_draft(TARGET, [], [PAIR, larger], FOUND)
+    found = proposed(TARGET, [], [PAIR, larger])
     assert found is not None
     assert found.draft == PAIR.draft_reference
 
 
-def test_the_hub_comes_last_with_what_is_open_and_small() -> None:
-    remedy = propose_draft(TARGET, [], [], FOUND)
-    assert remedy is not None
-    assert remedy.draft == "hf:a/right"
-    assert "600M weights" in remedy.text
-
-
 def test_nothing_at_all_leaves_lookups() -> None:
-    remedy = propose_draft(TARGET, [], [], FOUND[:3])
+    remedy = proposed(TARGET)
     assert remedy is not None
     assert remedy.strategy == "prompt-lookup"
     assert remedy.draft == ""
 
 
 def test_no_draft_helps_a_target_that_cannot_speculate() -> None:
-    assert propose_draft(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
-    recurrent = propose_draft(changed(TARGET, memory="recurrent"), [("/m/x.gguf", DRAFT)])
+    assert proposed(changed(TARGET, writes=False), [("/m/x.gguf", DRAFT)]) is None
+    recurrent = proposed(changed(TARGET, memory="recurrent"), [("/m/x.gguf", DRAFT)])
     assert recurrent is not None
     assert recurrent.draft == "/m/x.gguf"
 

@@ -14,7 +14,7 @@ from itertools import islice
 from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.values import HubChoice, HubModel, SearchQuery
+from paceline.catalog.hub.values import HubChoice, SearchQuery
 from paceline.catalog.judge.curated import CuratedPair, words_of
 from paceline.catalog.judge.pairing import (
     BY_TRANSLATION,
@@ -27,7 +27,7 @@ from paceline.catalog.judge.pairing import (
 )
 from paceline.catalog.local.library import LibraryEntry
 from paceline.errors import UserError
-from paceline.sizes import readable_size, weights
+from paceline.sizes import readable_size
 
 _MOST_LOOKED_INTO = 8
 """Number of library files whose vocabularies are compared; the cards sort them."""
@@ -65,18 +65,40 @@ class DraftSearch:
             is_stopped: Asked often; nothing more is looked into then.
             by_translation: Whether one with another tokenizer will do where no other is found.
         """
-        here = propose_draft(target, self._here(target, is_stopped))
-        if here is None or here.draft or target.card.n_heads:
-            return here
-        if without := _without_draft(target.card, self.curated):
-            return without
+        if not target.nature.writes:
+            return None
+        if target.card.n_heads:
+            return Remedy("Take no draft model: the target's own MTP head drafts.")
+        found = self._from_library(target, is_stopped) or self._without_draft(target.card)
+        if found:
+            return found
         try:
             found = self._from_list(target, is_stopped) or self._from_hub(target, is_stopped)
         except HubError:  # no network: the list alone must do
-            found = propose_draft(target, (), self.curated)
-        if by_translation and (found is None or not found.draft):
+            found = next(map(_proposed, self._listed(target.card)), None)
+        if by_translation and not (found and found.draft):
             found = self._translated(target, is_stopped) or found
-        return found or here
+        return found or Remedy(
+            "Use lookups, which draft from the chat itself and need no draft model.",
+            strategy=LOOKUPS,
+        )
+
+    def _from_library(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
+        def order(one: tuple[str, Examined]) -> tuple[float, int, str]:
+            path, draft = one
+            return distance(target.card, draft.card) or 0.0, draft.card.n_bytes, path
+
+        looked_into = self._looked_into(target, may_draft, _MOST_LOOKED_INTO, is_stopped)
+        fitting = [(path, draft) for path, draft in looked_into if reads_alike(target, draft)]
+        if not fitting:
+            return None
+        path, best = min(fitting, key=order)
+        share = 100 * size_ratio(target.card, best.card)
+        return Remedy(
+            f"Take “{best.card.name}” ({readable_size(best.card.n_bytes)}), which is here already: "
+            f"it reads the same tokens, and {share:.0f} % of the bytes per token.",
+            draft=path,
+        )
 
     def _translated(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
         """Return the model of the library that has most of the target's tokens."""
@@ -89,12 +111,6 @@ class DraftSearch:
                 name, size = draft.card.name, readable_size(draft.card.n_bytes)
                 best = Remedy(f"Take “{name}” ({size}), which is here already. {words}", draft=path)
         return best
-
-    def _here(
-        self, target: Examined, is_stopped: Callable[[], bool]
-    ) -> Iterator[tuple[str, Examined]]:
-        """Yield models of the library that may read the same tokens, judged by their cards."""
-        return self._looked_into(target, may_draft, _MOST_LOOKED_INTO, is_stopped)
 
     def _looked_into(
         self,
@@ -122,18 +138,32 @@ class DraftSearch:
             except UserError:  # it has changed or gone since the library was read
                 continue
 
+    def _without_draft(self, target: ModelCard) -> Remedy | None:
+        """Return that a target of this size needs no draft model, where the list says so."""
+        if not any(pair.kind == "lookup" and pair.is_for(target) for pair in self.curated):
+            return None
+        return Remedy(
+            "Use lookups, which draft from the chat itself: beside so small a target a draft model "
+            "has little to save.",
+            strategy=LOOKUPS,
+        )
+
+    def _listed(self, target: ModelCard) -> list[CuratedPair]:
+        """Return the pairs of the list whose target this model is, the most specific first."""
+        pairs = (pair for pair in self.curated if pair.kind == "draft" and pair.is_for(target))
+        return sorted(
+            (pair for pair in pairs if pair.vocabulary_checked is not False),
+            key=lambda pair: (-len(pair.target_words), not pair.draft_reference),
+        )
+
     def _from_list(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
-        pairs = curated_for(target.card, self.curated)
+        pairs = self._listed(target.card)
         if self.hub is None:
-            return propose_draft(target, (), pairs) if pairs else None
+            return next(map(_proposed, pairs), None)
         for pair in pairs[:_MOST_REMOTE]:
-            reference = pair.draft_reference
-            reference = reference or self._reference(self.hub, pair.draft_repo, is_stopped)
-            draft = self._examined(reference, is_stopped)
-            if draft is not None and reads_alike(target, draft):
-                file = reference.rpartition(":")[2]
-                known = replace(pair, draft_file=file, vocabulary_checked=True)
-                return propose_draft(target, (), [known])
+            found = self._on_hub(self.hub, target, pair.draft_repo, pair.draft_file, is_stopped)
+            if found is not None:
+                return _proposed(replace(pair, draft_file=found[0], vocabulary_checked=True))
         return None
 
     def _from_hub(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
@@ -143,38 +173,39 @@ class DraftSearch:
         found = self.hub.search(search_for_drafts(target.card), is_stopped)
         open_ones = (m for m in found if m.gate == "open" and 0 < m.n_params <= largest)
         for model in islice(open_ones, _MOST_REMOTE):
-            reference = self._reference(self.hub, model.repo, is_stopped)
-            draft = self._examined(reference, is_stopped)
-            if draft is not None and reads_alike(target, draft):
+            fitting = self._on_hub(self.hub, target, model.repo, None, is_stopped)
+            if fitting is not None:
+                file, draft = fitting
                 return Remedy(
                     f"Download “{draft.card.name}” ({readable_size(draft.card.n_bytes)}) from "
                     f"{model.repo}: it reads the same tokens.",
-                    draft=reference,
+                    draft=f"hf:{model.repo}:{file}",
                 )
         return None
 
-    def _reference(self, hub: Hub, repo: str, is_stopped: Callable[[], bool]) -> str:
-        """Return a reference to the file of a repository that is best for drafting, or nothing."""
+    def _on_hub(
+        self,
+        hub: Hub,
+        target: Examined,
+        repo: str,
+        file: str | None,
+        is_stopped: Callable[[], bool],
+    ) -> tuple[str, Examined] | None:
+        """Return a file of a repository that reads the same tokens, by default its best."""
         try:
-            choices = hub.repository(repo, is_stopped=is_stopped).choices
-        except HubError as error:
-            if error.code in ("not-found", "gated", "unauthorized"):
-                return ""
-            raise
-        choice = best_for_drafting(choices)
-        return f"hf:{repo}:{choice.path}" if choice else ""
-
-    def _examined(self, reference: str, is_stopped: Callable[[], bool]) -> Examined | None:
-        if not reference:
-            return None
-        try:
-            return self.examine(reference, is_stopped)
+            if file is None:
+                best = best_for_drafting(hub.repository(repo, is_stopped=is_stopped).choices)
+                if best is None:
+                    return None
+                file = best.path
+            draft = self.examine(f"hf:{repo}:{file}", is_stopped)
         except HubError as error:
             if error.code in ("not-found", "gated", "unauthorized"):
                 return None
             raise
         except UserError:  # its header cannot be used
             return None
+        return (file, draft) if reads_alike(target, draft) else None
 
 
 def best_for_drafting(choices: Sequence[HubChoice]) -> HubChoice | None:
@@ -190,50 +221,6 @@ def best_for_drafting(choices: Sequence[HubChoice]) -> HubChoice | None:
 BEST_RATIO = 0.1
 """The best ratio of bytes per token, draft to target; the published pairs are near it."""
 LOOKUPS = "prompt-lookup"
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitting:
-    reference: str
-    card: ModelCard
-    distance: float
-
-
-def propose_draft(
-    target: Examined,
-    library: Iterable[tuple[str, Examined]],
-    curated: Sequence[CuratedPair] = (),
-    hub: Sequence[HubModel] = (),
-) -> Remedy | None:
-    """Return what to take as a draft model for a target: a local, curated or Hub model.
-
-    What is proposed from the library has been judged and fits; for a proposal from elsewhere the
-    text says that its vocabulary is still to be checked. A target with an MTP head inside needs
-    none. A pure function.
-
-    Args:
-        target: The model to draft for.
-        library: References and models on this computer; those that do not fit are ignored.
-        curated: The list that is shipped.
-        hub: What a search for `search_for_drafts` has found, the best first.
-
-    Returns:
-        None when no draft model can help this target.
-    """
-    if not target.nature.writes:
-        return None
-    if target.card.n_heads:
-        return Remedy("Take no draft model: the target's own MTP head drafts.")
-    return (
-        _from_library(target, library)
-        or _without_draft(target.card, curated)
-        or _from_list(target.card, curated)
-        or _from_hub(target.card, hub)
-        or Remedy(
-            "Use lookups, which draft from the chat itself and need no draft model.",
-            strategy=LOOKUPS,
-        )
-    )
 
 
 def distance(target: ModelCard, draft: ModelCard) -> float | None:
@@ -258,57 +245,18 @@ def may_draft(target: ModelCard, draft: ModelCard) -> bool:
     )
 
 
-def _from_library(target: Examined, library: Iterable[tuple[str, Examined]]) -> Remedy | None:
-    fitting = []
-    for reference, draft in library:
-        away = distance(target.card, draft.card)
-        if away is not None and reads_alike(target, draft):
-            fitting.append(_Fitting(reference, draft.card, away))
-    if not fitting:
-        return None
-    best = min(fitting, key=lambda one: (one.distance, one.card.n_bytes, one.reference))
-    share = 100 * size_ratio(target.card, best.card)
-    return Remedy(
-        f"Take “{best.card.name}” ({readable_size(best.card.n_bytes)}), which is here already: it "
-        f"reads the same tokens, and {share:.0f} % of the bytes per token.",
-        draft=best.reference,
+def _proposed(pair: CuratedPair) -> Remedy:
+    checked = (
+        "its vocabulary was checked"
+        if pair.vocabulary_checked
+        else "its vocabulary will be checked before anything is downloaded"
     )
-
-
-def _without_draft(target: ModelCard, curated: Iterable[CuratedPair]) -> Remedy | None:
-    """Return that a target of this size needs no draft model, where the list says so."""
-    if not any(pair.kind == "lookup" and pair.is_for(target) for pair in curated):
-        return None
-    return Remedy(
-        "Use lookups, which draft from the chat itself: beside so small a target a draft model "
-        "has little to save.",
-        strategy=LOOKUPS,
+    what = pair.draft_file or "a file"
+    text = (
+        f"Download {what} from {pair.draft_repo}, which was reported to draft for "
+        f"{pair.title}; {checked}."
     )
-
-
-def curated_for(target: ModelCard, curated: Iterable[CuratedPair]) -> list[CuratedPair]:
-    """Return the pairs of the list whose target this model is, the most specific first."""
-    pairs = (pair for pair in curated if pair.kind == "draft" and pair.is_for(target))
-    return sorted(
-        (pair for pair in pairs if pair.vocabulary_checked is not False),
-        key=lambda pair: (-len(pair.target_words), not pair.draft_reference),
-    )
-
-
-def _from_list(target: ModelCard, curated: Sequence[CuratedPair]) -> Remedy | None:
-    for pair in curated_for(target, curated):
-        checked = (
-            "its vocabulary was checked"
-            if pair.vocabulary_checked
-            else "its vocabulary will be checked before anything is downloaded"
-        )
-        what = pair.draft_file or "a file"
-        text = (
-            f"Download {what} from {pair.draft_repo}, which was reported to draft for "
-            f"{pair.title}; {checked}."
-        )
-        return Remedy(text, draft=pair.draft_reference)
-    return None
+    return Remedy(text, draft=pair.draft_reference)
 
 
 def search_for_drafts(target: ModelCard) -> SearchQuery:
@@ -323,15 +271,3 @@ def search_for_drafts(target: ModelCard) -> SearchQuery:
         architecture=target.architecture,
         limit=10,
     )
-
-
-def _from_hub(target: ModelCard, found: Sequence[HubModel]) -> Remedy | None:
-    for model in found:
-        if model.gate == "open" and 0 < model.n_params < target.n_params * LARGEST_RATIO:
-            return Remedy(
-                f"Look at {model.repo} on Hugging Face, the most downloaded small model of the "
-                f"same architecture ({weights(model.n_params)} weights); its vocabulary will be "
-                "checked before anything is downloaded.",
-                draft=f"hf:{model.repo}",
-            )
-    return None
