@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from catalog.made_machines import CPU, GIB, cpu, gpu, integrated
 from catalog.made_models import CARD, SMALL
 from paceline.catalog.card import ModelCard
-from paceline.catalog.memory.plan import fit, plan
+from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -49,13 +49,6 @@ def test_all_goes_to_a_gpu_that_has_room_for_all() -> None:
     assert card.draft.weights == sum(SMALL.layer_bytes) + SMALL.input_bytes
     assert card.target.kv == 4096 * 32 * 2048 * 2
     assert main.target.kv == 0
-
-
-def test_fit_says_what_the_plan_says() -> None:
-    devices = [gpu(4), CPU]
-    found = planned(devices)
-    assert fit(CARD, TARGET, SMALL, DRAFT, devices) == (found.target, found.draft)
-    assert fit(CARD, TARGET, None, None, devices)[1] is None
 
 
 def test_the_draft_model_comes_before_any_layer_of_the_target() -> None:

@@ -55,49 +55,6 @@ AUTO_CTX = 0
 _NOTHING = Share()
 
 
-def fit(
-    target: ModelCard,
-    target_params: ModelParams,
-    draft: ModelCard | None,
-    draft_params: ModelParams | None,
-    devices: Sequence[DeviceInfo],
-    *,
-    measured_target: Measurement | None = None,
-    measured_draft: Measurement | None = None,
-    reclaimable: Mapping[str, int] | None = None,
-) -> tuple[ModelParams, ModelParams | None]:
-    """Return how to load both models, with GPU layers and context decided.
-
-    Args:
-        target: The target.
-        target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
-        draft: The draft model; None: none.
-        draft_params: The same for the draft model.
-        devices: The devices, as reported by the engine.
-        measured_target: A dry run of the target with these parameters, if there was one.
-        measured_draft: The same of the draft model.
-        reclaimable: Bytes that unloading the loaded pair frees, by device name.
-    """
-    loads = loads_of(
-        (target, target_params, measured_target), (draft, draft_params, measured_draft)
-    )
-    pair = fit_loads(*loads, Machine.of(devices, reclaimable or {}))
-    return pair[0].params, pair[1].params if pair[1] else None
-
-
-def loads_of(
-    target: tuple[ModelCard, ModelParams, Measurement | None],
-    draft: tuple[ModelCard | None, ModelParams | None, Measurement | None],
-) -> tuple[Load, Load | None]:
-    """Return the models with how they are to be loaded and what was measured for that."""
-    card, params, measured = target
-    first = Load(card, params, MAX_WIDTH, measured, params, MOST_STATES)
-    other, others_params, others_measured = draft
-    if other is None or others_params is None:
-        return first, None
-    return first, Load(other, others_params, 1, others_measured, others_params)
-
-
 def fit_loads(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None]:
     """Decide for both models; when nothing fits, with the longest possible context."""
 
@@ -175,7 +132,7 @@ def _with_decided_ctx(load: Load, most: int) -> Load:
     """Return the model with its context decided, at most so long."""
     if load.params.n_ctx != AUTO_CTX:
         return load
-    return load.with_params(replace(load.params, n_ctx=min(load.n_ctx, most)))
+    return load.changed(n_ctx=min(load.n_ctx, most))
 
 
 def _place(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None]:
@@ -193,16 +150,13 @@ def _candidates(load: Load, machine: Machine) -> list[Load]:
     params = load.params
     if params.n_gpu_layers != AUTO_LAYERS or not gpus_for(params, machine):
         return [load]
-    ways = [
-        load.with_params(replace(params, n_gpu_layers=n))
-        for n in range(load.card.n_layers + 1, -1, -1)
-    ]
+    ways = [load.changed(n_gpu_layers=n) for n in range(load.card.n_layers + 1, -1, -1)]
     return [*ways, _on_cpu(load, machine)]
 
 
 def _on_cpu(load: Load, machine: Machine) -> Load:
     """Return the model without any GPU, which would compute large batches even for no layer."""
-    return load.with_params(replace(load.params, device=machine.cpu.name, n_gpu_layers=0))
+    return load.changed(device=machine.cpu.name, n_gpu_layers=0)
 
 
 def _gpus_suffice(target: Load, draft: Load | None, machine: Machine) -> bool:
@@ -221,24 +175,34 @@ def plan(
     reclaimable: Mapping[str, int] | None = None,
     head: tuple[ModelCard, Measurement | None] | None = None,
 ) -> MemoryPlan:
-    """Return what a pair takes of each device; the arguments are those of `fit`.
+    """Return what a pair takes of each device, with GPU layers and context decided.
 
-    `head` is the file with the target's MTP head, and a dry run of it; None: none is loaded.
+    Args:
+        target: The target.
+        target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
+        draft: The draft model; None: none.
+        draft_params: The same for the draft model.
+        devices: The devices, as reported by the engine.
+        measured_target: A dry run of the target with these parameters, if there was one.
+        measured_draft: The same of the draft model.
+        reclaimable: Bytes that unloading the loaded pair frees, by device name.
+        head: The file with the target's MTP head, and a dry run of it; None: none is loaded.
     """
     machine = Machine.of(devices, reclaimable or {})
-    wanted = loads_of(
-        (without_heads(target), target_params, measured_target),
-        (draft, draft_params, measured_draft),
-    )
+    card = without_heads(target)
+    wanted = Load(card, target_params, MAX_WIDTH, measured_target, target_params, MOST_STATES)
     if head is not None:
-        wanted = wanted[0].with_head(*head), wanted[1]
-    first, second = fit_loads(*wanted, machine)
+        wanted = wanted.with_head(*head)
+    drafter = None
+    if draft is not None and draft_params is not None:
+        drafter = Load(draft, draft_params, 1, measured_draft, draft_params)
+    first, second = fit_loads(wanted, drafter, machine)
     plans = device_plans(first, second, machine)
     return MemoryPlan(
         devices=plans,
         target=first.params,
         draft=second.params if second else None,
-        remedies=() if all(device.fits for device in plans) else remedies(*wanted, machine),
+        remedies=() if all(device.fits for device in plans) else remedies(wanted, drafter, machine),
         is_measured=measured_target is not None and (second is None or measured_draft is not None),
         going_back=going_back(first, machine, machine.free) if measured_target else None,
         has_head=head is not None,
@@ -265,81 +229,60 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
     """
     found: list[MemoryRemedy] = []
     if saved := _beyond_windows(target, machine):
-        fitted = _fitted(_with_windows(target), draft, machine)
-        if fitted:
-            text = (
-                f"Keep no more than their window in the target's layers that have one: "
-                f"{readable_size(saved)} less. A change far back in a long chat then reads the "
-                "prompt again, and the same text with any strategy is not promised."
-            )
-            found.append(_remedy("windows", text, fitted))
+        text = (
+            f"Keep no more than their window in the target's layers that have one: "
+            f"{readable_size(saved)} less. A change far back in a long chat then reads the "
+            "prompt again, and the same text with any strategy is not promised."
+        )
+        found += _if_fitting("windows", text, target.changed(swa_full=False), draft, machine)
     if target.head is not None:
         target = replace(target, head=None)
-        fitted = _fitted(target, None, machine)
-        if fitted:
-            text = "Draft by lookups alone, without the MTP head."
-            found.append(_remedy("no-head", text, fitted))
+        text = "Draft by lookups alone, without the MTP head."
+        found += _if_fitting("no-head", text, target, None, machine)
     if draft is not None:
         found += _with_draft(target, draft, machine)
-        fitted = _fitted(target, None, machine)
-        if fitted:
-            text = "Draft by lookups alone, without a draft model."
-            found.append(MemoryRemedy("lookups", text, fitted[0].params, None))
+        text = "Draft by lookups alone, without a draft model."
+        found += _if_fitting("lookups", text, target, None, machine)
     return tuple(found) or (_nothing_fits(target, draft, machine),)
 
 
 def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryRemedy]:
-    mild: tuple[tuple[Load | None, Saving, str], ...] = (
-        (_quantised(draft), "draft-cache", f"Keep the draft model's cache in {_QUANTISED}."),
-        (
-            _off_the_gpus(draft, machine),
-            "draft-on-cpu",
-            "Keep the draft model in the CPU's memory.",
-        ),
-    )
-    for changed, saving, text in mild:
-        fitted = changed and _fitted(target, changed, machine)
-        if fitted:
-            yield _remedy(saving, text, fitted)
+    if quantised := _quantised(draft):
+        text = f"Keep the draft model's cache in {_QUANTISED}."
+        yield from _if_fitting("draft-cache", text, target, quantised, machine)
+    if gpus_for(draft.params, machine):
+        text = "Keep the draft model in the CPU's memory."
+        yield from _if_fitting("draft-on-cpu", text, target, _on_cpu(draft, machine), machine)
     n_ctx = _longest(draft, lambda shorter: _fitted(target, shorter, machine) is not None)
     if n_ctx:
-        fitted = _fitted(target, _with_ctx(draft, n_ctx), machine)
-        assert fitted is not None
         text = (
             f"Give the draft model a context of {n_ctx} tokens; of longer chats it knows the end "
             "alone."
         )
-        yield _remedy("draft-context", text, fitted)
+        shorter = draft.changed(n_ctx=n_ctx)
+        yield from _if_fitting("draft-context", text, target, shorter, machine)
     for part in _PARTS:
         smaller = replace(draft, card=_part_of(draft.card, part), measured=None)
         if _fitted(target, smaller, machine):
             size = readable_size(smaller.card.n_bytes)
-            yield MemoryRemedy(
-                "smaller-draft",
-                f"Choose a smaller draft model: one of {size} would fit.",
-                target.params,
-                draft.params,
-            )
+            text = f"Choose a smaller draft model: one of {size} would fit."
+            yield MemoryRemedy("smaller-draft", text, target.params, draft.params)
             break
 
 
-def _remedy(saving: Saving, text: str, fitted: tuple[Load, Load | None]) -> MemoryRemedy:
-    target, draft = fitted
-    return MemoryRemedy(saving, text, target.params, draft.params if draft else None)
+def _if_fitting(
+    saving: Saving, text: str, target: Load, draft: Load | None, machine: Machine
+) -> Iterator[MemoryRemedy]:
+    """Yield the remedy if the pair fits with it."""
+    if fitted := _fitted(target, draft, machine):
+        first, second = fitted
+        yield MemoryRemedy(saving, text, first.params, second.params if second else None)
 
 
 def _fitted(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, Load | None] | None:
     """Return both models as they fit; None when they do not."""
     fitted = fit_loads(target, draft, machine)
     return fitted if fits(*fitted, machine) else None
-
-
-def _with_ctx(load: Load, n_ctx: int) -> Load:
-    return load.with_params(replace(load.params, n_ctx=n_ctx))
-
-
-def _with_layers(load: Load, n_gpu_layers: int) -> Load:
-    return load.with_params(replace(load.params, n_gpu_layers=n_gpu_layers))
 
 
 def _named(device: DevicePlan, machine: Machine) -> str:
@@ -352,15 +295,11 @@ def _longest(load: Load, suits: Callable[[Load], bool]) -> int:
     lengths = shorter_contexts(load.n_ctx)
     if not lengths:
         return 0
-    return first_that(lengths, lambda n: suits(_with_ctx(load, n))) or 0
+    return first_that(lengths, lambda n: suits(load.changed(n_ctx=n))) or 0
 
 
 def _beyond_windows(load: Load, machine: Machine) -> int:
     return sum(share.beyond_windows for share in shares(load, machine, machine.free).values())
-
-
-def _with_windows(load: Load) -> Load:
-    return load.with_params(replace(load.params, swa_full=False))
 
 
 def _quantised(load: Load) -> Load | None:
@@ -368,14 +307,7 @@ def _quantised(load: Load) -> Load | None:
     if not has_plain_cache(load.params):
         return None
     values = load.params.kv_type_v if load.params.flash_attn == "off" else _QUANTISED
-    return load.with_params(replace(load.params, kv_type_k=_QUANTISED, kv_type_v=values))
-
-
-def _off_the_gpus(load: Load, machine: Machine) -> Load | None:
-    """Return the model away from the GPUs; None when it is."""
-    if not gpus_for(load.params, machine):
-        return None
-    return _on_cpu(load, machine)
+    return load.changed(kv_type_k=_QUANTISED, kv_type_v=values)
 
 
 def _part_of(card: ModelCard, n: int) -> ModelCard:
@@ -402,14 +334,14 @@ def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryR
         if device.missing
     )
     ways, chosen = [], target
-    automatic = _with_layers(target, AUTO_LAYERS)
+    automatic = target.changed(n_gpu_layers=AUTO_LAYERS)
     if automatic.params != target.params and _fitted(automatic, None, machine):
         ways.append(FEWER_LAYERS)
         chosen = automatic
     n_ctx = _longest(target, lambda shorter: _fitted(shorter, None, machine) is not None)
     if n_ctx:
         ways.append(a_context_of(n_ctx))
-        chosen = _with_ctx(target, n_ctx) if chosen is target else chosen
+        chosen = target.changed(n_ctx=n_ctx) if chosen is target else chosen
     quantised = _quantised(target)
     if quantised and _fitted(quantised, None, machine):
         ways.append(QUANTISED_CACHE)

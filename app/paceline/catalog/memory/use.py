@@ -23,6 +23,7 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import Measurement, Share
@@ -168,9 +169,10 @@ class Load:
         """Tokens of its context, as the engine chooses them."""
         return n_ctx_of(self.params, self.card)
 
-    def with_params(self, params: ModelParams) -> Load:
-        """Return the same model, loaded otherwise."""
-        return replace(self, params=params, head=self.head and self.head.with_params(params))
+    def changed(self, **params: Any) -> Load:
+        """Return the same model, loaded with these parameters in place of its own."""
+        changed = replace(self.params, **params)
+        return replace(self, params=changed, head=self.head and self.head.changed(**params))
 
     def with_head(self, card: ModelCard, measured: Measurement | None) -> Load:
         """Return the same target with an MTP head, which may be in the same file."""
