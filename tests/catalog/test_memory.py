@@ -9,7 +9,7 @@ import pytest
 
 from catalog.made_machines import CPU, GIB, MIB, cpu, gpu
 from catalog.made_models import CARD, SMALL
-from paceline.catalog.memory.plan import fit, plan
+from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.messages import DeviceInfo, ModelParams
 
@@ -87,8 +87,8 @@ def test_what_the_loaded_pair_gives_back_can_be_taken() -> None:
     full = replace(CPU, free_bytes=2 * GIB)
     assert not planned(full).fits
     assert planned(full, reclaimable={"CPU": 30 * GIB}).fits
-    ours = fit(CARD, TARGET, SMALL, DRAFT, [full], reclaimable={"CPU": 30 * GIB})
-    assert ours == (TARGET, DRAFT)
+    ours = planned(full, reclaimable={"CPU": 30 * GIB})
+    assert (ours.target, ours.draft) == (TARGET, DRAFT)
 
 
 def test_a_plan_says_what_a_loaded_pair_would_give_back() -> None:

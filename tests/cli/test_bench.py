@@ -14,6 +14,7 @@ import pytest
 
 from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline, paceline_process
 from paceline.cli import main
+from paceline.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +115,8 @@ def failing_window(_files: object = ()) -> int:
 
 
 def run_here(*arguments: str | Path) -> int:
-    return main.run(["bench", *map(str, arguments)], failing_window, lambda _path: failing_window())
+    given = ["bench", *map(str, arguments)]
+    return main.run(given, failing_window, lambda _: failing_window(), lambda *_: failing_window())
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_a_prompt_that_does_not_fit_is_told_behind_the_results(
     assert "long by off" in err.splitlines()[-1]
 
 
-def test_the_chart_is_drawn_by_whoever_can(
+def test_the_chart_is_drawn_by_the_function_that_is_given(
     workload: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn: list[tuple[Report, Path]] = []
@@ -179,7 +181,11 @@ def test_the_chart_is_drawn_by_whoever_can(
     assert path == out
     assert report.strategies == ("off", "suffix")
     capsys.readouterr()
-    assert main.run(given, failing_window, lambda _path: failing_window()) == 1
+
+    def cannot(_report: Report, _path: Path) -> int:
+        raise UserError("no-window", "It cannot be drawn.")
+
+    assert main.run(given, failing_window, lambda _path: failing_window(), cannot) == 1
     shown, err = capsys.readouterr()
     assert "suffix" in shown, "the table is printed in any case"
     assert "cannot be drawn" in err

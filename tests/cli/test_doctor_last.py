@@ -121,7 +121,7 @@ def test_a_reply_without_drafts_for_people(tmp_path: Path) -> None:
     assert "draft model: none" in text
     assert "speed: 9.0 tokens/s, nothing drafted" in text
     assert "acceptance: none (0 of 0 drafted tokens)" in text
-    assert text.endswith("No advice: nothing stands out.")
+    assert text.endswith("No advice: nothing stands out.\n")
 
 
 @pytest.mark.parametrize("names", [("plain_tokens_per_s",), ("plain_low", "plain_high")])

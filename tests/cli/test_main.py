@@ -30,6 +30,10 @@ def never_smoke(_out: Path) -> int:
     return never()
 
 
+def no_chart(_report: object, _path: Path) -> int:
+    return never()
+
+
 def test_version() -> None:
     result = paceline_process("--version")
     assert (result.code, result.out, result.err) == (0, f"paceline {__version__}\n", "")
@@ -90,12 +94,12 @@ def test_commands_load_no_qt(arguments: list[str], has_library: bool) -> None:
 
 
 def test_without_arguments_the_window_opens() -> None:
-    assert main.run([], lambda files: 7 + len(files), never_smoke) == 7
+    assert main.run([], lambda files: 7 + len(files), never_smoke, no_chart) == 7
 
 
 def test_files_are_opened_in_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [str(tmp_path / name) for name in ("model.gguf", "chats.json")]
-    assert main.run(names, never, never_smoke) == 2  # they are not there
+    assert main.run(names, never, never_smoke, no_chart) == 2  # they are not there
     assert "model.gguf" in capsys.readouterr().err
     for name in names:
         Path(name).touch()
@@ -105,10 +109,10 @@ def test_files_are_opened_in_the_window(tmp_path: Path, capsys: pytest.CaptureFi
         seen.extend(files)
         return 5
 
-    assert main.run(names, opened, never_smoke) == 5
+    assert main.run(names, opened, never_smoke, no_chart) == 5
     assert seen == [Path(name) for name in names]
-    assert main.run([str(tmp_path)], never, never_smoke) == 2  # a folder
-    assert main.run([names[0], "--json"], never, never_smoke) == 2
+    assert main.run([str(tmp_path)], never, never_smoke, no_chart) == 2  # a folder
+    assert main.run([names[0], "--json"], never, never_smoke, no_chart) == 2
 
 
 def test_the_smoke_test_gets_its_path() -> None:
@@ -118,7 +122,7 @@ def test_the_smoke_test_gets_its_path() -> None:
         seen.append(out)
         return 3
 
-    assert main.run(["--smoke-test", "out.png"], never, smoke) == 3
+    assert main.run(["--smoke-test", "out.png"], never, smoke, no_chart) == 3
     assert seen == [Path("out.png")]
 
 
@@ -141,7 +145,7 @@ def test_errors_become_exit_codes(
         raise error
 
     monkeypatch.setattr("paceline.cli.output.discard_stdout", lambda: None)
-    assert main.run([], fail, never_smoke) == code
+    assert main.run([], fail, never_smoke, no_chart) == code
     assert capsys.readouterr().err == text
 
 
@@ -176,7 +180,7 @@ def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        main.run([], fail, never_smoke)
+        main.run([], fail, never_smoke, no_chart)
 
 
 def test_remarks_go_nowhere_when_stderr_is_closed(

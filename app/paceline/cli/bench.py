@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     DrawChart = Callable[[Report, Path], int]
 
 
-LOAD_ID = "load"
 STDOUT = "-"
 _REPEATS = 3
 _RECOMMEND_REPEATS = 4
@@ -53,50 +52,26 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
 
     with Interrupts() as interrupts:
         paths = Paths.from_environment()
-        request = read_request(args, paths)
-        for note in request.notes:
+        load, plan, notes = read_request(args, paths)
+        for note in notes:
             remark(note)
         in_process = args.host == "process"
-        with loaded_pair(request.load, paths, interrupts, in_process=in_process) as (client, pair):
-            load = request.load
+        with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, pair):
             settings = Pair(load.target, load.draft, mtp=load.mtp)
-            measuring = BenchRun(request.plan, pair.target, pair.draft, settings=settings)
+            measuring = BenchRun(plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
         try:
-            is_drawn = _publish(request, report, draw_chart)
+            is_drawn = _publish(args, report, draw_chart)
         finally:  # what took long to measure is not lost by another output that fails
-            if request.passport:
-                _write_passport(request.passport, report, pair, lambda: interrupts.hit)
+            if args.passport:
+                _write_passport(args.passport, report, pair, lambda: interrupts.hit)
         if interrupts.hit:
             return EXIT_CODE
         return is_drawn or _check(report)
 
 
 # ------------------------------------------------------------------------------------------ options
-
-
-@dataclass(frozen=True, slots=True)
-class BenchRequest:
-    """What to load, what to measure, and where the results go.
-
-    Attributes:
-        load: The pair.
-        plan: The runs.
-        recommends: Whether the best fixed setting is looked for.
-        json: Where the report goes: a file, "-" or nowhere (empty).
-        png: Where the chart goes; None: nowhere.
-        passport: Where the report goes with the hashes of the models; None: nowhere.
-        notes: Sentences about options without an effect.
-    """
-
-    load: LoadPair
-    plan: Plan
-    recommends: bool
-    json: str
-    png: Path | None
-    passport: Path | None = None
-    notes: tuple[str, ...] = ()
 
 
 def add(parser: Parser) -> None:
@@ -160,8 +135,10 @@ def add(parser: Parser) -> None:
     model_options.add_host(output)
 
 
-def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
-    """Return the request that the options make; reads the workloads.
+def read_request(
+    args: argparse.Namespace, folders: Paths
+) -> tuple[LoadPair, Plan, tuple[str, ...]]:
+    """Return what to load, what to measure, and sentences about options without an effect.
 
     Raises:
         UsageError: Options that do not go together.
@@ -171,7 +148,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
     from paceline.bench.report import MAX_RUNS
     from paceline.bench.workload import read_workloads, shipped_workloads
 
-    pair = model_options.read_pair(args)
+    load, notes = model_options.read_pair(args, folders)
     n_repeats = args.repeat or (_RECOMMEND_REPEATS if args.recommend else _REPEATS)
     if args.recommend and n_repeats < 2:
         raise UsageError(
@@ -181,10 +158,10 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
             "Leave --repeat out, or raise it.",
         )
     workloads = read_workloads(args.workload or shipped_workloads())
-    has_head = head_finder(pair, folders, in_process=args.host == "process")
-    strategies = _strategies(args, pair, has_head)
+    has_head = head_finder(load, folders, in_process=args.host == "process")
+    strategies = _strategies(args, load, has_head)
     plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
-    pair = model_options.settle(pair, args, plan.strategies, has_head)
+    load = model_options.settle(load, args, plan.strategies, has_head)
     places = (("--json", _json_path(args)), ("--png", args.png), ("--passport", args.passport))
     for option, path in places:
         _check_place(option, path)
@@ -194,26 +171,11 @@ def read_request(args: argparse.Namespace, folders: Paths) -> BenchRequest:
             f"{plan.n_runs:,} replies are too many for a passport, which holds {MAX_RUNS:,}.",
             "Lower --repeat, or leave workloads or strategies out.",
         )
-    return BenchRequest(
-        LoadPair(
-            LOAD_ID,
-            pair.target,
-            pair.draft,
-            cache_dir=str(folders.cache_dir),
-            kernels=pair.kernels,
-            mtp=pair.mtp,
-        ),
-        plan,
-        args.recommend,
-        args.json or "",
-        args.png,
-        args.passport,
-        pair.notes,
-    )
+    return load, plan, notes
 
 
 def _strategies(
-    args: argparse.Namespace, pair: model_options.Pair, has_head: Callable[[], bool]
+    args: argparse.Namespace, load: LoadPair, has_head: Callable[[], bool]
 ) -> tuple[str, ...]:
     if args.strategies is not None:
         names = [name.strip() for name in args.strategies.split(",")]
@@ -222,7 +184,7 @@ def _strategies(
                 "usage", "A strategy in --strategies is empty.", "Write off,draft, for example."
             )
         return tuple(names)
-    model = "draft" if pair.draft is not None else "mtp" if has_head() else ""
+    model = "draft" if load.draft is not None else "mtp" if has_head() else ""
     if args.recommend:
         from paceline.bench.recommend import sweep
 
@@ -315,21 +277,21 @@ class Driver:
 # ------------------------------------------------------------------------------------------ results
 
 
-def _publish(request: BenchRequest, report: Report, draw_chart: DrawChart) -> int:
+def _publish(args: argparse.Namespace, report: Report, draw_chart: DrawChart) -> int:
     """Write table, file and picture; the table comes first, since the others can fail."""
     from paceline.bench.recommend import recommend
     from paceline.cli import bench_text
 
-    found = recommend(report) if request.recommends else None
+    found = recommend(report) if args.recommend else None
     results = Results()
-    if request.json != STDOUT:
+    if args.json != STDOUT:
         results.write(bench_text.report_text(report, found))
     elif report.workloads:
         results.write(_as_json(report, found))
-    if request.json and request.json != STDOUT:
-        _write(Path(request.json), _as_json(report, found), "--json")
+    if args.json and args.json != STDOUT:
+        _write(Path(args.json), _as_json(report, found), "--json")
     results.check()
-    return draw_chart(report, request.png) if request.png and report.workloads else 0
+    return draw_chart(report, args.png) if args.png and report.workloads else 0
 
 
 def _write(path: Path, text: str, option: str) -> None:

@@ -7,7 +7,6 @@ load the model; here its vocabulary is enough.
 from __future__ import annotations
 
 import io
-import json
 import os
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 
 from paceline.cli.chat_run import FILE_NAME
-from paceline.cli.output import Progress, Results, remark
+from paceline.cli.output import Progress, as_json, print_result, remark
 from paceline.cli.usage import UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
@@ -113,15 +112,13 @@ def run(args: argparse.Namespace) -> int:
             text = _merge(args.files, args.out)
         case "stats":
             report = _stats(args.file, args.texts, args.model)
-            text = _as_json(report) if args.json else _as_text(report)
+            text = as_json(report) if args.json else _as_text(report)
         case "clear":
             cleared = _clear(Paths.from_environment())
-            text = _as_json(cleared) if args.json else _cleared_as_text(cleared)
+            text = as_json(cleared) if args.json else _cleared_as_text(cleared)
         case other:
             assert_never(other)
-    results = Results()
-    results.write(text + "\n")
-    results.check()
+    print_result(text if text.endswith("\n") else f"{text}\n")
     return 0
 
 
@@ -295,10 +292,6 @@ def _as_text(report: dict[str, Any]) -> str:
 
 def _percent(share: float | None) -> str:
     return "nothing drafted" if share is None else f"{100 * share:.1f} %"
-
-
-def _as_json(report: dict[str, Any]) -> str:
-    return json.dumps(report, indent=2, ensure_ascii=False)
 
 
 # -------------------------------------------------------------------------------------------- clear

@@ -11,18 +11,16 @@ decoding; null: none is enough. ``kernels`` is as in the figures of `paceline ch
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paceline.cli import model_options
-from paceline.cli.loading import TurnError, loaded_pair
-from paceline.cli.output import Interrupts, Progress, Results, in_columns, remark
+from paceline.cli.loading import TurnError, carried_out, loaded_pair
+from paceline.cli.output import Interrupts, Progress, as_json, in_columns, print_result, remark
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.figures import by_kind
-from paceline.hosting.exit_reasons import DIED
-from paceline.messages import Calibrate, Calibrated, EngineDied, LoadPair, SamenessChanged
+from paceline.messages import Calibrate, Calibrated, SamenessChanged
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -32,10 +30,9 @@ if TYPE_CHECKING:
     from paceline.cli.usage import Parser
     from paceline.figures import Sameness
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Event, ModelInfo, PairLoaded, WidthCost
+    from paceline.messages import ModelInfo, PairLoaded, WidthCost
 
 
-_LOAD_ID = "load"
 _ID = "calibrate"
 _SHOWN = 4
 """The width that the conclusion speaks of: drafts of three tokens."""
@@ -62,26 +59,14 @@ def run(args: argparse.Namespace) -> int:
     """
     with Interrupts() as interrupts:
         paths = Paths.from_environment()
-        pair = model_options.read_pair(args)
-        for note in pair.notes:
+        load, notes = model_options.read_pair(args, paths)
+        for note in notes:
             remark(note)
-        load = LoadPair(
-            _LOAD_ID,
-            pair.target,
-            pair.draft,
-            cache_dir=str(paths.cache_dir),
-            kernels=pair.kernels,
-            mtp=pair.mtp,
-        )
         in_process = args.host == "process"
         with loaded_pair(load, paths, interrupts, in_process=in_process) as (client, loaded):
             answer, sameness = measure(client, interrupts)
     report = as_object(args, loaded, answer, sameness or loaded.sameness)
-    results = Results()
-    results.write(
-        json.dumps(report, indent=2, ensure_ascii=False) + "\n" if args.json else as_text(report)
-    )
-    results.check()
+    print_result(as_json(report) if args.json else as_text(report))
     return 0
 
 
@@ -94,25 +79,18 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
     Raises:
         UserError: It could not be, or Ctrl+C was pressed.
     """
-    answers: list[Event] = []
-
     progress = Progress()
-    client.set_listener(answers.append)
-    interrupts.when_hit(lambda: client.cancel(_ID))
     progress.show("Measuring what steps cost")
     try:
-        if not interrupts.hit:
-            client.submit(Calibrate(_ID))
+        events = carried_out(client, Calibrate(_ID), _ID, interrupts)
     finally:
         progress.clear()
     if interrupts.hit:
         raise TurnError("cancelled", "Stopped before everything was measured.")
     sameness: Sameness | None = None
-    for event in answers:
+    for event in events:
         if isinstance(event, SamenessChanged):
             sameness = event.sameness
-        if isinstance(event, EngineDied):
-            raise TurnError(DIED, event.reason, event.hint)
         if isinstance(event, Calibrated):
             if event.problem:
                 raise UserError("not-calibrated", event.problem)

@@ -28,7 +28,6 @@ from paceline.errors import UserError
 from paceline.files import open_ordinary
 from paceline.messages import (
     ChatMessage,
-    EarlierReply,
     LoadPair,
     LogitBias,
     Prompting,
@@ -41,10 +40,7 @@ from paceline.paths import Paths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paceline.cli.model_options import Pair
 
-
-LOAD_ID = "load"
 TURN_ID = "turn"
 LOOKUP_CACHE_USER = "ngram-cache"
 """The drafter that reads the file of --lookup-cache."""
@@ -309,28 +305,23 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     from paceline.engine.draft.strategy import read_strategy
 
     _check_prompt(args)
-    pair = model_options.read_pair(args)
-    pair = _settle_strategy(args, pair, folders)
+    load, notes = model_options.read_pair(args, folders)
+    load, more = _settle_strategy(args, load, folders)
     sampling = _read_sampling(args)
+    earlier = _read_json(args.earlier, "an earlier reply", read_earlier)
+    replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
     return ChatRequest(
-        load=LoadPair(
-            LOAD_ID,
-            pair.target,
-            pair.draft,
-            cache_dir=str(folders.cache_dir),
+        load=replace(
+            load,
             lookup_cache=_lookup_cache(args),
             exact=args.exact,
-            kernels=pair.kernels,
-            translating=Translating(
-                tuple((ours, theirs) for ours, theirs in args.spec_replace), args.spec_bridge
-            ),
-            mtp=pair.mtp,
+            translating=Translating(replacing, args.spec_bridge),
         ),
         turn=StartTurn(
             turn_id=TURN_ID,
             messages=_messages(args),
             prompt=args.prompt if args.raw else None,
-            prompt_tokens=(read_tokens(args.prompt_tokens) if args.prompt_tokens else None),
+            prompt_tokens=_read_json(args.prompt_tokens, "a list of token ids", read_token_ids),
             sampling=sampling,
             strategy=read_strategy(args.strategy),
             max_tokens=args.max_tokens,
@@ -339,10 +330,10 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             ignore_eog=args.ignore_eog,
             remember=args.remember,
             prompting=_prompting(args),
-            earlier=_earlier(args.earlier),
+            earlier=() if earlier is None else (earlier,),
         ),
         strategy=args.strategy,
-        notes=pair.notes,
+        notes=(*notes, *more),
         kept_dir=folders.data_dir if args.remember else None,
     )
 
@@ -390,12 +381,14 @@ def _prompting(args: argparse.Namespace) -> Prompting:
     return Prompting(source, args.think)
 
 
-def _settle_strategy(args: argparse.Namespace, pair: Pair, paths: Paths) -> Pair:
-    """Check the strategy; return the pair without a drafter that is not needed."""
+def _settle_strategy(
+    args: argparse.Namespace, load: LoadPair, paths: Paths
+) -> tuple[LoadPair, tuple[str, ...]]:
+    """Check the strategy; return the load without a drafter that is not needed, and notes."""
     from paceline.engine.draft.strategy import parse_strategy
 
-    has_head = head_finder(pair, paths, in_process=args.host == "process")
-    pair = model_options.settle(pair, args, [args.strategy], has_head)
+    has_head = head_finder(load, paths, in_process=args.host == "process")
+    load = model_options.settle(load, args, [args.strategy], has_head)
     parsed = parse_strategy(args.strategy)
     users = [info.id for info, _ in parsed.members(has_grammar=False, has_earlier=True)]
     given = (("--lookup-cache", args.lookup_cache, LOOKUP_CACHE_USER),
@@ -405,7 +398,7 @@ def _settle_strategy(args: argparse.Namespace, pair: Pair, paths: Paths) -> Pair
         for option, value, user in given
         if value and user not in users
     )
-    return replace(pair, notes=(*pair.notes, *notes))
+    return load, tuple(notes)
 
 
 def _lookup_cache(args: argparse.Namespace) -> str:
@@ -421,16 +414,11 @@ def _lookup_cache(args: argparse.Namespace) -> str:
     return str(path.absolute())
 
 
-def _earlier(path: Path | None) -> tuple[EarlierReply, ...]:
-    return () if path is None else (_read_json(path, "an earlier reply", read_earlier),)
-
-
 def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
-    if args.messages:
-        messages = read_messages(args.messages)
-    elif args.prompt is not None and not args.raw:
+    messages = _read_json(args.messages, "a list of messages", read_conversation)
+    if args.prompt is not None and not args.raw:
         messages = (ChatMessage("user", args.prompt),)
-    else:
+    if messages is None:
         return ()
     if args.system is None:
         return messages
@@ -476,27 +464,15 @@ def _read_sampling(args: argparse.Namespace) -> SamplingParams:
 # -------------------------------------------------------------------------------------------- files
 
 
-def read_messages(path: Path) -> tuple[ChatMessage, ...]:
-    """Return the conversation in a file: a list of {"role", "content"}, the last from the user.
+def _read_json(path: Path | None, what: str, check: Callable[[object, str], _T]) -> _T | None:
+    """Return what a JSON file says; None: no file is given.
 
     Raises:
-        UsageError: The content is not that.
-        UserError: The file cannot be read.
+        UsageError: It does not say that.
+        UserError: It cannot be read.
     """
-    return _read_json(path, "a list of messages", read_conversation)
-
-
-def read_tokens(path: Path) -> tuple[int, ...]:
-    """Return the token ids in a file: a list of integers.
-
-    Raises:
-        UsageError: The content is not that.
-        UserError: The file cannot be read.
-    """
-    return _read_json(path, "a list of token ids", read_token_ids)
-
-
-def _read_json(path: Path, what: str, check: Callable[[object, str], _T]) -> _T:
+    if path is None:
+        return None
     raw = _read_file(path, MAX_PROMPT_BYTES, f"Give a JSON file with {what}.")
     try:
         data = json.loads(raw.decode("utf-8-sig"))

@@ -33,7 +33,7 @@ import logging
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
@@ -121,8 +121,7 @@ class ChatRun:
 
     def run(self) -> int:
         """Load, generate, close; returns the exit code."""
-        for note in self._request.notes:
-            remark(note)
+        self._tell(self._request.notes)
         self._client.set_listener(self._on_event)
         self._interrupts.when_hit(self._cancel)
         try:
@@ -217,11 +216,16 @@ class ChatRun:
 # ----------------------------------------------------------------------------------------- printers
 
 
-class Printer(Protocol):
+class Printer:
     """Shows what happens in a turn; failures are printed by `main`, in the same way for both."""
 
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._progress = Progress()
+
     def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
-        """A load or a prefill goes on."""
+        """A load or a prefill goes on: shown while stderr is a terminal."""
+        self._progress.show(_progress_text(event))
 
     def started(self, event: TurnStarted) -> None:
         """The reply is about to begin."""
@@ -237,32 +241,25 @@ class Printer(Protocol):
 
     def close(self) -> None:
         """The turn is over, finished or failed."""
+        self._progress.clear()
 
 
-class TextPrinter:
-    """The reply as it grows on stdout, its figures in one line on stderr."""
+class TextPrinter(Printer):
+    """The reply as it grows on stdout, its figures in one line on stderr.
+
+    The text begins with what its prompt opened, for people to see.
+    """
 
     def __init__(self, results: Results) -> None:
-        self._results = results
-        self._progress = Progress()
+        super().__init__(results)
         self._decisions = Mix()
         self._n_printed = 0
-
-    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
-        """Show it while stderr is a terminal."""
-        self._progress.show(_progress_text(event))
-
-    def started(self, event: TurnStarted) -> None:
-        """Show nothing: the text begins with what its prompt opened, for people to see."""
 
     def step(self, event: StepCommitted) -> None:
         """Print what the reply gained."""
         self._progress.clear()
         self._decisions.add(event)
         self._print(event.text)
-
-    def control(self, event: ControlReported) -> None:
-        """Show nothing: the last line sums the decisions up."""
 
     def finished(self, event: TurnFinished) -> None:
         """Print the rest of the text and the figures."""
@@ -275,7 +272,7 @@ class TextPrinter:
 
     def close(self) -> None:
         """End the line that a failed turn left open."""
-        self._progress.clear()
+        super().close()
         if self._n_printed:
             self._results.write("\n")
 
@@ -284,18 +281,11 @@ class TextPrinter:
         self._results.write(text)
 
 
-class JsonPrinter:
+class JsonPrinter(Printer):
     """One JSON object per step, and one for the finished reply."""
 
-    def __init__(self, results: Results) -> None:
-        self._results = results
-        self._progress = Progress()
-        self._control: ControlReported | None = None
-        self._n_opening = self._n_left = 0
-
-    def progress(self, event: LoadProgressed | PrefillProgressed) -> None:
-        """Show it while stderr is a terminal."""
-        self._progress.show(_progress_text(event))
+    _control: ControlReported | None = None
+    _n_opening = _n_left = 0
 
     def started(self, event: TurnStarted) -> None:
         """Leave out of the text what is no token's, so that it is that of `tokens`."""
@@ -317,10 +307,6 @@ class JsonPrinter:
         self._progress.clear()
         event = replace(event, text=event.text[self._n_opening :])
         self._results.write(json_line(finished_object(event, self._control)))
-
-    def close(self) -> None:
-        """Take the progress line away."""
-        self._progress.clear()
 
 
 def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
@@ -430,6 +416,9 @@ def step_object(event: StepCommitted) -> dict[str, Any]:
 
 def finished_object(event: TurnFinished, control: ControlReported | None = None) -> dict[str, Any]:
     """Return the object that ends a reply; `control` is what Auto knows by then."""
+    known = dataclasses.asdict(control) if control else None
+    if known:
+        del known["turn_id"]
     return {
         "event": "finished",
         "text": event.text,
@@ -438,7 +427,7 @@ def finished_object(event: TurnFinished, control: ControlReported | None = None)
         "seed": event.seed,
         "strategy": event.strategy,
         "stats": stats_object(event.stats),
-        "control": _control_object(control) if control else None,
+        "control": known,
     }
 
 
@@ -454,12 +443,6 @@ def stats_object(figures: TurnStats) -> dict[str, Any]:
     data["kernels"] = by_kind(figures.kernels)
     if figures.kept is not None:
         data["kept"]["share"] = figures.kept.share
-    return data
-
-
-def _control_object(report: ControlReported) -> dict[str, Any]:
-    data = dataclasses.asdict(report)
-    del data["turn_id"]
     return data
 
 

@@ -33,7 +33,7 @@ from paceline.cli import known_problems
 from paceline.cli.chat_run import stats_object
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, read_kernels
-from paceline.cli.output import Progress, Results, remark
+from paceline.cli.output import Progress, as_json, print_result, remark
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     if args.build_kernels:
         return build_kernels(args)
     if args.passport:
-        text = passport(args.passport, as_json=args.json)
+        text = passport(args.passport, is_json=args.json)
     else:
         if args.last:
             report = collect_last(paths.Paths.from_environment().data_dir)
@@ -105,10 +105,8 @@ def run(args: argparse.Namespace) -> int:
             if wish == "own":
                 _insist(paths.Paths.from_environment())
             report, in_words = collect(wish), as_text
-        text = json.dumps(report, indent=2, ensure_ascii=False) if args.json else in_words(report)
-    results = Results()
-    results.write(text + "\n")
-    results.check()
+        text = as_json(report) if args.json else in_words(report)
+    print_result(text)
     return 0
 
 
@@ -161,7 +159,7 @@ def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
     }
 
 
-def passport(file: Path, *, as_json: bool) -> str:
+def passport(file: Path, *, is_json: bool) -> str:
     """Return the report in a file, for people or as the JSON that it is.
 
     Raises:
@@ -171,9 +169,9 @@ def passport(file: Path, *, as_json: bool) -> str:
     from paceline.cli.bench_text import passport_text
 
     report = read_passport(file)
-    if as_json:
-        return json.dumps(to_json(report), indent=2, ensure_ascii=False)
-    return passport_text(report).rstrip("\n")
+    if is_json:
+        return as_json(to_json(report))
+    return passport_text(report)
 
 
 def _version(distribution: str) -> str | None:
@@ -339,7 +337,7 @@ def as_text(report: dict[str, Any]) -> str:
     lines.append("")
     for problem in report["problems"]:
         lines += [f"problem: {problem['text']}", f"  remedy: {problem['remedy']}"]
-    return "\n".join([*lines, *([] if report["problems"] else ["No known problems."])])
+    return "\n".join([*lines, *([] if report["problems"] else ["No known problems."]), ""])
 
 
 def _process_line(process: dict[str, Any]) -> str:
@@ -425,7 +423,9 @@ def last_as_text(report: dict[str, Any]) -> str:
     lines.append("")
     for advice in report["advice"]:
         lines += [f"advice: {advice['text']}", f"  reason: {advice['reason']}"]
-    return "\n".join([*lines, *([] if report["advice"] else ["No advice: nothing stands out."])])
+    return "\n".join(
+        [*lines, *([] if report["advice"] else ["No advice: nothing stands out."]), ""]
+    )
 
 
 def _last_speed(stats: dict[str, Any], speedup: dict[str, float] | None) -> list[str]:
@@ -490,9 +490,7 @@ def build_kernels(args: argparse.Namespace) -> int:
     _forget_failures(cache_dir)
     words = "The kernels are built" if is_built else "The installation has the kernels already"
     found = {"library": str(library), "built": is_built}
-    results = Results()
-    results.write((json.dumps(found) if args.json else f"{words}: {library}") + "\n")
-    results.check()
+    print_result((json.dumps(found) if args.json else f"{words}: {library}") + "\n")
     return 0
 
 

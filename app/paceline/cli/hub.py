@@ -22,7 +22,15 @@ from paceline.catalog.hub.listing import recommended
 from paceline.catalog.hub.references import is_repo
 from paceline.catalog.hub.values import SearchQuery
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
-from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, in_columns, remark
+from paceline.cli.output import (
+    EXIT_CODE,
+    Interrupts,
+    Progress,
+    as_json,
+    in_columns,
+    print_result,
+    remark,
+)
 from paceline.cli.usage import UsageError, whole_number
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
@@ -110,35 +118,33 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UserError: It cannot be done.
     """
-    if args.action == "download":
-        return _download(args)
+    actions = {"search": _search, "files": _files, "download": _download}
     with Interrupts() as interrupts:
         hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ))
-        is_searching = args.action == "search"
         try:
-            text = (_search if is_searching else _files)(hub, args, lambda: interrupts.hit)
+            text = actions[args.action](hub, args, lambda: interrupts.hit)
         except HubError as error:
-            if error.code == "stopped":
-                return EXIT_CODE
-            raise
-        results = Results()
-        results.write(text)
-        results.check()
-        return 0
+            if error.code != "stopped":
+                raise
+            text = None
+    if text is None:
+        return EXIT_CODE
+    print_result(text)
+    return 0
 
 
 # ------------------------------------------------------------------------------------ search, files
 
 
-def _search(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str:
+def _search(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
     query = SearchQuery(args.query, args.sort, args.license, limit=args.limit)
     models = list(hub.search(query, is_stopped))
     if not models:
         remark("Nothing was found. Try fewer words, or without a licence.")
-    return _as_json([as_object(m) for m in models]) if args.json else models_as_text(models)
+    return as_json([as_object(m) for m in models]) if args.json else models_as_text(models)
 
 
-def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str:
+def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
     page = hub.repository(checked_repo(args.repo), is_stopped=is_stopped)
     best = recommended(page.choices, psutil.virtual_memory().available)
     rows = [choice_as_object(page, each, best) for each in (*page.choices, *page.sidecars)]
@@ -146,7 +152,7 @@ def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -
         remark(f"{page.model.repo} has no models in GGUF format.")
     if not page.has_access:
         remark(f"{page.model.repo} is only for those who asked for it. Ask on {page.url}.")
-    return _as_json(rows) if args.json else choices_as_text(rows)
+    return as_json(rows) if args.json else choices_as_text(rows)
 
 
 def checked_repo(text: str) -> str:
@@ -243,47 +249,31 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
     return in_columns(rows, right=(1,))
 
 
-def _as_json(rows: Sequence[dict[str, Any]]) -> str:
-    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-
-
 # ----------------------------------------------------------------------------------------- download
 
 
-def _download(args: argparse.Namespace) -> int:
-    """Carry out the command; returns the exit code.
+def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
+    """Download, and return what is printed; None: it was stopped, and what has arrived is kept.
 
     Raises:
         UserError: The file cannot be had; what has arrived is kept.
     """
     from paceline.catalog.download.journal import DownloadRequest
     from paceline.catalog.fetching import download_folder
-    from paceline.catalog.hub.client import Hub, is_offline
 
     checked_repo(args.repo)
     paths = Paths.from_environment()
-    with Interrupts() as interrupts:
-        hub = Hub(endpoint=args.endpoint, offline=is_offline(os.environ))
-        try:
-            files = _files_to_fetch(hub, args, lambda: interrupts.hit)
-        except UserError as error:
-            if error.code == "stopped":
-                return EXIT_CODE
-            raise
-        for sidecar in filter(None, map(sidecar_in_path, files[:1])):
-            remark(sidecar.sentence)
-        models = paths.data_dir / "models"
-        folder = args.dest or download_folder(models, args.repo, files[0])
-        request = DownloadRequest(args.repo, files, args.revision, str(folder))
-        state = _fetch(hub, request, paths.data_dir / "downloads", lambda: interrupts.hit)
+    files = _files_to_fetch(hub, args, is_stopped)
+    for sidecar in filter(None, map(sidecar_in_path, files[:1])):
+        remark(sidecar.sentence)
+    folder = args.dest or download_folder(paths.models_dir, args.repo, files[0])
+    request = DownloadRequest(args.repo, files, args.revision, str(folder))
+    state = _fetch(hub, request, paths.data_dir / "downloads", is_stopped)
     if state.status != "done":
         remark(_kept(state))
-        return EXIT_CODE
-    results = Results()
+        return None
     said = {"path": state.path, "n_bytes": state.n_total, "sha256": state.sha256}
-    results.write((json.dumps(said) if args.json else state.path) + "\n")
-    results.check()
-    return 0
+    return (json.dumps(said) if args.json else state.path) + "\n"
 
 
 def _files_to_fetch(

@@ -25,6 +25,7 @@ from paceline.engine.model.model_file import check_model_file
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import (
+    Command,
     DescribeEngine,
     EngineDescribed,
     EngineDied,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from paceline.catalog.card import ModelCard
     from paceline.catalog.memory.values import MemoryPlan
     from paceline.catalog.models import Models
-    from paceline.cli.model_options import Pair
     from paceline.cli.output import Interrupts
     from paceline.hosting.client import EngineClient
     from paceline.messages import DeviceInfo, LoadPair
@@ -127,32 +127,58 @@ def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
 
 
 def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
-    ends: list[Event] = []
     progress = Progress()
 
     def hear(event: Event) -> None:
-        if interrupts.hit:  # it may have come when there was nothing to cancel yet
-            client.cancel(load.request_id)
         if isinstance(event, LoadProgressed):
             progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
-        elif isinstance(event, PairLoaded | LoadFailed | EngineDied):
-            ends.append(event)
 
-    client.set_listener(hear)
-    interrupts.when_hit(lambda: client.cancel(load.request_id))
     try:
-        if not interrupts.hit:
-            client.submit(load)
+        for event in carried_out(client, load, load.request_id, interrupts, hear):
+            if isinstance(event, PairLoaded):
+                return event
+            if isinstance(event, LoadFailed):
+                raise TurnError(event.code, event.message, event.hint)
     finally:
         progress.clear()
-    for event in ends:
-        if isinstance(event, PairLoaded):
-            return event
-        if isinstance(event, LoadFailed):
-            raise TurnError(event.code, event.message, event.hint)
+    raise StoppedError("cancelled", "Stopped before the model was loaded.")
+
+
+def carried_out(
+    client: EngineClient,
+    command: Command,
+    request_id: str,
+    interrupts: Interrupts,
+    hear: Callable[[Event], None] = lambda _: None,
+) -> list[Event]:
+    """Let a client carry out a command, unless Ctrl+C was pressed; return its events.
+
+    Args:
+        client: Its listener is set.
+        command: The command.
+        request_id: What Ctrl+C cancels.
+        interrupts: Tells of Ctrl+C.
+        hear: Gets every event at once.
+
+    Raises:
+        TurnError: The engine died.
+    """
+    events: list[Event] = []
+
+    def on_event(event: Event) -> None:
+        if interrupts.hit:  # it may have come when there was nothing to cancel yet
+            client.cancel(request_id)
+        hear(event)
+        events.append(event)
+
+    client.set_listener(on_event)
+    interrupts.when_hit(lambda: client.cancel(request_id))
+    if not interrupts.hit:
+        client.submit(command)
+    for event in events:
         if isinstance(event, EngineDied):
             raise TurnError(DIED, event.reason, event.hint)
-    raise StoppedError("cancelled", "Stopped before the model was loaded.")
+    return events
 
 
 # -------------------------------------------------------------------------------------------- files
@@ -223,22 +249,22 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
         reporter.close()
 
 
-def head_finder(pair: Pair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
+def head_finder(load: LoadPair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
     """Return what says whether a pair has an MTP head to draft with; its header is read once.
 
     Of a file that cannot be read, which the load will say, it says yes. `in_process` as in
     `with_local_files`.
     """
-    return cache(partial(_has_head, pair, paths, in_process=in_process))
+    return cache(partial(_has_head, load, paths, in_process=in_process))
 
 
-def _has_head(pair: Pair, paths: Paths, *, in_process: bool) -> bool:
-    if pair.draft is not None or pair.mtp == "off":
+def _has_head(load: LoadPair, paths: Paths, *, in_process: bool) -> bool:
+    if load.draft is not None or load.mtp == "off":
         return False
-    if pair.mtp != "auto":
+    if load.mtp != "auto":
         return True
     try:
-        return _card_of(pair.target.path, paths, in_process=in_process).n_heads > 0
+        return _card_of(load.target.path, paths, in_process=in_process).n_heads > 0
     except UserError:
         return True
 

@@ -6,7 +6,7 @@ import importlib
 import os
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from paceline import __version__
 from paceline.cli.usage import Parser
@@ -84,25 +84,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def no_chart(report: Report, path: Path) -> NoReturn:
-    """Refuse to draw; the default where the caller gives no function that draws.
-
-    Raises:
-        UserError: Always.
-    """
-    del report
-    raise UserError(
-        "no-chart",
-        f"The chart {path} cannot be drawn: this program has no window.",
-        "Write the report by --json instead.",
-    )
-
-
 def run(
     arguments: Sequence[str],
     open_window: Callable[[Sequence[Path]], int],
     smoke_test: Callable[[Path], int],
-    draw_chart: DrawChart = no_chart,
+    draw_chart: DrawChart,
 ) -> int:
     """Carry out a command line; returns the exit code.
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import argparse
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from paceline import paths
 from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
 from paceline.errors import UserError
-from paceline.messages import KernelWish, ModelParams
+from paceline.messages import KernelWish, LoadPair, ModelParams
+from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
 if TYPE_CHECKING:
@@ -42,20 +42,8 @@ _FIELDS = {
     "kv_type_v": "kv_type{}_v",
 }
 """Fields of `ModelParams` and their options; the braces take nothing or "_draft"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The models to load; `notes` are sentences about options without an effect.
-
-    `mtp` is that of `LoadPair`.
-    """
-
-    target: ModelParams
-    draft: ModelParams | None
-    mtp: str = "auto"
-    kernels: KernelWish = "auto"
-    notes: tuple[str, ...] = ()
+_SHARED = ("split_mode", "tensor_split", "main_gpu")
+"""Those that hold for both models."""
 
 
 def add_options(parser: Parser) -> None:
@@ -235,8 +223,8 @@ def _proportions(text: str) -> tuple[float, ...]:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def read_pair(args: argparse.Namespace) -> Pair:
-    """Return the pair that the options ask for.
+def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple[str, ...]]:
+    """Return the load that the options ask for, and sentences about options without an effect.
 
     Raises:
         UsageError: A name that cannot be a file, or two drafters.
@@ -248,17 +236,18 @@ def read_pair(args: argparse.Namespace) -> Pair:
         check_name(option, name)
     target, draft, mtp = args.target, args.draft, read_mtp(args)
     if target is None:
-        demo_target, demo_draft = paths.demo_pair()
+        demo_target, demo_draft = demo_pair()
         target = str(demo_target)
         draft = str(demo_draft) if draft is None and mtp in NO_FILE else draft
-    notes = () if draft is not None else tuple(_notes_without_draft(args))
-    return Pair(
-        target=read_params(target, args, ""),
-        draft=None if draft is None else read_params(draft, args, "_draft"),
-        mtp=mtp,
+    load = LoadPair(
+        "load",
+        read_params(target, args, ""),
+        None if draft is None else read_params(draft, args, "_draft"),
+        cache_dir=str(folders.cache_dir),
         kernels=kernels,
-        notes=notes,
+        mtp=mtp,
     )
+    return load, () if draft is not None else tuple(_notes_without_draft(args))
 
 
 def read_mtp(args: argparse.Namespace) -> str:
@@ -283,15 +272,15 @@ def read_mtp(args: argparse.Namespace) -> str:
 
 
 def settle(
-    pair: Pair,
+    load: LoadPair,
     args: argparse.Namespace,
     strategies: Iterable[str],
     has_head: Callable[[], bool],
-) -> Pair:
-    """Return the pair without a drafter that no strategy uses, unless it was asked for.
+) -> LoadPair:
+    """Return the load without a drafter that no strategy uses, unless it was asked for.
 
     Args:
-        pair: From `read_pair`.
+        load: From `read_pair`.
         args: The options.
         strategies: What is to draft.
         has_head: Asked where a strategy needs one; see `loading.head_finder`.
@@ -305,7 +294,7 @@ def settle(
     for strategy in strategies:
         parsed = parse_strategy(strategy)
         is_used = is_used or parsed.uses_model
-        if parsed.needs == "draft" and pair.draft is None:
+        if parsed.needs == "draft" and load.draft is None:
             raise UsageError(
                 "no-draft-model",
                 f"The strategy {strategy} needs a draft model.",
@@ -319,9 +308,9 @@ def settle(
                 "draft model; or choose another strategy.",
             )
     if is_used:
-        return pair
-    draft = None if args.draft is None else pair.draft
-    return replace(pair, draft=draft, mtp="off" if pair.mtp == "auto" else pair.mtp)
+        return load
+    draft = None if args.draft is None else load.draft
+    return replace(load, draft=draft, mtp="off" if load.mtp == "auto" else load.mtp)
 
 
 def check_name(option: str, name: str | None) -> None:
@@ -358,18 +347,12 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
         path=_absolute(path),
         flash_attn=args.flash_attn,
         **given,
-        **read_placement(args),
+        **{name: value for name in _SHARED if (value := getattr(args, name)) is not None},
     )
 
 
 def _absolute(path: str) -> str:
     return path if is_reference(path) else str(Path(path).absolute())
-
-
-def read_placement(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of `ModelParams` that hold for both models, as far as they are given."""
-    fields = ("split_mode", "tensor_split", "main_gpu")
-    return {name: value for name in fields if (value := getattr(args, name)) is not None}
 
 
 def read_kernels(args: argparse.Namespace) -> KernelWish:

@@ -10,7 +10,6 @@ not known is null. A drafter that is no model of its own has ``{"kind", "model"}
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 from paceline import sizes
 from paceline.catalog.sidecar import HEAD_INSIDE
 from paceline.cli.loading import open_models
-from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, in_columns, remark
+from paceline.cli.output import (
+    EXIT_CODE,
+    Interrupts,
+    Progress,
+    as_json,
+    in_columns,
+    print_result,
+    remark,
+)
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 from paceline.sizes import readable_size
@@ -77,9 +84,7 @@ def run(args: argparse.Namespace) -> int:
         if interrupts.hit:
             return EXIT_CODE
         entries.sort(key=_order)
-        results = Results()
-        results.write(_as_json(entries) if args.json else _as_table(entries))
-        results.check()
+        print_result(as_json([*map(_record, entries)]) if args.json else _as_table(entries))
         if not entries:
             remark("No models were found. Name a folder that has some by --folder DIR.")
         return 0
@@ -106,10 +111,6 @@ def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
 
 def _order(entry: LibraryEntry) -> tuple[str, str]:
     return entry.file.name.casefold(), str(entry.file.path)
-
-
-def _as_json(entries: list[LibraryEntry]) -> str:
-    return json.dumps([_record(entry) for entry in entries], indent=2, ensure_ascii=False) + "\n"
 
 
 def _record(entry: LibraryEntry) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -22,7 +23,7 @@ from paceline.sizes import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """What could move the cursor or recolour a terminal; a model's text must not do that."""
@@ -65,6 +66,22 @@ class Results:
                 f"The results cannot be written ({self.error.strerror}).",
                 "Make room on the disk, or write to another place.",
             )
+
+
+def print_result(text: str) -> None:
+    """Write a whole result to stdout.
+
+    Raises:
+        UserError: It could not be written; see `Results.check`.
+    """
+    results = Results()
+    results.write(text)
+    results.check()
+
+
+def as_json(data: object) -> str:
+    """Return JSON for people and programs; ends with a line break."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def use_utf8() -> None:
@@ -170,12 +187,7 @@ class Interrupts:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._old_handler)
         if self.hit:
             # Python takes its handlers down before itself: another Ctrl+C would kill it then.

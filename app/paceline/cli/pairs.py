@@ -14,7 +14,6 @@ failure; where it works by translation between two tokenizers, the first reason 
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ from paceline.cli.model_options import (
     read_mtp,
     read_params,
 )
-from paceline.cli.output import Interrupts, Results, in_columns, remark
+from paceline.cli.output import Interrupts, as_json, in_columns, print_result, remark
 from paceline.cli.usage import UsageError
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
@@ -108,9 +107,7 @@ def run(args: argparse.Namespace) -> int:
             raise
         finally:
             models.close()
-    results = Results()
-    results.write(text + "\n")
-    results.check()
+    print_result(text)
     return 0
 
 
@@ -139,7 +136,7 @@ def _check(args: argparse.Namespace, models: Models, is_stopped: Callable[[], bo
     elif engine is not None:
         plan = models.plan(target, draft, engine.devices, is_stopped=is_stopped, mtp=mtp)
     if args.json:
-        return json.dumps(_as_object(verdict, plan, target.path), indent=2, ensure_ascii=False)
+        return as_json(_as_object(verdict, plan, target.path))
     return _as_text(verdict, plan, args.target)
 
 
@@ -187,7 +184,7 @@ def _as_text(verdict: Verdict, plan: MemoryPlan | None, target: str) -> str:
         lines += ["", f"Memory of {what} ({how}):", _table(plan).rstrip()]
         lines += [f"  {remedy.text}" for remedy in plan.remedies[:1]]
         lines += ["", plan.going_back.sentence] if plan.going_back else []
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _summary(verdict: Verdict) -> str:
@@ -216,8 +213,8 @@ def _table(plan: MemoryPlan) -> str:
 def _list(args: argparse.Namespace, models: Models) -> str:
     here = [(pair, models.is_here(pair)) for pair in models.curated]
     if args.json:
-        return json.dumps([_pair_object(*row) for row in here], indent=2, ensure_ascii=False)
-    return "\n\n".join(_pair_text(*row) for row in here)
+        return as_json([_pair_object(*row) for row in here])
+    return "\n\n".join(_pair_text(*row) for row in here) + "\n"
 
 
 def _pair_object(pair: CuratedPair, here: tuple[bool, bool]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.chat.prompt import is_unicode
-from paceline.cli.output import Results
+from paceline.cli.output import print_result
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ class UsageError(UserError):
     """The command line cannot be understood, or asks for something that does not exist."""
 
     exit_code = 2
-
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
-        super().__init__(code, message, hint)
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -66,9 +63,7 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help or the version; unlike the original, tell it when that fails."""
         del file
-        results = Results()
-        results.write(message)
-        results.check()
+        print_result(message)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
