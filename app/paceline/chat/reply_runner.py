@@ -105,6 +105,7 @@ class ReplyRunner:
     Attributes:
         listener: Is told of the reply.
         engine_version: llama-cpp-python's version; empty until known.
+        active: The reply that is under way.
 
     Args:
         client: Where commands go.
@@ -135,15 +136,10 @@ class ReplyRunner:
         self._options = options
         self._fingerprint_of = fingerprint_of
         self._clock = clock
-        self._active: Reply | None = None
+        self.active: Reply | None = None
         self._is_submitted = self._is_recorded = False
         self._like: TurnOptions | None = None
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
-
-    @property
-    def active(self) -> Reply | None:
-        """The reply that is under way."""
-        return self._active
 
     # ------------------------------------------------------------------------------ starting
 
@@ -197,7 +193,7 @@ class ReplyRunner:
             before = self._conversations.full_reply(continued.message_id)
             reply.go_on_after(continued.content, before)
         reply.earlier = self._versions(replaced or continued, reply.options.settings)
-        self._active, self._is_submitted = reply, False
+        self.active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
         self._conversations.add_reply(reply)
@@ -271,7 +267,7 @@ class ReplyRunner:
 
     def stop(self) -> None:
         """Stop the reply that is under way; its text so far stays."""
-        reply = self._active
+        reply = self.active
         if reply is None or reply.stopping:
             return
         reply.stopping = True
@@ -284,12 +280,12 @@ class ReplyRunner:
 
     def tune(self, strategy: Strategy) -> bool:
         """Change the strategy from the next step on; False when no reply is under way."""
-        if self._active is None:
+        if self.active is None:
             return False
         if self._is_submitted:
-            self._client.submit(Tune(self._active.turn_id, strategy))
+            self._client.submit(Tune(self.active.turn_id, strategy))
         else:
-            self._active.strategy = strategy_text(strategy)  # until the options are asked for again
+            self.active.strategy = strategy_text(strategy)  # until the options are asked for again
         return True
 
     def end(self) -> None:
@@ -297,7 +293,7 @@ class ReplyRunner:
 
         One that its user did not stop is marked as cut by the program's end.
         """
-        reply = self._active
+        reply = self.active
         if reply is None:
             return
         if reply.stopping:
@@ -310,7 +306,7 @@ class ReplyRunner:
 
     def on_pair_event(self, event: LoadProgressed | PairLoaded | LoadFailed | Unloaded) -> None:
         """Submit the reply that waits for the models, or fail it; `pair` has taken the event."""
-        reply = self._active
+        reply = self.active
         if reply is None or self._is_submitted:
             return
         state = self._pair.state
@@ -327,7 +323,7 @@ class ReplyRunner:
 
     def on_death(self, death: EngineDied) -> None:
         """Fail the reply, or hand it to the next engine; `pair` has taken the event."""
-        reply = self._active
+        reply = self.active
         if reply is None or self._is_recorded:
             return
         may_wait = reply.status == "waiting" and not (reply.stopping or reply.waits_again)
@@ -340,7 +336,7 @@ class ReplyRunner:
 
     def on_turn_event(self, event: TurnEvent) -> None:
         """Take an event of a turn; those of other turns are dropped."""
-        reply = self._active
+        reply = self.active
         if reply is None or not self._is_submitted or event.turn_id != reply.turn_id:
             return
         reply.grow(event, self._clock())
@@ -373,7 +369,7 @@ class ReplyRunner:
         reply.status = status
         if self._is_submitted:
             self._note_models(reply)  # fingerprints may have become known meanwhile
-        self._active, self._is_submitted = None, False
+        self.active, self._is_submitted = None, False
         self._conversations.end_run(reply)
         if self.listener is not None:
             self.listener.conversations_changed()

@@ -154,6 +154,7 @@ class ChatSession:
     Attributes:
         conversations: To read from; changes go through the session, which tells its listener.
         stored_texts: Hands what is stored to the engine; nothing before its limit is set.
+        later: How far `bring_up_to_date` is; None: it is not at work.
     """
 
     def __init__(
@@ -193,7 +194,7 @@ class ChatSession:
             client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock
         )
         self._listener: SessionListener | None = None
-        self._later: LaterTurns | None = None
+        self.later: LaterTurns | None = None
         self._observers: list[Callable[[Event], None]] = []
 
     @property
@@ -210,11 +211,6 @@ class ChatSession:
     def active(self) -> Reply | None:
         """The reply that is under way."""
         return self._runner.active
-
-    @property
-    def later(self) -> LaterTurns | None:
-        """How far `bring_up_to_date` is; None: it is not at work."""
-        return self._later
 
     def set_listener(self, listener: SessionListener | None) -> None:
         """Tell `listener` from now on what changes."""
@@ -417,13 +413,13 @@ class ChatSession:
         n_questions = n_before + sum(message.role == "user" for message in turns)
         question, *after = turns
         question_id = self._add_question(question.content, question.attachments)
-        self._later = LaterTurns(question_id, n_questions, n_before + 1)
+        self.later = LaterTurns(question_id, n_questions, n_before + 1)
         replaced = next((m for m in after[:1] if m.role == "assistant"), None)
         self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=True)
 
     def _go_on_later(self) -> None:
         """Ask the next question where the last one was answered; otherwise it is over."""
-        later = self._later
+        later = self.later
         if later is None or self.active is not None:
             return
         turns: tuple[Message, ...] = ()
@@ -432,7 +428,7 @@ class ChatSession:
             last = self.conversations.reply_of(leaf.message_id)
             if last is not None and last.status == "finished" and last.reason != "cancelled":
                 turns = later_turns(self.current)
-        self._later = None
+        self.later = None
         if turns:
             self._ask_later(turns, later.n_asked)
 

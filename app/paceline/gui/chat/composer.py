@@ -237,7 +237,12 @@ class HeldBack(QWidget):
 
 
 class Composer(QFrame):
-    """The field, the files, a hint and the button."""
+    """The field, the files, a hint and the button.
+
+    Attributes:
+        edit: The field.
+        button: The button that sends or stops.
+    """
 
     message_submitted = Signal(str, object)
     """The text and its files, a tuple of `Attachment`; one of both may be empty."""
@@ -252,18 +257,18 @@ class Composer(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._is_busy = False
         self._obstacle = ""
-        self._edit = ComposerEdit()
-        self._edit.set_hint(self.tr("Ask anything. Enter sends, Shift+Enter makes a new line."))
-        self._edit.setAccessibleName(self.tr("Message"))
-        self._edit.send_requested.connect(self._on_send)
-        self._edit.stop_requested.connect(self._on_stop)
-        self._edit.focus_changed.connect(self._on_focus_changed)
-        self._edit.large_text_pasted.connect(self._on_large_paste)
-        self._edit.textChanged.connect(self._update)
+        self.edit = ComposerEdit()
+        self.edit.set_hint(self.tr("Ask anything. Enter sends, Shift+Enter makes a new line."))
+        self.edit.setAccessibleName(self.tr("Message"))
+        self.edit.send_requested.connect(self._on_send)
+        self.edit.stop_requested.connect(self._on_stop)
+        self.edit.focus_changed.connect(self._on_focus_changed)
+        self.edit.large_text_pasted.connect(self._on_large_paste)
+        self.edit.textChanged.connect(self._update)
         self._pasted = ""
         self.files = DraftAttachments()
         self.files.changed.connect(self._on_files_changed)
-        self.files.emptied.connect(self._edit.setFocus)
+        self.files.emptied.connect(self.edit.setFocus)
         self.offer = QPushButton()
         self.offer.setProperty("kind", "link")
         self.offer.clicked.connect(self._on_attach_pasted)
@@ -273,17 +278,17 @@ class Composer(QFrame):
         self._hint_label = text_label()
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.meter = ContextMeter()
-        self._button = QPushButton()
-        self._button.setMinimumWidth(84)
-        self._button.clicked.connect(self._on_clicked)
-        self.setFocusProxy(self._edit)
+        self.button = QPushButton()
+        self.button.setMinimumWidth(84)
+        self.button.clicked.connect(self._on_clicked)
+        self.setFocusProxy(self.edit)
 
         self._foot = row = row_of(
-            self.attach, self.meter, (self._hint_label, 1), self._button, spacing=8
+            self.attach, self.meter, (self._hint_label, 1), self.button, spacing=8
         )
         self._rows = column_of(
             self.files,
-            self._edit,
+            self.edit,
             (self.offer, 0, Qt.AlignmentFlag.AlignLeft),
             self.held,
             row,
@@ -307,17 +312,7 @@ class Composer(QFrame):
     @property
     def text(self) -> str:
         """What is written so far."""
-        return self._edit.toPlainText()
-
-    @property
-    def edit(self) -> ComposerEdit:
-        """The field."""
-        return self._edit
-
-    @property
-    def button(self) -> QPushButton:
-        """The button that sends or stops."""
-        return self._button
+        return self.edit.toPlainText()
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
@@ -345,8 +340,8 @@ class Composer(QFrame):
 
     def set_text(self, text: str) -> None:
         """Put a text into the field, e.g. a message to be edited."""
-        self._edit.setPlainText(text)
-        self._edit.moveCursor(self._edit.textCursor().MoveOperation.End)
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """While a reply is generated, the button stops it."""
@@ -365,7 +360,7 @@ class Composer(QFrame):
             had_focus = self.held.button.hasFocus()
             self.held.say(words, button)
             if had_focus and not button:
-                self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+                self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
             self._update()
 
     @Slot(object)
@@ -380,20 +375,20 @@ class Composer(QFrame):
     def _update(self) -> None:
         """Make button and hint say what is possible."""
         kind = "stop" if self._is_busy else "primary"
-        if self._button.property("kind") != kind:
-            self._button.setProperty("kind", kind)
-            restyle(self._button)
+        if self.button.property("kind") != kind:
+            self.button.setProperty("kind", kind)
+            restyle(self.button)
         if self._is_busy:
-            self._button.setText(self.tr("■ Stop"))
-            self._button.setAccessibleName(self.tr("Stop the reply"))
-            self._button.setToolTip(self.tr("Stop the reply (Esc)"))
-            self._button.setEnabled(True)
+            self.button.setText(self.tr("■ Stop"))
+            self.button.setAccessibleName(self.tr("Stop the reply"))
+            self.button.setToolTip(self.tr("Stop the reply (Esc)"))
+            self.button.setEnabled(True)
         else:
-            self._button.setText(self.tr("Send"))
-            self._button.setAccessibleName(self.tr("Send the message"))
+            self.button.setText(self.tr("Send"))
+            self.button.setAccessibleName(self.tr("Send the message"))
             why = self._obstacle or self.held.label.text()
-            self._button.setToolTip(why or self.tr("Send the message (Enter)"))
-            self._button.setEnabled(self.can_send)
+            self.button.setToolTip(why or self.tr("Send the message (Enter)"))
+            self.button.setEnabled(self.can_send)
         if self._pasted and self._pasted not in self.text:
             self._pasted = ""
         self.offer.setVisible(bool(self._pasted))
@@ -429,7 +424,7 @@ class Composer(QFrame):
         if not self.can_send:
             return
         text, files = self.text, self.attachments
-        self._edit.clear()
+        self.edit.clear()
         self.files.set_attachments(())
         self.message_submitted.emit(text, files)
 
@@ -464,4 +459,4 @@ class Composer(QFrame):
         rest = self.text.replace(text, "", 1)
         self.files.add([pasted(text, self.attachments)])
         self.set_text(rest)
-        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)

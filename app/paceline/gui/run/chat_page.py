@@ -130,36 +130,35 @@ def _row(
 
 
 class ReplyList(QAbstractListModel):
-    """The rows for a view; the words are for those who hear them."""
+    """The rows for a view; the words are for those who hear them.
+
+    Attributes:
+        rows: All rows.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: tuple[ReplyRow, ...] = ()
+        self.rows: tuple[ReplyRow, ...] = ()
         self.fastest = 0.0
         """The longest bar, in tokens per second"""
-
-    @property
-    def rows(self) -> tuple[ReplyRow, ...]:
-        """All rows."""
-        return self._rows
 
     def set_rows(self, rows: Iterable[ReplyRow]) -> None:
         """Show these replies."""
         self.beginResetModel()
-        self._rows = tuple(rows)
-        speeds = [v for r in self._rows for v in (r.tokens_per_s, r.plain_tokens_per_s) if v]
+        self.rows = tuple(rows)
+        speeds = [v for r in self.rows for v in (r.tokens_per_s, r.plain_tokens_per_s) if v]
         self.fastest = max(speeds, default=0.0)
         self.endResetModel()
 
     def rowCount(self, parent: Index | None = None) -> int:
         """How many replies there are."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """One reply."""
-        if not index.isValid() or not 0 <= index.row() < len(self._rows):
+        if not index.isValid() or not 0 <= index.row() < len(self.rows):
             return None
-        row = self._rows[index.row()]
+        row = self.rows[index.row()]
         if role == ROW_ROLE:
             return row
         if role == int(Qt.ItemDataRole.DisplayRole):

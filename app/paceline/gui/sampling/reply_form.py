@@ -330,13 +330,17 @@ _REMOVES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 
 
 class StopField(QWidget):
-    """At most 16 strings of 1 to 200 characters."""
+    """At most 16 strings of 1 to 200 characters.
+
+    Attributes:
+        stops: What ends a reply.
+    """
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._stops: tuple[str, ...] = ()
+        self.stops: tuple[str, ...] = ()
         self.chips: list[QToolButton] = []
         label = text_label(self.tr("Stop strings"), "muted")
         self.field = QLineEdit()
@@ -363,18 +367,13 @@ class StopField(QWidget):
         column_of(label, self.field, self.problem, self._row, on=self, margins=0, spacing=4)
         self._make_chips()
 
-    @property
-    def stops(self) -> tuple[str, ...]:
-        """What ends a reply."""
-        return self._stops
-
     def show_stops(self, stops: tuple[str, ...]) -> None:
         """Show these without emitting a signal; what is half typed is dropped."""
         with QSignalBlocker(self.field):
             self.field.clear()
         self._say("")
-        if stops != self._stops:
-            self._stops = stops
+        if stops != self.stops:
+            self.stops = stops
             self._make_chips()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -399,18 +398,18 @@ class StopField(QWidget):
         if not stop:
             return
         try:
-            check_stops((*self._stops, stop))
+            check_stops((*self.stops, stop))
         except UserError as error:
             self._say(str(error))
             return
-        self._stops = (*self._stops, stop)
+        self.stops = (*self.stops, stop)
         self.field.clear()
         self._say("")
         self._make_chips()
         self.changed.emit()
 
     def _remove(self, at: int) -> None:
-        self._stops = (*self._stops[:at], *self._stops[at + 1 :])
+        self.stops = (*self.stops[:at], *self.stops[at + 1 :])
         self._make_chips()
         following: QWidget = self.chips[min(at, len(self.chips) - 1)] if self.chips else self.field
         following.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -424,7 +423,7 @@ class StopField(QWidget):
             chip.deleteLater()
         self.chips = []
         before: QWidget = self.field
-        for stop in self._stops:
+        for stop in self.stops:
             shown = shown_stop(stop)
             chip = QToolButton()
             chip.setProperty("kind", "stop_chip")

@@ -132,6 +132,8 @@ class CurrentDevices(QObject):
 
     Attributes:
         planner: Plans memory on these devices; None without models.
+        description: What the engine said of itself last; None: nothing yet.
+        room: The newest state of the devices.
     """
 
     changed = Signal(object)
@@ -162,39 +164,29 @@ class CurrentDevices(QObject):
         self._holder = holder
         self.planner = RoomPlanner(models) if models is not None else None
         self._main_memory = main_memory
-        self._description: EngineDescribed | None = None
+        self.description: EngineDescribed | None = None
         self._n_free = 0
         self._held: Pair | None = None
         self._held_on_gpus: Pair | None = None
-        self._room = Room()
+        self.room = Room()
         self._is_asked = self._is_dead = self._is_loading = False
         self._again = QTimer(self, interval=LOOK_EVERY_MS)
         self._again.timeout.connect(self._on_time)
 
     @property
-    def description(self) -> EngineDescribed | None:
-        """What the engine said of itself last; None: nothing yet."""
-        return self._description
-
-    @property
-    def room(self) -> Room:
-        """The newest state of the devices."""
-        return self._room
-
-    @property
     def n_free(self) -> int:
         """Bytes that a pair may take, all devices together; 0: not known."""
-        return self.planner.n_free(self._room) if self.planner is not None else self._room.n_free
+        return self.planner.n_free(self.room) if self.planner is not None else self.room.n_free
 
     def look(self) -> Room:
         """Return what is known to be free without waiting; `changed` reports the rest later."""
-        if self._description is not None and not self._is_loading:
+        if self.description is not None and not self._is_loading:
             self._look_at_main_memory()
             self._tell()
-            if self._description.supports_gpu and not (self._is_asked or self._is_dead):
+            if self.description.supports_gpu and not (self._is_asked or self._is_dead):
                 self._is_asked = True
                 self._describe()
-        return self._room
+        return self.room
 
     def watch(self, *, is_watched: bool) -> None:
         """Start to look now and then every few seconds, or stop it."""
@@ -208,7 +200,7 @@ class CurrentDevices(QObject):
     def show_engine(self, description: EngineDescribed) -> None:
         """Take over the engine's answer."""
         self._is_asked = False
-        self._description = description
+        self.description = description
         self._held_on_gpus = self._holder.held
         if not self._is_loading:
             self._look_at_main_memory()
@@ -229,23 +221,23 @@ class CurrentDevices(QObject):
         self._n_free, self._held = self._main_memory(), self._holder.held
 
     def _tell(self) -> None:
-        devices = self._description.devices if self._description is not None else ()
+        devices = self.description.devices if self.description is not None else ()
         free = [self._n_free if each.kind == "cpu" else each.free_bytes for each in devices]
         holders = [
             (each.name, self._held if each.kind == "cpu" else self._held_on_gpus)
             for each in devices
         ]
-        known = {each.name: each.free_bytes for each in self._room.devices}
+        known = {each.name: each.free_bytes for each in self.room.devices}
         room = Room(
             tuple(replace(d, free_bytes=n) for d, n in zip(devices, free, strict=True)),
             tuple((name, pair) for name, pair in holders if pair is not None),
         )
         if (
-            room.holders != self._room.holders
+            room.holders != self.room.holders
             or known.keys() != {each.name for each in devices}
             or any(abs(d.free_bytes - known[d.name]) >= STEP_BYTES for d in room.devices)
         ):
-            self._room = room
+            self.room = room
             self.changed.emit(room)
 
     @Slot()

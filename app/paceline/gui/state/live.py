@@ -30,7 +30,11 @@ TICKS_PER_REFRESH = 3
 
 
 class LiveFigures(QObject):
-    """The metrics of the reply that is shown, and when to draw them again."""
+    """The metrics of the reply that is shown, and when to draw them again.
+
+    Attributes:
+        reply: The reply whose figures these are.
+    """
 
     refreshed = Signal()
     """All figures are to be drawn."""
@@ -48,15 +52,10 @@ class LiveFigures(QObject):
         """The loaded models, as the engine described them."""
         self._verdict: Verdict | None = None
         self._n_news = 0
-        self._reply: Reply | None = None
+        self.reply: Reply | None = None
         self._n_ticks = 0
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self._on_tick)
-
-    @property
-    def reply(self) -> Reply | None:
-        """The reply whose figures these are."""
-        return self._reply
 
     @property
     def is_running(self) -> bool:
@@ -66,13 +65,13 @@ class LiveFigures(QObject):
     @property
     def plain_tokens_per_s(self) -> float | None:
         """What plain decoding would give, by the reply's own figures; None: not known."""
-        stats = self._reply.stats if self._reply is not None else None
+        stats = self.reply.stats if self.reply is not None else None
         return stats.plain_tokens_per_s if stats is not None else None
 
     @property
     def headline(self) -> Headline:
         """The large figures."""
-        reply = self._reply
+        reply = self.reply
         if reply is None:
             return Headline()
         used = [name for name in self.metrics.tallies if name != grammar_drafter.INFO.id]
@@ -87,7 +86,7 @@ class LiveFigures(QObject):
 
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a reply; None: there is none."""
-        self._reply = reply
+        self.reply = reply
         self.metrics.clear()
         self.decisions.clear()
         self._verdict = None
@@ -127,7 +126,7 @@ class LiveFigures(QObject):
 
     def _is_about(self, report: ControlReported) -> bool:
         """Whether it is about the shown reply; benchmarks have turns of their own."""
-        return self._reply is not None and report.turn_id == self._reply.turn_id
+        return self.reply is not None and report.turn_id == self.reply.turn_id
 
     def _refresh(self) -> None:
         self._judge()
@@ -135,7 +134,7 @@ class LiveFigures(QObject):
 
     def _judge(self) -> None:
         """Change the sentence about Auto where its meaning changed."""
-        reply = self._reply
+        reply = self.reply
         if reply is None or not self.decisions.whole.n_steps:
             return
         now = judge(

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 class PairModel(QObject):
-    """A `PairListener` that keeps the last state and tells of every change."""
+    """A `PairListener` that keeps the last state and tells of every change.
+
+    Attributes:
+        state: How the pair stands now.
+    """
 
     changed = Signal(object)
     """PairState"""
@@ -25,19 +29,14 @@ class PairModel(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._state = PairState()
+        self.state = PairState()
         self._is_writing = False
         self._names: dict[str, str] = {}
 
     @property
-    def state(self) -> PairState:
-        """How the pair stands now."""
-        return self._state
-
-    @property
     def waits_for_reply(self) -> bool:
         """Whether a load waits until the reply under way is written."""
-        state = self._state
+        state = self.state
         return state.status == "loading" and not state.has_begun and self._is_writing
 
     def set_writing(self, is_writing: bool) -> None:  # noqa: FBT001
@@ -45,12 +44,12 @@ class PairModel(QObject):
         if is_writing == self._is_writing:
             return
         self._is_writing = is_writing
-        if self._state.status == "loading" and not self._state.has_begun:
-            self.changed.emit(self._state)
+        if self.state.status == "loading" and not self.state.has_begun:
+            self.changed.emit(self.state)
 
     def pair_changed(self, state: PairState) -> None:
         """Keep the state, learn the models' names, and tell."""
-        self._state = state
+        self.state = state
         if state.pair is not None:
             self._learn_name(state.target, state.pair.target)
             self._learn_name(state.draft, state.pair.draft)
@@ -58,7 +57,7 @@ class PairModel(QObject):
 
     def sameness_changed(self, state: PairState) -> None:
         """Keep the state, in which `sameness` is new, and tell."""
-        self._state = state
+        self.state = state
         self.sameness_found.emit(state)
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
@@ -68,14 +67,14 @@ class PairModel(QObject):
     @property
     def target_name(self) -> str:
         """A name for the target, loaded or not; empty when there is none."""
-        pair = self._state.pair
-        return self._name(self._state.target, pair.target if pair else None)
+        pair = self.state.pair
+        return self._name(self.state.target, pair.target if pair else None)
 
     @property
     def draft_name(self) -> str:
         """A name for the draft model; empty when there is none."""
-        pair = self._state.pair
-        return self._name(self._state.draft, pair.draft if pair else None)
+        pair = self.state.pair
+        return self._name(self.state.draft, pair.draft if pair else None)
 
     def _learn_name(self, info: ModelInfo | None, params: ModelParams | None) -> None:
         if info is not None and info.name and params is not None:

@@ -27,7 +27,11 @@ _logger = logging.getLogger(__name__)
 
 
 class SettingsStore(QObject):
-    """Holds a frozen `Settings`, and writes it to its file a moment after the last change."""
+    """Holds a frozen `Settings`, and writes it to its file a moment after the last change.
+
+    Attributes:
+        settings: All of them.
+    """
 
     changed = Signal(str)
     """The field of this name has another value"""
@@ -37,20 +41,15 @@ class SettingsStore(QObject):
 
     def __init__(self, settings: Settings, file: Path, parent: QObject) -> None:
         super().__init__(parent)
-        self._settings = settings
+        self.settings = settings
         self._file = file
         self._each: dict[str, Setting] = {}
         self._save_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._save_soon.timeout.connect(self.save)
 
-    @property
-    def settings(self) -> Settings:
-        """All of them."""
-        return self._settings
-
     def value(self, name: str) -> Any:
         """Return the value of a field of `Settings`."""
-        return getattr(self._settings, name)
+        return getattr(self.settings, name)
 
     def set(self, name: str, value: Any) -> None:
         """Change one field; see `update`."""
@@ -62,12 +61,12 @@ class SettingsStore(QObject):
         Raises:
             ValueError: A value is out of range; nothing has changed then.
         """
-        new = replace(self._settings, **values)
+        new = replace(self.settings, **values)
         changed = [name for name in values if getattr(new, name) != self.value(name)]
         if not changed:
             return
         check_settings(new)
-        self._settings = new
+        self.settings = new
         self.save_soon()
         for name in changed:
             self.changed.emit(name)
@@ -89,7 +88,7 @@ class SettingsStore(QObject):
         self.saving.emit()
         self._save_soon.stop()
         try:
-            save_settings(self._file, self._settings)
+            save_settings(self._file, self.settings)
         except OSError as error:
             _logger.warning("the settings are not saved: %s", error)
 

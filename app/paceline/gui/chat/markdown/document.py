@@ -89,6 +89,7 @@ class MarkdownDocument:
         marks: What is to be painted below the text.
         spans: Where drafters' tokens stand in the document.
         changed_from: The document position from which the last write changed something.
+        source: The Markdown that is shown.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class MarkdownDocument:
         FormulaObjects(document, self._map.formulas)
         self._awaited: set[str] = set()
         self._live_code = LiveCode()
-        self._raw = self._source = ""
+        self._raw = self.source = ""
         self._is_final = False
         self._is_literal = False
         self._reset()
@@ -130,11 +131,6 @@ class MarkdownDocument:
         self._growth: Growth = "none"
         self._fence = ""
         self._plain_from: int | None = None
-
-    @property
-    def source(self) -> str:
-        """The Markdown that is shown."""
-        return self._source
 
     @property
     def plain_text(self) -> str:
@@ -200,18 +196,18 @@ class MarkdownDocument:
         if self._is_final or self._plain_from is not None:
             cursor = self._end()
             cursor.beginEditBlock()
-            self._build_rest(cursor, split_at_caps(self._source))
+            self._build_rest(cursor, split_at_caps(self.source))
             cursor.endEditBlock()
             self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
         else:
             self._growth = "none"
-            self.write(self._source)
+            self.write(self.source)
         return True
 
     def renew(self) -> None:
         """Build everything again in the colours and the size in force."""
         self._formats = Formats(is_muted=self._is_muted)
-        source, self._source = self._source, ""
+        source, self.source = self.source, ""
         if self._is_final:
             self.finish(source)
         else:
@@ -234,31 +230,31 @@ class MarkdownDocument:
     def place_of(self, start: int, end: int) -> Span | None:
         """Where characters of the reply stand that were found; None: they are not shown here."""
         start, end = start - self.base, end - self.base
-        if start < 0 or end > len(self._source):
+        if start < 0 or end > len(self.source):
             return None
         return Span(*self._map.place_of(start, end), "lookup")
 
     def restart(self, base: int) -> None:
         """Forget what is shown; what is written next begins at this place of the reply."""
         self.base = base
-        self._source = ""
+        self.source = ""
         self._is_final = False
         self._reset()
 
     def write(self, source: str) -> None:
         """Show a text that begins with the one shown so far; cheap, to be called while it grows."""
         source = self._cleaned(source)
-        if not source.startswith(self._source):
+        if not source.startswith(self.source):
             self.restart(self.base)
-        last_line = self._source[self._source.rfind("\n") + 1 :]
-        added = source[len(self._source) :]
+        last_line = self.source[self.source.rfind("\n") + 1 :]
+        added = source[len(self.source) :]
         can_grow = (
             not self._is_final
             and not _outgrows(source)
             and len(last_line) + len(added) <= MAX_LINE_CHARS
             and can_append(self._growth, added, last_line, self._fence)
         )
-        self._source = source
+        self.source = source
         self._is_final = False
         cursor = self._end()
         cursor.beginEditBlock()
@@ -281,8 +277,8 @@ class MarkdownDocument:
         length.
         """
         before, self._raw = self._raw, raw
-        if self._source and len(before) == len(self._source) and raw.startswith(before):
-            return self._source + raw[len(before) :].translate(_CLEAN)
+        if self.source and len(before) == len(self.source) and raw.startswith(before):
+            return self.source + raw[len(before) :].translate(_CLEAN)
         return raw.translate(_CLEAN)
 
     def _spans(self, n_before: int = 0) -> list[Span]:
@@ -290,9 +286,9 @@ class MarkdownDocument:
 
     def write_plain(self, text: str) -> None:
         """Show a text as it is, without any markup."""
-        self._source = text.translate(_CLEAN)
+        self.source = text.translate(_CLEAN)
         self._is_literal = True
-        self.finish(self._source)
+        self.finish(self.source)
 
     def finish(self, source: str) -> None:
         """Show the final text; one that was written piece by piece needs its end alone."""
@@ -305,7 +301,7 @@ class MarkdownDocument:
         if self._can_finish_tail(source):
             self._finish_tail(source)
             return
-        self._source = source
+        self.source = source
         self._is_final = True
         self._reset()
         cursor = QTextCursor(self._document)
@@ -313,11 +309,11 @@ class MarkdownDocument:
         self.changed_from = 0
         _cut_off(cursor, 0)
         builder = Builder(cursor, self._formats, self._map, self.marks, is_final=True)
-        end = 0 if self._is_literal else split_at_caps(self._source)
-        builder.set_source(self._source[:end], 0)
-        builder.build(self._parser.parse(self._source[:end]))
-        if end < len(self._source):
-            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        end = 0 if self._is_literal else split_at_caps(self.source)
+        builder.set_source(self.source[:end], 0)
+        builder.build(self._parser.parse(self.source[:end]))
+        if end < len(self.source):
+            builder.plain(self.source[end:MAX_SHOWN_CHARS], end)
         self._awaited = builder.awaited
         cursor.endEditBlock()
         self.spans[:] = self._spans()
@@ -340,10 +336,10 @@ class MarkdownDocument:
 
     def _goes_on_to(self, source: str) -> bool:
         """Whether nothing that comes late can change a closed block: a link's definition would."""
-        return source.startswith(self._source) and _DEFINITION.search(source) is None
+        return source.startswith(self.source) and _DEFINITION.search(source) is None
 
     def _finish_tail(self, source: str) -> None:
-        self._source, self._is_final = source, True
+        self.source, self._is_final = source, True
         cursor = self._end()
         cursor.beginEditBlock()
         self._build_rest(cursor, split_at_caps(source))
@@ -364,11 +360,11 @@ class MarkdownDocument:
             closed.previous,
             is_final=True,
         )
-        tail = self._source[closed.offset : end]
+        tail = self.source[closed.offset : end]
         builder.set_source(tail, closed.offset)
         builder.build(self._parser.parse(tail))
-        if end < len(self._source):
-            builder.plain(self._source[end:MAX_SHOWN_CHARS], end)
+        if end < len(self.source):
+            builder.plain(self.source[end:MAX_SHOWN_CHARS], end)
         self._awaited = builder.awaited
 
     def _cut_off_open(self, cursor: QTextCursor) -> None:
@@ -383,8 +379,8 @@ class MarkdownDocument:
         """Add text after what is plain already."""
         self.changed_from = cursor.position()
         builder = Builder(cursor, self._formats, self._map, self.marks, is_fresh=False)
-        builder.plain(self._source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
-        self._shown = len(self._source)
+        builder.plain(self.source[self._shown : MAX_SHOWN_CHARS], self._shown, is_new=False)
+        self._shown = len(self.source)
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self._document)
@@ -394,10 +390,10 @@ class MarkdownDocument:
     def _grow(self, cursor: QTextCursor) -> None:
         """Add text to the paragraph or the code at the end."""
         # The newline at the end of open code is not shown before something follows it.
-        end = len(self._source)
-        if self._growth == "code" and self._source.endswith("\n"):
+        end = len(self.source)
+        if self._growth == "code" and self.source.endswith("\n"):
             end -= 1
-        text = self._source[self._shown : end]
+        text = self.source[self._shown : end]
         is_code = self._growth == "code"
         position = self.changed_from = cursor.position()
         if is_code:
@@ -427,7 +423,7 @@ class MarkdownDocument:
 
     def _rebuild_tail(self, cursor: QTextCursor) -> None:
         """Parse and build what follows the closed part; close more of it."""
-        closed, source = self._closed, self._source
+        closed, source = self._closed, self.source
         tail = source[closed.offset :]
         is_long = _outgrows(source)
         end = split_at_caps(source) if is_long else closed.offset + split_at_caps(tail)
@@ -464,10 +460,10 @@ class MarkdownDocument:
         builder.build(tokens[cut.n_tokens :])
         self._awaited = builder.awaited
         self._growth = growth_of(tokens[cut.n_tokens :], lines)
-        self._shown = len(self._source)
+        self._shown = len(self.source)
         if self._growth == "code":
             self._fence = tokens[-1].markup
-            self._shown -= self._source.endswith("\n")
+            self._shown -= self.source.endswith("\n")
 
     def _close(self, builder: Builder, offset: int) -> None:
         before = self._closed
@@ -476,7 +472,7 @@ class MarkdownDocument:
         # What is closed has all its traces: they come no later than the text.
         self.spans += self._spans(before.n_segments)
         self._closed = _Closed(
-            min(offset, len(self._source)),
+            min(offset, len(self.source)),
             builder.cursor.position(),
             builder.is_fresh,
             builder.previous,

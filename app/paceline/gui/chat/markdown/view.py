@@ -89,6 +89,9 @@ class MessageView(QTextBrowser):
         requests: Told of links and of code to save; None: the view's own.
         provenance: What is known of the reply's tokens; None: the view's own.
         is_muted: Whether the text is secondary.
+
+    Attributes:
+        content: What is shown, and where it came from.
     """
 
     height_changed = Signal()
@@ -122,7 +125,7 @@ class MessageView(QTextBrowser):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.requests = requests or MessageRequests(self)
-        self._content = MarkdownDocument(self.document(), provenance, is_muted=is_muted)
+        self.content = MarkdownDocument(self.document(), provenance, is_muted=is_muted)
         self._painter = GroundPainter(self.document())
         self._codes = ButtonsOnCode(self.document(), self.viewport(), self.requests)
         self._hits = Hits()
@@ -136,11 +139,6 @@ class MessageView(QTextBrowser):
         self.horizontalScrollBar().rangeChanged.connect(self._on_side_range)
         self.setFixedHeight(0)
 
-    @property
-    def content(self) -> MarkdownDocument:
-        """What is shown, and where it came from."""
-        return self._content
-
     def show_source(self, source: str, base: int = 0, *, is_final: bool = False) -> None:
         """Show Markdown.
 
@@ -150,7 +148,7 @@ class MessageView(QTextBrowser):
             is_final: Whether nothing follows.
         """
         selected = self._selected()
-        content = self._content
+        content = self.content
         if base != content.base:
             content.restart(base)
         (content.finish if is_final else content.write)(source)
@@ -159,12 +157,12 @@ class MessageView(QTextBrowser):
     @Slot()
     def _on_formulas_drawn(self) -> None:
         selected = self._selected()
-        if self._content.draw_formulas():
+        if self.content.draw_formulas():
             self._refresh(selected)
 
     def show_plain(self, text: str) -> None:
         """Show a text as it was typed."""
-        self._content.write_plain(text)
+        self.content.write_plain(text)
         self._refresh()
 
     def renew(self) -> None:
@@ -174,7 +172,7 @@ class MessageView(QTextBrowser):
         """
         self.setFont(ui_font(TEXT_PX))
         selected = self._selected()
-        self._content.renew()
+        self.content.renew()
         self._refresh(selected)
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
@@ -201,7 +199,7 @@ class MessageView(QTextBrowser):
             self.viewport().update()
 
     def _place_marks(self) -> None:
-        place = self._content.place_of
+        place = self.content.place_of
         self._marked = [span for hit in self._hits.spans if (span := place(*hit)) is not None]
         span = place(*self._hits.current) if self._hits.current is not None else None
         self._current = [span] if span is not None else []
@@ -226,20 +224,20 @@ class MessageView(QTextBrowser):
             selection.setPosition(min(selected[0], last))
             selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selection)
-        self._codes.show_codes(self._content.marks)
+        self._codes.show_codes(self.content.marks)
         self._place_marks()
         self._describe()
         self._fit()
         self._codes.place()
         cursor = QTextCursor(self.document())
-        cursor.setPosition(min(self._content.changed_from, last))
+        cursor.setPosition(min(self.content.changed_from, last))
         # From the line above on: a card's header and the old caret may reach there.
         top = max(0, self.cursorRect(cursor).top() - CODE_HEADER - BLOCK_GAP)
         self.viewport().update(0, top, self.viewport().width(), self.viewport().height() - top)
 
     def _describe(self) -> None:
         """Say the source of formulas, which in the text are one character without a meaning."""
-        formulas = "; ".join(" ".join(placed.source.split()) for placed in self._content.formulas)
+        formulas = "; ".join(" ".join(placed.source.split()) for placed in self.content.formulas)
         told = self.tr("Formulas, in their order: {}").format(formulas) if formulas else ""
         if told != self.accessibleDescription():
             self.setAccessibleDescription(told)
@@ -258,7 +256,7 @@ class MessageView(QTextBrowser):
     def _fit(self) -> None:
         height = ceil(self.document().size().height())
         last = self.document().characterCount() - 1
-        if any(mark.kind == "code_block" and mark.end == last for mark in self._content.marks):
+        if any(mark.kind == "code_block" and mark.end == last for mark in self.content.marks):
             height += CODE_PADDING  # the layout leaves out the margin below the last line
         if height != self.height():
             self.setFixedHeight(height)
@@ -274,7 +272,7 @@ class MessageView(QTextBrowser):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
-        content, is_coloured = self._content, self._has_token_colours
+        content, is_coloured = self.content, self._has_token_colours
         windows = [w for w in self._codes.windows() if w.rect.intersects(QRectF(event.rect()))]
         self._painter.paint(
             painter,
@@ -310,7 +308,7 @@ class MessageView(QTextBrowser):
         cursor, ink = self.textCursor(), self.palette().highlightedText()
         painter = QPainter(self.viewport())
         painter.setClipRect(clip)
-        for placed in self._content.formulas:
+        for placed in self.content.formulas:
             if cursor.selectionStart() <= placed.position < cursor.selectionEnd():
                 rect = formula_rect(self.document(), placed)
                 if rect.intersects(clip):
@@ -410,27 +408,27 @@ class MessageView(QTextBrowser):
         if told:
             return "\n".join(filter(None, told))
         share = 0.0
-        formula = self._content.formula_at(position)
+        formula = self.content.formula_at(position)
         if formula is not None:
             told = [" ".join(formula.source.split())[:_MAX_TOLD]]
             rect = formula_rect(self.document(), formula)
             share = (at.x() - rect.left()) / max(rect.width(), 1)
         if self._has_token_colours and position >= 0:
-            record = self._content.record_at(position, share)
+            record = self.content.record_at(position, share)
             told += [describe_token(record)] if record else []
         return "\n".join(told)
 
     def _is_image(self, position: int) -> bool:
         return any(
             mark.kind == "image" and mark.start <= position < mark.end
-            for mark in self._content.marks
+            for mark in self.content.marks
         )
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Copies carry the text alone, not the theme's colours."""
         data = QMimeData()
         cursor = self.textCursor()
-        data.setText(self._content.copied(cursor.selectionStart(), cursor.selectionEnd()))
+        data.setText(self.content.copied(cursor.selectionStart(), cursor.selectionEnd()))
         return data
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QByteArray:

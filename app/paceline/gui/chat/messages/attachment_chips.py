@@ -76,7 +76,12 @@ _PREVIEW_SIZE = (720, 520)
 
 
 class AttachmentChip(QWidget):
-    """One file; a click on the chip shows or hides its text."""
+    """One file; a click on the chip shows or hides its text.
+
+    Attributes:
+        chip: The button.
+        text_view: The text's view, once it was unfolded.
+    """
 
     unfolded = Signal()
     """The text was shown or hidden."""
@@ -84,40 +89,30 @@ class AttachmentChip(QWidget):
     def __init__(self, attachment: Attachment) -> None:
         super().__init__()
         self._attachment = attachment
-        self._text: QPlainTextEdit | None = None
+        self.text_view: QPlainTextEdit | None = None
         self._note: QLabel | None = None
         size = QLocale().formattedDataSize(attachment.n_bytes, 1)
-        self._chip = QToolButton()
-        self._chip.setProperty("kind", "attachment")
-        self._chip.setCheckable(True)
-        self._chip.setText(f"{attachment.name} · {size}")
-        self._chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
-        self._chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
-        self._chip.toggled.connect(self._on_toggled)
-        column_of((self._chip, 0, Qt.AlignmentFlag.AlignLeft), on=self, margins=0, spacing=6)
-        show_file_icon(self._chip)
-
-    @property
-    def chip(self) -> QToolButton:
-        """The button."""
-        return self._chip
-
-    @property
-    def text_view(self) -> QPlainTextEdit | None:
-        """The text's view, once it was unfolded."""
-        return self._text
+        self.chip = QToolButton()
+        self.chip.setProperty("kind", "attachment")
+        self.chip.setCheckable(True)
+        self.chip.setText(f"{attachment.name} · {size}")
+        self.chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
+        self.chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
+        self.chip.toggled.connect(self._on_toggled)
+        column_of((self.chip, 0, Qt.AlignmentFlag.AlignLeft), on=self, margins=0, spacing=6)
+        show_file_icon(self.chip)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow another size of text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
-            self._chip.setIconSize(icon_size())
+            self.chip.setIconSize(icon_size())
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:  # noqa: FBT001
-        if on and self._text is None:
-            self._text = self._make_text()
-        for widget in (self._text, self._note):
+        if on and self.text_view is None:
+            self.text_view = self._make_text()
+        for widget in (self.text_view, self._note):
             if widget is not None:
                 widget.setVisible(on)
         self.unfolded.emit()

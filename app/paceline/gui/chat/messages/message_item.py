@@ -52,7 +52,11 @@ ROW_PX = 28
 
 
 class MessageItem(QWidget):
-    """One message in the chat."""
+    """One message in the chat.
+
+    Attributes:
+        message: What is shown.
+    """
 
     acted = Signal(str, str)
     """An `Act` and the message's id; copying and editing are dealt with in here."""
@@ -70,7 +74,7 @@ class MessageItem(QWidget):
     def __init__(self, message: ShownMessage) -> None:
         super().__init__()
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
-        self._message = message
+        self.message = message
         self._is_last = self._is_hovered = self._has_focus = self._is_busy = False
         self._searched: tuple[re.Pattern[str] | None, int | None] = None, None
         self._actions: MessageActions | None = None
@@ -80,14 +84,9 @@ class MessageItem(QWidget):
         self._action_row: QHBoxLayout
 
     @property
-    def message(self) -> ShownMessage:
-        """What is shown."""
-        return self._message
-
-    @property
     def message_id(self) -> str:
         """The message's id."""
-        return self._message.message_id
+        return self.message.message_id
 
     @property
     def text(self) -> str:
@@ -179,12 +178,12 @@ class MessageItem(QWidget):
 
     def update_message(self, message: ShownMessage) -> None:
         """Show the same message with other siblings."""
-        self._message = message
+        self.message = message
         self._show_place()
 
     def _show_place(self) -> None:
         """Show its place in the tree: its siblings, and where the chat was branched."""
-        origin = self._message.origin
+        origin = self.message.origin
         rows = self.layout()
         if origin and self._origin is None and rows is not None:
             self._origin = QToolButton()
@@ -197,7 +196,7 @@ class MessageItem(QWidget):
         if self._origin is not None:
             self._origin.setText(origin)
             self._origin.setVisible(bool(origin))
-        many = self._message.n_siblings > 1
+        many = self.message.n_siblings > 1
         if many and self._switch is None:
             self._switch = SiblingSwitch()
             self._switch.set_busy(self._is_busy)
@@ -206,7 +205,7 @@ class MessageItem(QWidget):
             self._row.insertWidget(self._switch_index(), self._switch)
         if self._switch is not None:
             self._switch.setVisible(many)
-            self._switch.show_place(self._message.sibling, self._message.n_siblings)
+            self._switch.show_place(self.message.sibling, self.message.n_siblings)
 
     def _switch_index(self) -> int:
         return 0
@@ -223,7 +222,7 @@ class MessageItem(QWidget):
 
     def _need_actions(self) -> MessageActions:
         if self._actions is None:
-            self._actions = MessageActions(self._message.role)
+            self._actions = MessageActions(self.message.role)
             self._actions.set_busy(self._is_busy)
             self._actions.acted.connect(self._on_acted)
             self._actions.hide()

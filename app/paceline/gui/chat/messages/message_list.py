@@ -26,7 +26,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
@@ -67,7 +67,12 @@ class _Page(QWidget):
 
 
 class MessageList(QScrollArea):
-    """Places items in a column of limited width and scrolls over them."""
+    """Places items in a column of limited width and scrolls over them.
+
+    Attributes:
+        items: What is shown, from top to bottom.
+        follows: Whether the end is held.
+    """
 
     moved = Signal()
     """Scrolled, or something has another size."""
@@ -78,10 +83,10 @@ class MessageList(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self._items: list[MessageItem] = []
+        self.items: list[MessageItem] = []
         self._held: MessageItem | None = None
         self._held_px = 0
-        self._follows = True
+        self.follows = True
         self._has_end = True
         self._is_arranging = False
         self._page = _Page()
@@ -95,37 +100,27 @@ class MessageList(QScrollArea):
 
     # ----------------------------------------------------------------------------- items
 
-    @property
-    def items(self) -> Sequence[MessageItem]:
-        """What is shown, from top to bottom."""
-        return self._items
-
-    @property
-    def follows(self) -> bool:
-        """Whether the end is held."""
-        return self._follows
-
     def set_has_end(self, on: bool) -> None:  # noqa: FBT001
         """Whether the last item is the last of all; only such an end can be followed."""
         self._has_end = on
-        if not on and self._follows:
+        if not on and self.follows:
             self._hold_what_is_seen()
 
     def insert(self, index: int, item: MessageItem) -> None:
         """Put an item at a place; call `arrange` after that."""
-        self._items.insert(index, item)
+        self.items.insert(index, item)
         item.setParent(self._page)
         item.resize(self.column_width, max(1, item.height()))
         item.show()
 
     def take(self, index: int) -> MessageItem:
         """Take an item out; it is still to be deleted."""
-        item = self._items.pop(index)
+        item = self.items.pop(index)
         if item.isAncestorOf(self.focusWidget() or self):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         if item is self._held:
             # Its neighbour takes over, where it stands.
-            self._held = self._items[min(index, len(self._items) - 1)] if self._items else None
+            self._held = self.items[min(index, len(self.items) - 1)] if self.items else None
             if self._held is not None:
                 self._held_px = self._held.y() - self.verticalScrollBar().value()
         item.hide()
@@ -147,16 +142,16 @@ class MessageList(QScrollArea):
         width = self.column_width
         left = (self.width() - width) // 2
         y = MARGIN_PX
-        for item in self._items:
+        for item in self.items:
             if item.width() != width:
                 item.resize(width, item.height())
             height = item.wanted_height(width)
             item.setGeometry(left, y, width, height)
             y += height + item.gap_below
-        bottom = y - (self._items[-1].gap_below if self._items else 0) + MARGIN_PX
+        bottom = y - (self.items[-1].gap_below if self.items else 0) + MARGIN_PX
         self._page.resize(self.viewport().width(), max(bottom, self.viewport().height()))
         bar = self.verticalScrollBar()
-        if self._follows:
+        if self.follows:
             self._paint_before_scroll(bar.maximum() - bar.value())
             bar.setValue(bar.maximum())
         elif self._held is not None:
@@ -179,13 +174,13 @@ class MessageList(QScrollArea):
 
     def room_below(self) -> int:
         """Pixels of messages below the view; negative where they do not fill it."""
-        end = self._items[-1].geometry().bottom() + 1 if self._items else 0
+        end = self.items[-1].geometry().bottom() + 1 if self.items else 0
         return end - self.verticalScrollBar().value() - self.viewport().height()
 
     def first_seen(self) -> MessageItem | None:
         """The item at the upper edge of the view."""
         top = self.verticalScrollBar().value()
-        for item in self._items:
+        for item in self.items:
             if item.geometry().bottom() >= top:
                 return item
         return None
@@ -197,7 +192,7 @@ class MessageList(QScrollArea):
         bottom = top + self.viewport().height()
         return [
             item
-            for item in self._items
+            for item in self.items
             if item.geometry().bottom() >= top and item.geometry().top() <= bottom
         ]
 
@@ -205,14 +200,14 @@ class MessageList(QScrollArea):
 
     def hold(self, item: MessageItem, from_top_px: int) -> None:
         """Show an item this far below the upper edge, and keep it there."""
-        self._follows = False
+        self.follows = False
         self._held, self._held_px = item, from_top_px
         self.arrange()
 
     @Slot()
     def follow(self) -> None:
         """Go to the end and stay there."""
-        self._follows = True
+        self.follows = True
         self.arrange()
 
     @Slot(int)
@@ -220,13 +215,13 @@ class MessageList(QScrollArea):
         if self._is_arranging:
             return
         bar = self.verticalScrollBar()
-        self._follows = self._has_end and bar.value() >= bar.maximum() - _NEAR_BOTTOM_PX
+        self.follows = self._has_end and bar.value() >= bar.maximum() - _NEAR_BOTTOM_PX
         self._hold_what_is_seen()
         self.moved.emit()
 
     def _hold_what_is_seen(self) -> None:
         if not self._has_end:
-            self._follows = False
+            self.follows = False
         self._held = self.first_seen()
         if self._held is not None:
             self._held_px = self._held.y() - self.verticalScrollBar().value()
@@ -310,7 +305,7 @@ class MessageList(QScrollArea):
     def _stops(self) -> list[QWidget]:
         """Everything within the messages that takes the keyboard, as seen from the top."""
         stops: list[QWidget] = []
-        for item in self._items:
+        for item in self.items:
             found = [
                 (widget.mapTo(item, _upper_middle(widget)), widget)
                 for widget in item.findChildren(QWidget)

@@ -40,7 +40,11 @@ _TOP_PX = 24
 
 
 class MessagePages:
-    """Builds and drops the items of a list."""
+    """Builds and drops the items of a list.
+
+    Attributes:
+        messages: All messages, built or not.
+    """
 
     def __init__(
         self,
@@ -59,17 +63,12 @@ class MessagePages:
         """
         self._view = view
         self._make, self._fill, self._drop = make, fill, drop
-        self._messages: list[ShownMessage] = []
+        self.messages: list[ShownMessage] = []
         self._index: dict[str, int] = {}
         self._first = 0
         self.max_built = MAX_BUILT
 
     # ------------------------------------------------------------------------- questions
-
-    @property
-    def messages(self) -> Sequence[ShownMessage]:
-        """All messages, built or not."""
-        return self._messages
 
     @property
     def built(self) -> range:
@@ -79,7 +78,7 @@ class MessagePages:
     @property
     def has_end(self) -> bool:
         """Whether the last message is built."""
-        return self.built.stop == len(self._messages)
+        return self.built.stop == len(self.messages)
 
     def place_of(self, message_id: str) -> int | None:
         """A message's place in the conversation; None: it is not in it."""
@@ -99,25 +98,25 @@ class MessagePages:
 
         Call `go` or `go_to_end` after this.
         """
-        n_same = sum(1 for _ in takewhile(_is_same, zip(self._messages, messages, strict=False)))
+        n_same = sum(1 for _ in takewhile(_is_same, zip(self.messages, messages, strict=False)))
         while self._view.items and self.built[-1] >= n_same:
             self._take(-1)
-        self._messages = list(messages)
+        self.messages = list(messages)
         self._index = {message.message_id: i for i, message in enumerate(messages)}
         for place in self.built:
-            self._view.items[place - self._first].update_message(self._messages[place])
+            self._view.items[place - self._first].update_message(self.messages[place])
         self._mark_end()
 
     def append(self, message: ShownMessage) -> MessageItem:
         """Add a message, build it and go to the end."""
-        was_built = not self._messages or self.built.stop == len(self._messages)
-        self._messages.append(message)
-        self._index[message.message_id] = len(self._messages) - 1
+        was_built = not self.messages or self.built.stop == len(self.messages)
+        self.messages.append(message)
+        self._index[message.message_id] = len(self.messages) - 1
         if not was_built:
-            self._clear(len(self._messages) - 1)
+            self._clear(len(self.messages) - 1)
         elif not self._view.items:
-            self._first = len(self._messages) - 1
-        item = self._build(len(self._messages) - 1)
+            self._first = len(self.messages) - 1
+        item = self._build(len(self.messages) - 1)
         self._view.follow()
         self._cut()
         return item
@@ -134,9 +133,9 @@ class MessagePages:
 
     def go_to_end(self) -> None:
         """Show the last message and follow it."""
-        if not self._messages:
+        if not self.messages:
             return
-        last = len(self._messages) - 1
+        last = len(self.messages) - 1
         if last not in self.built:
             if last - 1 not in self.built:
                 self._clear(last)
@@ -171,7 +170,7 @@ class MessagePages:
         wanted = max(1, int(reach * self._view.viewport().height()))
         above, below = self._view.room_above(), self._view.room_below()
         has_above = self.built.start > 0
-        has_below = self.built.stop < len(self._messages)
+        has_below = self.built.stop < len(self.messages)
         if has_below and below < wanted and (below <= above or not has_above):
             return 1
         if has_above and above < wanted:
@@ -179,7 +178,7 @@ class MessagePages:
         return 1 if has_below and below < wanted else 0
 
     def _build(self, place: int) -> MessageItem:
-        item = self._make(self._messages[place])
+        item = self._make(self.messages[place])
         at = place - self._first
         if place < self._first:
             self._first, at = place, 0
@@ -219,7 +218,7 @@ class MessagePages:
 
     def _mark_end(self) -> None:
         items = self._view.items
-        has_end = self.built.stop == len(self._messages)
+        has_end = self.built.stop == len(self.messages)
         self._view.set_has_end(has_end)
         for item in items[-2:]:
             item.set_last(has_end and item is items[-1])

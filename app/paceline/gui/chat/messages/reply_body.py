@@ -32,7 +32,12 @@ _LINE_PX, _INDENT_PX, _INNER_GAP_PX = 2, 18, 6
 
 
 class ReasoningBlock(QWidget):
-    """One stretch of reasoning; as high as what it shows."""
+    """One stretch of reasoning; as high as what it shows.
+
+    Attributes:
+        header: The line that unfolds the text.
+        view: The text's view; None before it was unfolded.
+    """
 
     height_changed = Signal()
 
@@ -45,11 +50,11 @@ class ReasoningBlock(QWidget):
         self._has_token_colours = True
         self._is_view_due = False
         self._was_chosen = False
-        self._view: MessageView | None = None
+        self.view: MessageView | None = None
         self._hits = Hits()
-        self._header = FoldHeader(self)
-        self._header.toggled.connect(self._on_toggled)
-        self._header.clicked.connect(self._on_clicked)
+        self.header = FoldHeader(self)
+        self.header.toggled.connect(self._on_toggled)
+        self.header.clicked.connect(self._on_clicked)
         self._copy = CopyButton(self)
         self._copy.setAccessibleName(self.tr("Copy the reasoning"))
         self._copy.hide()
@@ -59,24 +64,14 @@ class ReasoningBlock(QWidget):
     # ----------------------------------------------------------------------------- state
 
     @property
-    def header(self) -> FoldHeader:
-        """The line that unfolds the text."""
-        return self._header
-
-    @property
-    def view(self) -> MessageView | None:
-        """The text's view; None before it was unfolded."""
-        return self._view
-
-    @property
     def is_open(self) -> bool:
         """Whether the text is shown."""
-        return self._header.isChecked()
+        return self.header.isChecked()
 
     def unfold(self) -> None:
         """Show the text, unless the user has decided already."""
         if not self._was_chosen:
-            self._header.setChecked(True)
+            self.header.setChecked(True)
 
     def set_time(self, seconds: float | None) -> None:
         """Say how long it took, or takes so far; None: that is not known."""
@@ -90,8 +85,8 @@ class ReasoningBlock(QWidget):
             words = self.tr("Thought for {minutes} min {seconds} s")
         minutes, rest = divmod(round(seconds or 0), 60)
         text = words.format(seconds or 0, minutes=minutes, seconds=rest)
-        if text != self._header.text():
-            self._header.setText(text)
+        if text != self.header.text():
+            self.header.setText(text)
             self._arrange()
 
     def show_source(self, source: str, base: int, *, is_growing: bool, is_final: bool) -> None:
@@ -113,9 +108,9 @@ class ReasoningBlock(QWidget):
             self._render()
 
     def _render(self) -> None:
-        view = self._view
+        view = self.view
         if view is None:
-            view = self._view = MessageView(
+            view = self.view = MessageView(
                 self, requests=self._requests, provenance=self._provenance, is_muted=True
             )
             view.setAccessibleName(self.tr("Reasoning"))
@@ -132,7 +127,7 @@ class ReasoningBlock(QWidget):
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force; a folded text when it is unfolded."""
-        self._is_view_due = self._view is not None
+        self._is_view_due = self.view is not None
         if self.is_open:
             self._render()
         self._arrange()
@@ -140,33 +135,33 @@ class ReasoningBlock(QWidget):
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide where each token came from."""
         self._has_token_colours = on
-        if self._view is not None:
-            self._view.set_token_colours(on)
+        if self.view is not None:
+            self.view.set_token_colours(on)
 
     def mark(self, hits: Hits) -> None:
         """Mark what was found; the text is unfolded when the current hit comes to stand in it."""
         is_new, self._hits = hits.current != self._hits.current, hits
         begin = hits.current[0] if hits.current is not None else -1
         if is_new and self._base <= begin < self._base + len(self._source):
-            self._header.setChecked(True)
-        if self._view is not None:
-            self._view.mark(hits)
+            self.header.setChecked(True)
+        if self.view is not None:
+            self.view.mark(hits)
 
     # -------------------------------------------------------------------------- geometry
 
     @Slot()
     def _arrange(self) -> None:
-        size = self._header.sizeHint()
-        self._header.setGeometry(0, 0, min(size.width(), max(self.width(), 1)), size.height())
+        size = self.header.sizeHint()
+        self.header.setGeometry(0, 0, min(size.width(), max(self.width(), 1)), size.height())
         height = size.height()
         button = self._copy.sizeHint()
         top = (size.height() - button.height()) // 2
         self._copy.setGeometry(self.width() - button.width(), top, button.width(), button.height())
-        if self.is_open and self._view is not None:
+        if self.is_open and self.view is not None:
             top = height + _INNER_GAP_PX
             width = max(1, self.width() - _INDENT_PX)
-            self._view.setGeometry(_INDENT_PX, top, width, self._view.height())
-            height = top + self._view.height() + _INNER_GAP_PX
+            self.view.setGeometry(_INDENT_PX, top, width, self.view.height())
+            height = top + self.view.height() + _INNER_GAP_PX
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
             self.height_changed.emit()
@@ -184,7 +179,7 @@ class ReasoningBlock(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(look.theme.line_strong))
-            top = self._header.height() + _INNER_GAP_PX
+            top = self.header.height() + _INNER_GAP_PX
             painter.drawRoundedRect(
                 QRectF(6, top, _LINE_PX, self.height() - top - _INNER_GAP_PX), 1, 1
             )
@@ -200,8 +195,8 @@ class ReasoningBlock(QWidget):
         self._copy.setVisible(on and not self._is_growing)
         if on:
             self._render()
-        elif self._view is not None:
-            self._view.hide()
+        elif self.view is not None:
+            self.view.hide()
         self._arrange()
 
 
@@ -212,7 +207,11 @@ _GAP_PX = 10
 
 
 class ReplyBody(QWidget):
-    """What a reply says; as high as its content."""
+    """What a reply says; as high as its content.
+
+    Attributes:
+        answer: The view of the answer; of the first one, if reasoning interrupts it.
+    """
 
     height_changed = Signal()
 
@@ -238,7 +237,7 @@ class ReplyBody(QWidget):
         self._has_token_colours = True
         self._has_caret = False
         self._name = ""
-        self._answer = self._make_view()
+        self.answer = self._make_view()
         self._sections: list[tuple[Part, MessageView | ReasoningBlock]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._arrange()
@@ -260,11 +259,6 @@ class ReplyBody(QWidget):
         return block
 
     # ----------------------------------------------------------------------------- state
-
-    @property
-    def answer(self) -> MessageView:
-        """The view of the answer; of the first one, if reasoning interrupts it."""
-        return self._answer
 
     @property
     def reasoning(self) -> tuple[ReasoningBlock, ...]:
@@ -291,7 +285,7 @@ class ReplyBody(QWidget):
         """Name the views of the answer, which are what has the keyboard."""
         self._name = name
         super().setAccessibleName(name)
-        for view in {self._answer, *(w for _, w in self._sections if isinstance(w, MessageView))}:
+        for view in {self.answer, *(w for _, w in self._sections if isinstance(w, MessageView))}:
             view.setAccessibleName(name)
 
     def show_source(self, text: str, *, is_final: bool = False) -> None:
@@ -327,20 +321,20 @@ class ReplyBody(QWidget):
     def set_caret(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide the mark after the last character: more is to come."""
         self._has_caret = on
-        last = self._sections[-1][1] if self._sections else self._answer
-        for view in [self._answer, *(w for _, w in self._sections)]:
+        last = self._sections[-1][1] if self._sections else self.answer
+        for view in [self.answer, *(w for _, w in self._sections)]:
             if isinstance(view, MessageView):
                 view.set_caret(on and view is last)
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force; the owner says when."""
-        for view in dict.fromkeys([self._answer, *(w for _, w in self._sections)]):
+        for view in dict.fromkeys([self.answer, *(w for _, w in self._sections)]):
             view.renew()
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide where each token came from."""
         self._has_token_colours = on
-        for view in dict.fromkeys([self._answer, *(w for _, w in self._sections)]):
+        for view in dict.fromkeys([self.answer, *(w for _, w in self._sections)]):
             view.set_token_colours(on)
 
     def mark(self, hits: Hits) -> None:
@@ -370,16 +364,16 @@ class ReplyBody(QWidget):
     def _make(self, part: Part) -> MessageView | ReasoningBlock:
         if part.kind == "reasoning":
             return self._make_reasoning()
-        in_use = any(view is self._answer for _, view in self._sections)
-        view = self._make_view() if in_use else self._answer
+        in_use = any(view is self.answer for _, view in self._sections)
+        view = self._make_view() if in_use else self.answer
         view.resize(self.width(), view.height())
         view.show()
         return view
 
     def _drop(self, view: MessageView | ReasoningBlock) -> None:
         view.hide()
-        if view is self._answer:
-            self._answer.show_source("")
+        if view is self.answer:
+            self.answer.show_source("")
         else:
             view.deleteLater()
 

@@ -212,7 +212,12 @@ PIECE_CHARS = 4_000
 
 
 class ReplyView(MessageItem):
-    """A reply that may still be growing."""
+    """A reply that may still be growing.
+
+    Attributes:
+        is_growing: Whether more is to come.
+        is_look_due: Whether the text still has the old colours and size; the next flush renews it.
+    """
 
     flush_wanted = Signal(object)
     """Carries the reply; asks for `flush` soon."""
@@ -238,10 +243,10 @@ class ReplyView(MessageItem):
         self._text = ""
         self._n_shown = 0
         self._is_finished = False
-        self._is_growing = True
+        self.is_growing = True
         self._was_seen_growing = False
         self._is_dirty = False
-        self._is_look_due = False
+        self.is_look_due = False
         self._speed = ""
 
         self._status: QLabel | None = None
@@ -305,24 +310,14 @@ class ReplyView(MessageItem):
         return self._body
 
     @property
-    def is_growing(self) -> bool:
-        """Whether more is to come."""
-        return self._is_growing
-
-    @property
     def is_untouched(self) -> bool:
         """Whether neither text nor a status has been set yet."""
-        return self._is_growing and not self._text and not self.status_text
+        return self.is_growing and not self._text and not self.status_text
 
     @property
     def has_drafts(self) -> bool:
         """Whether a drafter gave any of its tokens."""
         return self._provenance.has_drafts
-
-    @property
-    def is_look_due(self) -> bool:
-        """Whether the text still has the old colours and size; the next flush renews it."""
-        return self._is_look_due
 
     @property
     def status_text(self) -> str:
@@ -378,7 +373,7 @@ class ReplyView(MessageItem):
             self._n_shown = 0
         self._text = text
         self._is_finished = True
-        self._is_growing = False
+        self.is_growing = False
         self._is_dirty = True
         self.flush_wanted.emit(self)
 
@@ -396,8 +391,8 @@ class ReplyView(MessageItem):
         self._flush(in_pieces=False)
 
     def _flush(self, *, in_pieces: bool) -> None:
-        if self._is_look_due:
-            self._is_look_due = False
+        if self.is_look_due:
+            self.is_look_due = False
             self._body.renew()
         if not self._is_dirty:
             return
@@ -405,7 +400,7 @@ class ReplyView(MessageItem):
         if self._text and self._body.isHidden():
             self.set_status("")
         self._body.setVisible(bool(self._text) and self._edit is None)
-        self._body.set_caret(self._is_growing)
+        self._body.set_caret(self.is_growing)
         n_left = len(self._text) - self._n_shown
         if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
             self._show_piece()
@@ -441,7 +436,7 @@ class ReplyView(MessageItem):
 
     def begin_edit(self, text: str | None = None) -> None:
         """Put a field in the text's place; Enter begins a new line in it, whatever sends."""
-        if self._edit is not None or self._is_growing:
+        if self._edit is not None or self.is_growing:
             return
         self.flush()
         shown = self._text if text is None else text
@@ -504,7 +499,7 @@ class ReplyView(MessageItem):
 
     def set_error(self, message: str, hint: str) -> None:
         """Say that the reply failed; what was received stays."""
-        self._is_growing = False
+        self.is_growing = False
         self.flush()
         self.set_status("")
         self._body.set_caret(False)
@@ -532,14 +527,14 @@ class ReplyView(MessageItem):
     def _show_footer(self) -> None:
         if self._is_dirty:
             return  # the flush does it
-        self._footer.stats.setVisible(self._footer.has_stats and not self._is_growing)
+        self._footer.stats.setVisible(self._footer.has_stats and not self.is_growing)
         self._update_actions()
 
     def _name(self) -> None:
         """Tell screen readers what this is and how it went."""
         if self._error is not None:
             name = self.tr("Reply, failed")
-        elif self._is_growing:
+        elif self.is_growing:
             name = self.tr("Reply, being written")
         elif self._speed:
             name = self.tr("Reply, finished, {}").format(self._speed)
@@ -551,12 +546,12 @@ class ReplyView(MessageItem):
     def update_message(self, message: ShownMessage) -> None:
         """Show other siblings; a text that was changed elsewhere takes the old one's place."""
         super().update_message(message)
-        if not self._is_growing and message.text and message.text != self._text:
+        if not self.is_growing and message.text and message.text != self._text:
             self.finish(message.text)
 
     def renew(self) -> None:
         """Show the figures in the look in force, the text at the next flush."""
-        self._is_look_due = True
+        self.is_look_due = True
         self.flush_wanted.emit(self)  # building a long conversation again takes a while
         self._footer.renew()
         self._show_footer()
@@ -566,7 +561,7 @@ class ReplyView(MessageItem):
         self._body.set_token_colours(on)
 
     def _wants_actions(self) -> bool:
-        return self._edit is None and not self._is_growing and super()._wants_actions()
+        return self._edit is None and not self.is_growing and super()._wants_actions()
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.COPY, bool(self._text))

@@ -37,7 +37,11 @@ class _Field(ComposerEdit):
 
 
 class MessageEdit(QFrame):
-    """Takes another text for a message; the owner decides what becomes of it."""
+    """Takes another text for a message; the owner decides what becomes of it.
+
+    Attributes:
+        field: The field with the text.
+    """
 
     submitted = Signal(str)
     cancelled = Signal()
@@ -58,14 +62,14 @@ class MessageEdit(QFrame):
         self.setProperty("kind", "editor")
         self._is_busy = False
         self._has_attachments = False
-        self._field = _Field()
-        self._field.setAccessibleName(self.tr("Edit the message"))
-        self._field.set_send_key(send_key)
-        self._field.setPlainText(text)
-        self._field.moveCursor(self._field.textCursor().MoveOperation.End)
-        self._field.send_requested.connect(self._on_send)
-        self._field.stop_requested.connect(self.cancelled)
-        self._field.textChanged.connect(self._update)
+        self.field = _Field()
+        self.field.setAccessibleName(self.tr("Edit the message"))
+        self.field.set_send_key(send_key)
+        self.field.setPlainText(text)
+        self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+        self.field.send_requested.connect(self._on_send)
+        self.field.stop_requested.connect(self.cancelled)
+        self.field.textChanged.connect(self._update)
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
         self._cancel.clicked.connect(self.cancelled)
@@ -74,7 +78,7 @@ class MessageEdit(QFrame):
         words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
         self._send.setAccessibleName(words[0] if for_reply else words[1])
         self._send.clicked.connect(self._on_send)
-        self.setFocusProxy(self._field)
+        self.setFocusProxy(self.field)
         row = QHBoxLayout()
         row.setSpacing(8)
         if keeps is not None:
@@ -88,18 +92,13 @@ class MessageEdit(QFrame):
         row.addStretch(1)
         row.addWidget(self._cancel)
         row.addWidget(self._send)
-        self._rows = column_of(self._field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
+        self._rows = column_of(self.field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
         self._update()
 
     @property
     def text(self) -> str:
         """What is written so far."""
-        return self._field.toPlainText()
-
-    @property
-    def field(self) -> ComposerEdit:
-        """The field with the text."""
-        return self._field
+        return self.field.toPlainText()
 
     def show_attachments(self, chips: QWidget) -> None:
         """Show the files that stay with the message."""
@@ -109,7 +108,7 @@ class MessageEdit(QFrame):
 
     def set_send_key(self, key: SendKey) -> None:
         """Which key sends."""
-        self._field.set_send_key(key)
+        self.field.set_send_key(key)
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """While a reply is generated, nothing can be sent."""
@@ -148,7 +147,13 @@ _MEASURED_CHARS = 200
 
 
 class UserBubble(MessageItem):
-    """A row with the bubble at its right end, as wide as the text needs."""
+    """A row with the bubble at its right end, as wide as the text needs.
+
+    Attributes:
+        view: The text's view.
+        chips: The attached files; None where there are none.
+        editor: The field while the message is edited.
+    """
 
     gap_below = 4
 
@@ -161,29 +166,29 @@ class UserBubble(MessageItem):
         """Show a message; for `keeps` see `MessageEdit`."""
         super().__init__(message)
         self._keeps = keeps
-        self._edit: MessageEdit | None = None
+        self.editor: MessageEdit | None = None
         self._is_submitting = False
         self._send_key: SendKey = "enter"
         self.setAccessibleName(self.tr("You said"))
-        self._view = MessageView(requests=requests)
-        self._view.setAccessibleName(self.tr("You said"))
+        self.view = MessageView(requests=requests)
+        self.view.setAccessibleName(self.tr("You said"))
         self._unfold = QToolButton(self)  # shown without a parent it would be a window
         self._unfold.setProperty("kind", "link")
         self._unfold.clicked.connect(self._on_fold)
         self._show_text(is_folded=True)
-        self._chips: AttachmentChips | None = None
+        self.chips: AttachmentChips | None = None
         self._bubble = QFrame()
         self._bubble.setProperty("kind", "bubble")
         self._inside = column_of(
             on=self._bubble, margins=(_PADDING, 10, _PADDING, 5 if message.text else 10), spacing=8
         )
         if message.attachments:
-            self._chips = AttachmentChips(message.attachments)
-            self._chips.unfolded.connect(self._fit)
-            self._inside.addWidget(self._chips)
-        self._inside.addWidget(self._view)
+            self.chips = AttachmentChips(message.attachments)
+            self.chips.unfolded.connect(self._fit)
+            self._inside.addWidget(self.chips)
+        self._inside.addWidget(self.view)
         self._inside.addWidget(self._unfold)
-        self._view.setVisible(bool(message.text))
+        self.view.setVisible(bool(message.text))
         self._line = row_of(None, self._bubble)
         self._row, self._action_row = QHBoxLayout(), QHBoxLayout()
         # A margin, since Qt leaves out the spacing before a layout that shows nothing.
@@ -197,38 +202,23 @@ class UserBubble(MessageItem):
     @property
     def text(self) -> str:
         """The message as typed."""
-        return self._message.text
+        return self.message.text
 
     @property
     def plain_text(self) -> str:
         """The message as typed."""
-        return self._message.text
-
-    @property
-    def view(self) -> MessageView:
-        """The text's view."""
-        return self._view
-
-    @property
-    def chips(self) -> AttachmentChips | None:
-        """The attached files; None where there are none."""
-        return self._chips
-
-    @property
-    def editor(self) -> MessageEdit | None:
-        """The field while the message is edited."""
-        return self._edit
+        return self.message.text
 
     @property
     def unsaved(self) -> str | None:
         """What is being written in place of the message; None while nothing is."""
-        if self._edit is None or self._is_submitting:
+        if self.editor is None or self._is_submitting:
             return None
-        return self._edit.text
+        return self.editor.text
 
     def focus_text(self) -> None:
         """Give the keyboard to the text."""
-        (self._edit or self._view).setFocus(Qt.FocusReason.OtherFocusReason)
+        (self.editor or self.view).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _unfold_hit(self) -> None:
         current = hits_in(self.text, *self._searched).current
@@ -236,30 +226,30 @@ class UserBubble(MessageItem):
             self._show_text(is_folded=False)
 
     def _show_marks(self) -> None:
-        self._view.mark(hits_in(self.text, *self._searched))
+        self.view.mark(hits_in(self.text, *self._searched))
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force."""
-        self._view.renew()
+        self.view.renew()
 
     def set_send_key(self, key: SendKey) -> None:
         """Which key sends what is edited."""
         self._send_key = key
-        if self._edit is not None:
-            self._edit.set_send_key(key)
+        if self.editor is not None:
+            self.editor.set_send_key(key)
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """Whether a reply is being generated somewhere."""
         super().set_busy(busy)
-        if self._edit is not None:
-            self._edit.set_busy(busy)
+        if self.editor is not None:
+            self.editor.set_busy(busy)
 
     def update_message(self, message: ShownMessage) -> None:
         """Show another text or other siblings."""
-        if message.text != self._message.text:
-            self._message = message
+        if message.text != self.message.text:
+            self.message = message
             self._show_text(is_folded=True)
-            self._view.setVisible(bool(message.text))
+            self.view.setVisible(bool(message.text))
         super().update_message(message)
         self._fit()
 
@@ -274,7 +264,7 @@ class UserBubble(MessageItem):
         self._is_folded = is_folded and is_long
         begin = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS].rstrip()
         self._n_shown = len(begin)
-        self._view.show_plain(f"{begin}…" if self._is_folded else self.text)
+        self.view.show_plain(f"{begin}…" if self._is_folded else self.text)
         words = self.tr("Show less")
         if self._is_folded:  # one line may be too long, too
             words = self.tr("Show all {} lines") if len(lines) > 1 else self.tr("Show all")
@@ -286,15 +276,15 @@ class UserBubble(MessageItem):
 
     def begin_edit(self, text: str | None = None) -> None:
         """Put a field in the bubble's place, with the message or with a text that was kept."""
-        if self._edit is not None:
+        if self.editor is not None:
             return
         shown = self.text if text is None else text
-        edit = self._edit = MessageEdit(shown, self._send_key, keeps=self._keeps)
+        edit = self.editor = MessageEdit(shown, self._send_key, keeps=self._keeps)
         edit.set_busy(self._is_busy)
         edit.submitted.connect(self._on_submitted)
         edit.cancelled.connect(self._on_cancelled)
-        if self._chips is not None:
-            edit.show_attachments(self._chips)
+        if self.chips is not None:
+            edit.show_attachments(self.chips)
         self._bubble.hide()
         self._line.addWidget(edit)
         self._update_actions()
@@ -309,18 +299,18 @@ class UserBubble(MessageItem):
 
     @Slot()
     def _on_cancelled(self) -> None:
-        edit, self._edit = self._edit, None
+        edit, self.editor = self.editor, None
         if edit is None:
             return
-        if self._chips is not None:
-            self._inside.insertWidget(0, self._chips)
+        if self.chips is not None:
+            self._inside.insertWidget(0, self.chips)
         self._line.removeWidget(edit)
         edit.hide()
         edit.deleteLater()
         self._bubble.show()
         self._fit()
         self._update_actions()
-        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.edit_ended.emit(self.message_id)
 
     def _on_acted(self, act: str) -> None:
@@ -336,7 +326,7 @@ class UserBubble(MessageItem):
         actions.set_compact(actions.full_width + switch > self.width())
 
     def _wants_actions(self) -> bool:
-        return self._edit is None and super()._wants_actions()
+        return self.editor is None and super()._wants_actions()
 
     def _switch_index(self) -> int:
         return -1  # after the actions, which come and go while the pointer moves to it
@@ -354,14 +344,14 @@ class UserBubble(MessageItem):
     def _fit(self) -> None:
         most = int(self.width() * _MAX_SHARE)
         wanted = min(self._natural_width() + 2 * _PADDING, most)
-        if self._chips is not None and self._chips.is_unfolded:
+        if self.chips is not None and self.chips.is_unfolded:
             wanted = most
         self._bubble.setFixedWidth(wanted)
-        if self._edit is not None:
-            self._edit.setFixedWidth(max(wanted, min(_EDIT_PX, self.width())))
+        if self.editor is not None:
+            self.editor.setFixedWidth(max(wanted, min(_EDIT_PX, self.width())))
 
     def _natural_width(self) -> int:
-        metrics = self._view.fontMetrics()
+        metrics = self.view.fontMetrics()
         lines = self.text.split("\n", _MEASURED_LINES)[:_MEASURED_LINES]
         width = max(metrics.horizontalAdvance(line[:_MEASURED_CHARS]) for line in lines) + 4
-        return width if self._chips is None else max(width, self._chips.natural_width)
+        return width if self.chips is None else max(width, self.chips.natural_width)
