@@ -8,6 +8,8 @@ Which message follows which is worked out once per value, at the first question.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -309,3 +311,91 @@ def title_of(content: str) -> str:
         return words
     cut = words[:TITLE_LENGTH].rsplit(" ", 1)[0]
     return f"{cut.rstrip(' ,;:.')}…"
+
+
+# ------------------------------------------------------------------------------------- titles
+#
+# A conversation's title, until its user gives it one, is the first line of the first question.
+# Where that is a greeting, a code fence or a file without a word, it is a later question, the
+# code's first line or the file's name; no model is asked for it.
+
+_GREETING = re.compile(
+    r"(hi|hello|hey|yo|hallo|moin|servus|hola|salut|bonjour|ciao|test|ping|thanks|danke|ok|okay|"
+    r"good|morning|evening|afternoon|day|guten|morgen|tag|abend|there|you|again)"
+)
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+_WORD = re.compile(r"[^\W_]+")
+_MARKS = "#>*-+ \t"
+
+
+def automatic_title(conversation: Conversation) -> str:
+    """Return the title from the questions on the shown path; empty: they give none."""
+    questions = [message for message in conversation.path() if message.role == "user"]
+    return next((title for title in _candidates(questions) if title), "")
+
+
+def with_title(old: Conversation, new: Conversation) -> Conversation:
+    """Return `new` with an up-to-date automatic title; one that the user gave stays.
+
+    Args:
+        old: The conversation before it changed.
+        new: The same with another message.
+    """
+    if old.title and old.title != automatic_title(old):
+        return new.renamed(old.title)
+    return new.renamed(automatic_title(new))
+
+
+def numbered(title: str, taken: Iterable[str]) -> str:
+    """Return the title with the first number after it that is not taken: "Title (2)"."""
+    others = set(taken)
+    stem = re.sub(r" \(\d+\)$", "", title)
+    number = 2
+    while f"{stem} ({number})" in others:
+        number += 1
+    return f"{stem} ({number})"
+
+
+def _candidates(questions: list[Message]) -> Iterator[str]:
+    """Yield titles, the best first; some are empty."""
+    prose = [_prose(question.content) for question in questions]
+    for line in prose:
+        if not _is_greeting(line):
+            yield title_of(line)
+    for question in questions:
+        yield title_of(_code(question.content))
+        for attachment in question.attachments:
+            yield title_of(attachment.name)
+    for line in prose:
+        yield title_of(line)
+    for question in questions:
+        yield title_of(question.content)
+
+
+def _prose(content: str) -> str:
+    """Return the first line outside of fences, without marks of headings, lists and quotes."""
+    fence = ""
+    for line in content.splitlines():
+        mark = _FENCE.match(line)
+        if mark:
+            sign = mark[1]
+            if not fence:
+                fence = sign
+            elif sign.startswith(fence):
+                fence = ""
+        elif not fence and _WORD.search(line):
+            return line.lstrip(_MARKS)
+    return ""
+
+
+def _code(content: str) -> str:
+    """Return the first line that is no fence."""
+    for line in content.splitlines():
+        if not _FENCE.match(line) and _WORD.search(line):
+            return line
+    return ""
+
+
+def _is_greeting(line: str) -> bool:
+    words = _WORD.findall(line.casefold())
+    return not words or (len(words) <= 3 and all(map(_GREETING.fullmatch, words)))

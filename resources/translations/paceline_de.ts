@@ -7473,7 +7473,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamplingSliders</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Frequency</source>
         <translation>Häufigkeit</translation>
@@ -7489,7 +7488,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1.15; 1 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Min-p</source>
         <translation>Min-p</translation>
@@ -7510,13 +7508,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0.02 bis 0.1; 0 heißt alle.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Presence</source>
         <translation>Präsenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholungsstrafe</translation>
@@ -7532,19 +7528,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Top-p</source>
         <translation>Top-p</translation>

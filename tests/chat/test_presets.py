@@ -46,6 +46,11 @@ def test_a_file_gives_back_what_was_written() -> None:
     assert presets_from_text("\n" + json.dumps(json.loads(text))) == PRESETS
 
 
+def test_a_token_that_an_earlier_version_forbade_is_read() -> None:
+    text = presets_to_text(PRESETS)
+    assert presets_from_text(text.replace('"-Infinity"', '"-inf"')) == PRESETS
+
+
 def changed(**values: Any) -> str:
     data = json.loads(presets_to_text(PRESETS[:1]))
     sampling = {**data["presets"][0]["sampling"], **values.pop("sampling", {})}

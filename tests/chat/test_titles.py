@@ -1,7 +1,13 @@
 import pytest
 
-from paceline.chat.session import automatic_title, numbered, with_title
-from paceline.conversation import Attachment, Conversation, Message
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    Message,
+    automatic_title,
+    numbered,
+    with_title,
+)
 
 
 def asked(*texts: str, files: tuple[str, ...] = ()) -> Conversation:

@@ -164,14 +164,14 @@ OTHER = Attachment("a_very_long_name_that_has_no_room_in_a_chip.py", "y", 1)
 
 
 def test_files_are_sent_with_the_text_and_alone(composer: Composer, qtbot: QtBot) -> None:
-    composer.add_attachments([FILE, OTHER])
+    composer.files.add([FILE, OTHER])
     composer.set_text("Look")
     with qtbot.waitSignal(composer.message_submitted) as caught:
         qtbot.keyClick(composer.edit, Key.Key_Return)
     assert caught.args == ["Look", (FILE, OTHER)]
     assert (composer.text, composer.attachments) == ("", ())
     assert not composer.files.isVisible()
-    composer.add_attachments([FILE])
+    composer.files.add([FILE])
     assert composer.button.isEnabled()
     with qtbot.waitSignal(composer.message_submitted) as caught:
         qtbot.keyClick(composer.edit, Key.Key_Return)
@@ -179,7 +179,7 @@ def test_files_are_sent_with_the_text_and_alone(composer: Composer, qtbot: QtBot
 
 
 def test_a_chip_tells_name_size_and_tokens(composer: Composer) -> None:
-    composer.add_attachments([FILE, FILE, OTHER])
+    composer.files.add([FILE, FILE, OTHER])
     first, second = composer.files.chips
     assert first.name.text() == "notes.py · 600 bytes · ≈ 150 tokens"
     assert first.name.accessibleName() == "Attached file notes.py, 600 bytes, about 150 tokens"
@@ -189,7 +189,7 @@ def test_a_chip_tells_name_size_and_tokens(composer: Composer) -> None:
 
 def test_chips_are_removed_by_click_and_by_key(composer: Composer, qtbot: QtBot) -> None:
     third = Attachment("c", "c", 1)
-    composer.add_attachments([FILE, OTHER, third])
+    composer.files.add([FILE, OTHER, third])
     qtbot.mouseClick(composer.files.chips[1].cross, Qt.MouseButton.LeftButton)
     assert composer.attachments == (FILE, third)
     composer.files.chips[0].name.setFocus()
@@ -204,7 +204,7 @@ def test_chips_are_removed_by_click_and_by_key(composer: Composer, qtbot: QtBot)
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_click_on_a_chip_shows_the_text(composer: Composer, qtbot: QtBot) -> None:
-    composer.add_attachments([FILE])
+    composer.files.add([FILE])
     qtbot.mouseClick(composer.files.chips[0].name, Qt.MouseButton.LeftButton)
     preview = composer.files.preview
     assert preview is not None
@@ -250,7 +250,7 @@ def test_the_offer_goes_with_the_text(composer: Composer) -> None:
 
 
 def test_what_comes_back_brings_its_files(composer: Composer) -> None:
-    composer.add_attachments([OTHER])
+    composer.files.add([OTHER])
     composer.return_message(Message("m", None, "user", "Look", attachments=(FILE,)))
     assert (composer.text, composer.attachments) == ("Look", (FILE, OTHER))
     composer.return_message(Message("n", None, "user", "", attachments=(OTHER,)))
@@ -297,7 +297,7 @@ def test_why_it_is_held_back_can_be_read_in_a_narrow_composer(
 
 
 def test_many_chips_wrap_in_a_narrow_composer(composer: Composer, qtbot: QtBot) -> None:
-    composer.add_attachments([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
+    composer.files.add([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
     composer.resize(320, 300)
     qtbot.waitUntil(lambda: composer.files.chips[3].y() > composer.files.chips[0].y())
     assert composer.files.height() >= composer.files.chips[3].geometry().bottom()

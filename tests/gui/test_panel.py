@@ -252,8 +252,8 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     assert program.panel.turn_options() == TurnOptions(
         strategy=Strategy.of("draft"), remember=True, cuts=True
     )
-    sampling.temperature.field.setValue(0.0)
-    sampling.top_k.field.setValue(1)
+    sampling.sliders.fields["temperature"].field.setValue(0.0)
+    sampling.sliders.fields["top_k"].field.setValue(1)
     sampling.top_p.field.setValue(0.5)
     sampling.min_p.field.setValue(0.1)
     sampling.max_tokens.setValue(33)
@@ -268,7 +268,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 
 
 def test_sampling_settings_can_be_reset(program: Program) -> None:
-    program.window.panel.sampling.temperature.field.setValue(1.5)
+    program.window.panel.sampling.sliders.fields["temperature"].field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
     assert program.session.conversations.settings == ReplySettings()
 

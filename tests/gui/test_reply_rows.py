@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gui.fake_client import STATS, at_speed, perhaps, undrafted, without_plain
-from paceline.chat.reply import Reply, ReplyError, ReplyStatus, TurnOptions
+from paceline.chat.reply import Reply, ReplyStatus, RunError, TurnOptions
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.gui.run.chat_page import ReplyList, ReplyRow, reply_rows
@@ -23,7 +23,7 @@ def row_of(stats: TurnStats | None, status: ReplyStatus = "finished", error: str
     reply = Reply(
         "t", "a", "c", TurnOptions(strategy=Strategy.of("draft")), status, "draft", stats=stats
     )
-    reply.error = ReplyError("x", error, "") if error else None
+    reply.error = RunError("x", error, "") if error else None
     (row,) = reply_rows(conversation, lambda _: reply, Sources(registry.available()))
     assert (row.number, row.question, row.strategy) == (1, "How many?", "draft")
     return row

@@ -175,7 +175,7 @@ def test_a_refused_message_of_files_alone_brings_them_back(
 ) -> None:
     composer = program.window.chat_pane.composer
     file = Attachment("notes.txt", "Some notes.", 11)
-    composer.add_attachments([file])
+    composer.files.add([file])
     composer.button.click()
     assert composer.attachments == ()
     turn_id = client.last(StartTurn).turn_id

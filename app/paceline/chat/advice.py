@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.engine.draft.registry import find
 from paceline.engine.draft.strategy import (
     Needs,
     drafters_named,
@@ -56,7 +55,7 @@ def with_settings(strategy: str, info: DrafterInfo, changes: Mapping[str, float]
     kept = [a for a in settings_named(strategy) if not _is_about(a, info.id, changes)]
     new = [f"{prefix}{name}={_text(parameters[name], value)}" for name, value in changes.items()]
     changed = text_of(names, (*kept, *new))
-    if _can_be_parsed(changed) or "n_max" not in changes or "n_min" not in parameters:
+    if can_be_used(changed) or "n_max" not in changes or "n_min" not in parameters:
         return changed
     # The user's own shortest draft is longer than the longest one now.
     return with_settings(strategy, info, {**changes, "n_min": changes["n_max"]})
@@ -73,13 +72,7 @@ def without(strategy: str, info: DrafterInfo) -> str:
 
 def first_known(names: Sequence[str], *, besides: str = "") -> str:
     """Return the first of these drafters that exists, except one; "off" if there is none."""
-    for name in names:
-        if name != besides:
-            try:
-                return find(name).id
-            except UserError:
-                continue
-    return "off"
+    return next((name for name in names if name != besides and can_be_used(name)), "off")
 
 
 def _is_about(assignment: str, drafter: str, names: Mapping[str, float]) -> bool:
@@ -91,14 +84,6 @@ def _is_about(assignment: str, drafter: str, names: Mapping[str, float]) -> bool
 def _text(parameter: Parameter, value: float) -> str:
     value = min(max(value, parameter.low), parameter.high)
     return str(int(value)) if parameter.kind == "int" else f"{value:g}"
-
-
-def _can_be_parsed(strategy: str) -> bool:
-    try:
-        parse_strategy(strategy)
-    except UserError:
-        return False
-    return True
 
 
 MOST = 3
@@ -468,7 +453,7 @@ def recommend(
     texts = (*with_model, *without)
     return Recommendation(
         use_case,
-        _first(texts, is_known or can_be_used),
+        next(filter(is_known or can_be_used, texts), "off"),
         draft_is_spare=bool(model) and use_case == "memory",
     )
 
@@ -480,7 +465,3 @@ def can_be_used(strategy: str) -> bool:
     except UserError:
         return False
     return True
-
-
-def _first(texts: Sequence[str], is_known: Callable[[str], bool]) -> str:
-    return next((text for text in texts if is_known(text)), "off")

@@ -114,7 +114,8 @@ class PairListener(Protocol):
         """A load failed; with `falls_back` the pair that worked last is being loaded again."""
 
 
-def _new_id() -> str:
+def new_id() -> str:
+    """Return an id that no other has."""
     return uuid.uuid4().hex
 
 
@@ -130,7 +131,7 @@ class PairLoader:
         client: EngineClient,
         *,
         cache_dir: str = "",
-        new_id: Callable[[], str] = _new_id,
+        new_id: Callable[[], str] = new_id,
     ) -> None:
         self.kernels: KernelWish = "stock"
         self._client = client

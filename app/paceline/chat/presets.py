@@ -2,7 +2,7 @@ r"""Presets of how replies are sampled: their limits, names and file, and their 
 
 The file is JSON with all fields by name, so that it can be read and written by hand. It may come
 from anywhere, so every value is checked before it is used. A forbidden token is written as
-``"-inf"``, since JSON has no number for it.
+``"-Infinity"``, since JSON has no number for it; earlier versions wrote ``"-inf"``.
 
 A reply ends before the first of its stop strings. Line ends and tabs are common in them and cannot
 be typed into a field of one line, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for one character
@@ -12,6 +12,7 @@ there. Pure functions, any thread.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,7 +28,8 @@ KIND = "paceline reply presets"
 VERSION = 1
 MAX_NAME_CHARS = 60
 MAX_FILE_BYTES = 4_000_000
-_FORBIDDEN = "-inf"
+_FORBIDDEN = ("-Infinity", "-inf")
+"""A bias that forbids a token; the first is written, and both are read."""
 MAX_STOPS = 16
 MAX_STOP_CHARS = 200
 _SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
@@ -92,9 +94,7 @@ def presets_to_text(presets: Sequence[ReplyPreset]) -> str:
     """Return presets as the text of a file."""
     items = [{"name": preset.name, **encode_part(preset.settings)} for preset in presets]
     for item in items:
-        for bias in item["sampling"]["logit_bias"]:
-            if bias["bias"] == float("-inf"):
-                bias["bias"] = _FORBIDDEN
+        write_forbidden(item)
     data = {"kind": KIND, "version": VERSION, "presets": items}
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -129,7 +129,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
     name = item.get("name") if isinstance(item, dict) else None
     where = f"Preset {number}" + (f" (“{name:.40}”)" if isinstance(name, str) else "")
     try:
-        preset = decode_part(ReplyPreset, preset_fields(_with_numbers(item)))
+        preset = decode_part(ReplyPreset, preset_fields(read_forbidden(item)))
         check_preset(preset)
     except CodecError as error:
         raise _unusable(f"{where} cannot be read: {error}.") from None
@@ -138,21 +138,25 @@ def _preset(item: object, number: int) -> ReplyPreset:
     return preset
 
 
-def _with_numbers(item: object) -> object:
-    """Return the data with numbers in place of the text for a forbidden token."""
-    if not isinstance(item, dict) or not isinstance(item.get("sampling"), dict):
-        return item
-    biases = item["sampling"].get("logit_bias")
-    if not isinstance(biases, list):
-        return item
-    sampling: dict[str, Any] = {**item["sampling"], "logit_bias": [_bias(b) for b in biases]}
-    return {**item, "sampling": sampling}
+def write_forbidden(data: dict[str, Any]) -> None:
+    """Put a text in place of the infinity of forbidden tokens, which JSON lacks.
+
+    Args:
+        data: What `encode_part` gave for settings or a record; changed in place.
+    """
+    for bias in data["sampling"]["logit_bias"]:
+        if bias["bias"] == -math.inf:
+            bias["bias"] = _FORBIDDEN[0]
 
 
-def _bias(bias: object) -> object:
-    if isinstance(bias, dict) and bias.get("bias") == _FORBIDDEN:
-        return {**bias, "bias": float("-inf")}
-    return bias
+def read_forbidden(data: Any) -> Any:
+    """Return JSON data of any kind, in place, with what `write_forbidden` has taken out of it."""
+    sampling = data.get("sampling") if isinstance(data, dict) else None
+    biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
+    for bias in biases if isinstance(biases, list) else ():
+        if isinstance(bias, dict) and bias.get("bias") in _FORBIDDEN:
+            bias["bias"] = -math.inf
+    return data
 
 
 def _check_text(text: str) -> None:

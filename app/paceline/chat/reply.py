@@ -69,15 +69,6 @@ class TurnOptions:
     prompting: Prompting = field(default_factory=Prompting)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyError:
-    """Why a reply failed, and what to do about it."""
-
-    code: str
-    message: str
-    hint: str
-
-
 @dataclass(slots=True)
 class Reply:
     """One reply while it grows and after it ended; only `ReplyRunner` changes it.
@@ -135,7 +126,7 @@ class Reply:
     first_token_s: float | None = None
     reason: FinishReason | None = None
     stats: TurnStats | None = None
-    error: ReplyError | None = None
+    error: RunError | None = None
     notes: tuple[str, ...] = ()
     n_cut: int = 0
     target: ModelRecord | None = None
@@ -244,7 +235,7 @@ def to_record(reply: Reply) -> RunRecord:
     status: Literal["running", "finished", "failed"] = "running"
     if reply.status in ("finished", "failed"):
         status = "finished" if reply.status == "finished" else "failed"
-    error, options, settings = reply.error, reply.options, reply.options.settings
+    options, settings = reply.options, reply.options.settings
     return RunRecord(
         reply.message_id,
         status,
@@ -260,7 +251,7 @@ def to_record(reply: Reply) -> RunRecord:
         prompting=options.prompting,
         n_cut=reply.n_cut,
         reason=reply.reason,
-        error=RunError(error.code, error.message, error.hint) if error is not None else None,
+        error=reply.error,
         stats=reply.stats if reply.has_ended else None,
         first_token_s=reply.first_token_s,
         notes=reply.notes,
@@ -286,7 +277,6 @@ def to_reply(
         steps: Its steps where the record has none.
     """
     record = renamed(record, record.message_id)
-    error = record.error
     all_steps = list(record.steps or steps)
     return Reply(
         turn_id="",
@@ -306,7 +296,7 @@ def to_reply(
         first_token_s=record.first_token_s,
         reason=record.reason,
         stats=record.stats,
-        error=ReplyError(error.code, error.message, error.hint) if error is not None else None,
+        error=record.error,
         notes=record.notes,
         n_cut=record.n_cut,
         target=record.target,

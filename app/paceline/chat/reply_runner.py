@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, assert_never
 
 from paceline import __version__
 from paceline.chat.prompt import build_messages
-from paceline.chat.reply import Reply, ReplyError, TurnOptions, drawn_like, model_record
+from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.engine.draft.strategy import read_strategy, strategy_text
 from paceline.errors import UserError
 from paceline.hosting.exit_reasons import NOT_STARTED
@@ -36,7 +36,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.run_record import INTERRUPTED
+from paceline.run_record import INTERRUPTED, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -210,7 +210,8 @@ class ReplyRunner:
         if is_ready:
             self._submit(reply)
         elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
-            self._fail(reply, "no-model", "No model is loaded.", "Open one in the Models menu.")
+            problem = "No model is loaded."
+            self._fail(reply, RunError("no-model", problem, "Open one in the Models menu."))
         return reply
 
     def _versions(self, first: Message | None, settings: ReplySettings) -> tuple[EarlierReply, ...]:
@@ -242,7 +243,7 @@ class ReplyRunner:
         try:
             conversation = self._conversations.get(reply.conversation_id)
         except UserError as error:  # another window may have deleted it
-            self._fail(reply, error.code, error.message, error.hint)
+            self._fail(reply, RunError(error.code, error.message, error.hint))
             return
         reply.engine_version = self.engine_version
         self._note_submission(reply, self._pair.state.target, self._pair.state.draft)
@@ -300,7 +301,7 @@ class ReplyRunner:
             reply.reason, reply.stats = "cancelled", None
             self._end(reply, "finished")
         else:
-            self._fail(reply, INTERRUPTED.code, INTERRUPTED.message, INTERRUPTED.hint)
+            self._fail(reply, INTERRUPTED)
 
     # -------------------------------------------------------------------------------- events
 
@@ -319,7 +320,7 @@ class ReplyRunner:
             hint = event.hint if isinstance(event, LoadFailed) else ""
             if isinstance(event, LoadFailed) and event.code == NOT_STARTED:
                 hint = ""  # its seconds are soon out of date; a notice shows it
-            self._fail(reply, "no-model", state.problem, hint)
+            self._fail(reply, RunError("no-model", state.problem, hint))
 
     def on_death(self, death: EngineDied) -> None:
         """Fail the reply, or hand it to the next engine; `pair` has taken the event."""
@@ -332,7 +333,7 @@ class ReplyRunner:
             reply.waits_again, self._is_submitted = True, False
             reply.submitted_s = None
         else:
-            self._fail(reply, "engine-died", death.reason, death.hint)
+            self._fail(reply, RunError("engine-died", death.reason, death.hint))
 
     def on_turn_event(self, event: TurnEvent) -> None:
         """Take an event of a turn; those of other turns are dropped."""
@@ -354,14 +355,14 @@ class ReplyRunner:
             case TurnFinished():
                 self._end(reply, "finished")
             case TurnFailed():
-                self._fail(reply, event.code, event.message, event.hint)
+                self._fail(reply, RunError(event.code, event.message, event.hint))
             case ControlReported() | FiguresReported() | TextDiverged():
                 pass  # observers show the first; a chat is compared with nothing
             case _:
                 assert_never(event)
 
-    def _fail(self, reply: Reply, code: str, message: str, hint: str) -> None:
-        reply.error = ReplyError(code, message, hint)
+    def _fail(self, reply: Reply, error: RunError) -> None:
+        reply.error = error
         reply.stats = None  # the last ones count fewer tokens than the reply has
         self._end(reply, "failed")
 

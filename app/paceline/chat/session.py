@@ -3,17 +3,11 @@
 A session joins three parts: `Conversations` (which chats there are), `ReplyRunner` (the reply under
 way) and a `PairLoader` (the models). It takes every event of the engine in `on_event`, and tells a
 `SessionListener` what has changed. All on the thread that owns the engine client; no widgets.
-
-A conversation's title, until its user gives it one, is the first line of the first question. Where
-that is a greeting, a code fence or a file without a word, it is a later question, the code's first
-line or the file's name; no model is asked for it.
 """
 
 from __future__ import annotations
 
-import re
 import time
-import uuid
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -26,11 +20,12 @@ from paceline.chat.conversations import (
     without,
     without_reply,
 )
+from paceline.chat.pair import new_id
 from paceline.chat.reply import can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import ReplyRunner
 from paceline.chat.store import MemoryStore
 from paceline.chat.stored_texts import StoredTexts
-from paceline.conversation import Origin, clean, title_of
+from paceline.conversation import Origin, clean, numbered, with_title
 from paceline.messages import (
     Calibrated,
     DescribeEngine,
@@ -49,7 +44,7 @@ from paceline.messages import (
 from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paceline.chat.pair import PairLoader
     from paceline.chat.recording import Recording
@@ -60,92 +55,6 @@ if TYPE_CHECKING:
     from paceline.hosting.client import EngineClient
     from paceline.messages import Event, Strategy
     from paceline.run_record import RunRecord
-
-
-_GREETING = re.compile(
-    r"(hi|hello|hey|yo|hallo|moin|servus|hola|salut|bonjour|ciao|test|ping|thanks|danke|ok|okay|"
-    r"good|morning|evening|afternoon|day|guten|morgen|tag|abend|there|you|again)"
-)
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
-_WORD = re.compile(r"[^\W_]+")
-_MARKS = "#>*-+ \t"
-
-
-def automatic_title(conversation: Conversation) -> str:
-    """Return the title from the questions on the shown path; empty: they give none."""
-    questions = [message for message in conversation.path() if message.role == "user"]
-    return next((title for title in _candidates(questions) if title), "")
-
-
-def with_title(old: Conversation, new: Conversation) -> Conversation:
-    """Return `new` with an up-to-date automatic title; one that the user gave stays.
-
-    Args:
-        old: The conversation before it changed.
-        new: The same with another message.
-    """
-    if old.title and old.title != automatic_title(old):
-        return new.renamed(old.title)
-    return new.renamed(automatic_title(new))
-
-
-def numbered(title: str, taken: Iterable[str]) -> str:
-    """Return the title with the first number after it that is not taken: "Title (2)"."""
-    others = set(taken)
-    stem = re.sub(r" \(\d+\)$", "", title)
-    number = 2
-    while f"{stem} ({number})" in others:
-        number += 1
-    return f"{stem} ({number})"
-
-
-def _candidates(questions: list[Message]) -> Iterator[str]:
-    """Yield titles, the best first; some are empty."""
-    prose = [_prose(question.content) for question in questions]
-    for line in prose:
-        if not _is_greeting(line):
-            yield title_of(line)
-    for question in questions:
-        yield title_of(_code(question.content))
-        for attachment in question.attachments:
-            yield title_of(attachment.name)
-    for line in prose:
-        yield title_of(line)
-    for question in questions:
-        yield title_of(question.content)
-
-
-def _prose(content: str) -> str:
-    """Return the first line outside of fences, without marks of headings, lists and quotes."""
-    fence = ""
-    for line in content.splitlines():
-        mark = _FENCE.match(line)
-        if mark:
-            sign = mark[1]
-            if not fence:
-                fence = sign
-            elif sign.startswith(fence):
-                fence = ""
-        elif not fence and _WORD.search(line):
-            return line.lstrip(_MARKS)
-    return ""
-
-
-def _code(content: str) -> str:
-    """Return the first line that is no fence."""
-    for line in content.splitlines():
-        if not _FENCE.match(line) and _WORD.search(line):
-            return line
-    return ""
-
-
-def _is_greeting(line: str) -> bool:
-    words = _WORD.findall(line.casefold())
-    return not words or (len(words) <= 3 and all(map(_GREETING.fullmatch, words)))
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex
 
 
 class ChatSession:
@@ -166,7 +75,7 @@ class ChatSession:
         store: ConversationStore | None = None,
         defaults: Callable[[], ReplySettings] = ReplySettings,
         fingerprint_of: Callable[[str], str] = lambda _: "",
-        new_id: Callable[[], str] = _new_id,
+        new_id: Callable[[], str] = new_id,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
     ) -> None:

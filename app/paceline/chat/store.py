@@ -10,6 +10,7 @@ is told of the problem.
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -168,7 +169,7 @@ class MemoryStore:
         if not words:
             return ()
         hits: list[SearchHit] = []
-        for kept in sorted(self._kept.values(), key=_changed, reverse=True):
+        for kept in sorted(self._kept.values(), key=attrgetter("changed_s"), reverse=True):
             texts = [("", kept.title), *((m.message_id, m.content) for m in kept.messages.values())]
             for message_id, content in texts:
                 if all(word in content.casefold() for word in words):
@@ -264,10 +265,6 @@ class MemoryStore:
         self._home.pop(message_id, None)
         self._runs.pop(message_id, None)
         self._steps.pop(message_id, None)
-
-
-def _changed(conversation: Conversation) -> float:
-    return conversation.changed_s
 
 
 def _snippet(content: str, words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:

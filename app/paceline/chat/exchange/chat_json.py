@@ -18,9 +18,9 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from paceline.chat.presets import check_settings
+from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, decode_known, encode_part
-from paceline.conversation import Attachment, Conversation, Message
+from paceline.conversation import Attachment, Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
 from paceline.run_record import record_from_json, record_to_json
@@ -109,11 +109,6 @@ class Fields:
         return value
 
 
-def clean(text: str) -> str:
-    """Return the text without unpaired surrogates, which files and databases cannot hold."""
-    return text if text.isascii() else text.encode(errors="replace").decode()
-
-
 def scrubbed(value: Any) -> Any:
     """Return the JSON data with every text in it `clean`."""
     if isinstance(value, str):
@@ -135,7 +130,6 @@ _MAX_BYTES = 1e15
 _MAX_FIGURE = 1e15
 _MAX_COUNT = 1_000_000
 _MAX_DRAFT = 4_096  # the largest position that is accepted
-_FORBIDDEN = "-Infinity"
 
 
 def to_json(
@@ -298,7 +292,7 @@ def _settings(fields: Fields) -> ReplySettings | None:
     if data is None:
         return None
     try:
-        settings = decode_known(ReplySettings, _with_infinity(data))
+        settings = decode_known(ReplySettings, read_forbidden(data))
         check_settings(settings)
     except CodecError as error:
         raise broken(place, f"have something that does not fit ({error!s:.200})") from None
@@ -315,9 +309,7 @@ def _run_to_json(record: RunRecord) -> dict[str, Any]:
 
 
 def _without_infinity(data: dict[str, Any]) -> dict[str, Any]:
-    for bias in data["sampling"]["logit_bias"]:
-        if bias["bias"] == -math.inf:
-            bias["bias"] = _FORBIDDEN
+    write_forbidden(data)
     finite: dict[str, Any] = _finite(data)
     return finite
 
@@ -339,7 +331,7 @@ def _is_mixed(first: object) -> bool:
 def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord:
     data = scrubbed(data)
     try:
-        record = record_from_json(_with_infinity(data))
+        record = record_from_json(read_forbidden(data))
     except CodecError as error:
         raise broken(place, f"has something that does not fit ({error!s:.200})") from None
     except (KeyError, OverflowError) as error:
@@ -356,16 +348,6 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     if end > n_chars + _MAX_DRAFT:
         raise broken(f"{place}.steps", "tell of more characters than the reply has")
     return record
-
-
-def _with_infinity(data: Any) -> Any:
-    """Return the record's data with the infinity that JSON lacks."""
-    sampling = data.get("sampling") if isinstance(data, dict) else None
-    biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
-    for bias in biases if isinstance(biases, list) else ():
-        if isinstance(bias, dict) and bias.get("bias") == _FORBIDDEN:
-            bias["bias"] = -math.inf
-    return data
 
 
 def _check_record(record: RunRecord, place: str) -> None:

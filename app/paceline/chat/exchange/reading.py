@@ -20,20 +20,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from paceline.chat.exchange.chat_json import (
     FORMAT,
     LAST_SECOND,
+    MAX_MESSAGES,
     MAX_NAME_CHARS,
     MAX_TEXT_CHARS,
     broken,
-    clean,
     from_json,
 )
-from paceline.conversation import Attachment, Conversation, Message, Role, title_of
+from paceline.conversation import Attachment, Conversation, Message, Role, clean, title_of
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
     from paceline.run_record import RunRecord
 
 
-_MAX_MESSAGES = 200_000
 _THINKING = "<think>\n{}\n</think>\n\n{}"
 
 Reader = Callable[[Any, str, str], tuple[Conversation, int]]
@@ -209,8 +208,8 @@ class _Tree:
     """A tree of the messages with text or files, from nodes in any order."""
 
     def __init__(self, nodes: Mapping[str, _Node], place: str) -> None:
-        if len(nodes) > _MAX_MESSAGES:
-            raise broken(f"{place}messages", f"has more than {_MAX_MESSAGES:,} entries")
+        if len(nodes) > MAX_MESSAGES:
+            raise broken(f"{place}messages", f"has more than {MAX_MESSAGES:,} entries")
         self._nodes = nodes
         self._place = place
         self._following: dict[str | None, list[str]] = {}

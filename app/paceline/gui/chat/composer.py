@@ -35,8 +35,6 @@ from paceline.gui.look.scale import icon_size
 from paceline.gui.look.theme import restyle, ui_font
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtGui import (
         QDragEnterEvent,
         QDragMoveEvent,
@@ -318,14 +316,6 @@ class Composer(QFrame):
     def attachments(self) -> tuple[Attachment, ...]:
         """The files that go with the message."""
         return self.files.attachments
-
-    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Let exactly these files go with the message."""
-        self.files.set_attachments(attachments)
-
-    def add_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Add these to the files that go with the message."""
-        self.files.add(attachments)
 
     def set_settings_widgets(self, preset: QWidget, badge: QWidget) -> None:
         """Put the choice of a preset into the foot, and what the chat has set above it."""

@@ -83,7 +83,7 @@ class UnsentController(QObject):
         self._files[self._id] = self._composer.attachments
         self._id = unsent_id
         self._kept = self._session.conversations.unsent(unsent_id)
-        self._composer.set_attachments(self._files.pop(unsent_id, ()))
+        self._composer.files.set_attachments(self._files.pop(unsent_id, ()))
         if self._composer.text != self._kept:
             self._composer.set_text(self._kept)
             self._timer.stop()
@@ -143,7 +143,7 @@ class AttachmentsController(QObject):
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
         files, errors = result
-        self._composer.add_attachments(files)
+        self._composer.files.add(files)
         others = self.tr("{} more files could not be attached either.")
         self._notices.user_errors(errors, others)
         if files and not errors:

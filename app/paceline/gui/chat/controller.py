@@ -65,7 +65,7 @@ class ChatController(QObject):
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
         context.actions.renew.triggered.connect(self._on_renew)
-        context.actions.later_turns.triggered.connect(self._on_later_turns)
+        context.actions.later_turns.triggered.connect(session.bring_up_to_date)
         context.actions.continue_reply.triggered.connect(self._on_continue)
         context.actions.copy_reply.triggered.connect(self._on_copy_reply)
         self._composer.message_submitted.connect(session.send)
@@ -111,19 +111,14 @@ class ChatController(QObject):
         """Answer the last question once more, with the seed that the shown reply had."""
         self._session.regenerate(keeps=True)
 
-    @Slot(str, str)
-    def _on_edit(self, message_id: str, text: str) -> None:
-        self._session.edit(message_id, text, keeps=self._keeps.value)
-
-    @Slot()
-    def _on_later_turns(self) -> None:
-        """Ask what only an older branch asks."""
-        self._session.bring_up_to_date()
-
     @Slot()
     def _on_continue(self) -> None:
         """Let the last reply go on."""
         self._session.continue_reply()
+
+    @Slot(str, str)
+    def _on_edit(self, message_id: str, text: str) -> None:
+        self._session.edit(message_id, text, keeps=self._keeps.value)
 
     @Slot()
     def _on_copy_reply(self) -> None:

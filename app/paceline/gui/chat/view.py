@@ -75,7 +75,7 @@ class ChatView(QWidget):
     delete_requested = Signal(str)
     sibling_requested = Signal(str, int)
     branch_requested = Signal(str)
-    origin_requested = Signal()
+    origin_requested = Signal(str)
     """Where the shown chat was branched is to be shown."""
     run_requested = Signal(str)
     compare_requested = Signal(str)
@@ -364,26 +364,22 @@ class ChatView(QWidget):
     @Slot()
     def _update_legend(self) -> None:
         has_drafts = any(reply.has_drafts for reply in self._replies())
-        self._legend.show_legend(wanted=self._has_token_colours and has_drafts)
+        self._legend.legend.setVisible(self._has_token_colours and has_drafts)
 
     # --------------------------------------------------------------------------- actions
 
     @Slot(str, str)
     def _on_acted(self, act: str, message_id: str) -> None:
-        if act == Act.REGENERATE:
-            self.regenerate_requested.emit(message_id)
-        elif act == Act.DELETE:
-            self.delete_requested.emit(message_id)
-        elif act == Act.CONTINUE:
-            self.continue_requested.emit(message_id)
-        elif act == Act.ORIGIN:
-            self.origin_requested.emit()
-        elif act == Act.BRANCH:
-            self.branch_requested.emit(message_id)
-        elif act == Act.DETAILS:
-            self.run_requested.emit(message_id)
-        elif act == Act.COMPARE:
-            self.compare_requested.emit(message_id)
+        requests = {
+            Act.REGENERATE: self.regenerate_requested,
+            Act.DELETE: self.delete_requested,
+            Act.CONTINUE: self.continue_requested,
+            Act.ORIGIN: self.origin_requested,
+            Act.BRANCH: self.branch_requested,
+            Act.DETAILS: self.run_requested,
+            Act.COMPARE: self.compare_requested,
+        }
+        requests[Act(act)].emit(message_id)
 
     @Slot(str, int)
     def _on_sibling_requested(self, message_id: str, step: int) -> None:

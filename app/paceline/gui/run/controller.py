@@ -371,16 +371,14 @@ class RunController(QObject):
         dialog.show_replies(
             reply_rows(conversation, self._session.conversations.reply_of, self._live.sources)
         )
-        dialog.show_record(
-            self._record,
-            target_obstacle=self._hash_obstacle(record.target),
-            draft_obstacle=self._hash_obstacle(record.draft),
-        )
+        models = {"target": record.target, "draft": record.draft}
+        obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
+        dialog.show_record(self._record, obstacles)
         result = self._results.get(reply.message_id)
         if result is not None:
             dialog.strip.show_words(result_words(result))
         else:
-            dialog.strip.clear()
+            dialog.strip.hide()
         self._show_verify()
 
     def _show_verify(self) -> None:

@@ -5,6 +5,7 @@ A reply is shown from top to bottom: figures, plot, times, drafters, settings, m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -162,10 +163,6 @@ class SamenessStrip(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.hide()
 
-    def clear(self) -> None:
-        """Hide: there is neither a check nor a result."""
-        self.hide()
-
     def show_progress(self, n_same: int, n_tokens: int) -> None:
         """A check is under way."""
         self.verdict.setText(progress_words(n_same, n_tokens))
@@ -223,7 +220,7 @@ class ReplyPage(QScrollArea):
         super().__init__()
         self._sources = sources
         self._record: RunRecord | None = None
-        self._obstacles = {"target": "", "draft": ""}
+        self._obstacles: Mapping[str, str] = {}
         self._stages: Iterator[None] = iter(())
         self.metrics = StepMetrics(sources)
         self.models: dict[str, ModelCard] = {}
@@ -253,10 +250,14 @@ class ReplyPage(QScrollArea):
         """Whether everything is shown that is known."""
         return self._record is not None and not self._next.isActive()
 
-    def show_record(self, record: RunRecord, *, target_obstacle: str, draft_obstacle: str) -> None:
-        """Show a run; the obstacles say why a model's file cannot be hashed, empty: it can."""
-        self._record = record
-        self._obstacles = {"target": target_obstacle, "draft": draft_obstacle}
+    def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
+        """Show a run.
+
+        Args:
+            record: The run.
+            obstacles: Of "target" and "draft": why its file cannot be hashed; empty: it can.
+        """
+        self._record, self._obstacles = record, obstacles
         error = record.error
         self.problem.setVisible(error is not None)
         if error is not None:
@@ -412,12 +413,10 @@ class RunDialog(QDialog):
     def _fit(self) -> None:
         self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
 
-    def show_record(self, record: RunRecord, *, target_obstacle: str, draft_obstacle: str) -> None:
+    def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
         """Show another run; see `ReplyPage`."""
         self._record = record
-        self.reply_page.show_record(
-            record, target_obstacle=target_obstacle, draft_obstacle=draft_obstacle
-        )
+        self.reply_page.show_record(record, obstacles)
         self.chat_page.select(record.message_id)
 
     def show_replies(self, rows: Sequence[ReplyRow]) -> None:

@@ -19,6 +19,7 @@ from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.notices import Action
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
+from paceline.gui.sampling.sampling_settings import slider_titles
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.params import MAX_SEED, ReplySettings
 
@@ -42,23 +43,10 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("SettingsBadge", text)
 
 
-def _names() -> dict[str, str]:
-    translate = QCoreApplication.translate  # as the sliders are called
-    return {
-        "temperature": translate("SamplingSliders", "Temperature"),
-        "top_k": translate("SamplingSliders", "Top-k"),
-        "top_p": translate("SamplingSliders", "Top-p"),
-        "min_p": translate("SamplingSliders", "Min-p"),
-        "repeat_penalty": translate("SamplingSliders", "Repeat penalty"),
-        "presence_penalty": translate("SamplingSliders", "Presence"),
-        "frequency_penalty": translate("SamplingSliders", "Frequency"),
-    }
-
-
 def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
     """Yield in a few words each what is set otherwise."""
     drawn, usually = now.sampling, usual.sampling
-    for name, title in _names().items():
+    for name, title in slider_titles().items():
         value = getattr(drawn, name)
         if value != getattr(usually, name):
             yield f"{title} {value:g}"

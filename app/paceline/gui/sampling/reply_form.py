@@ -267,7 +267,7 @@ class SeedField(QWidget):
         head = row_of(label, None, self.last)
         column_of(head, self.choice, self._row, on=self, margins=0, spacing=4)
         self.choice.chosen.connect(self._on_chosen)
-        self.number.valueChanged.connect(self._on_number)
+        self.number.valueChanged.connect(self.changed)
         self.copy.clicked.connect(self._on_copy)
         self.last.clicked.connect(self.last_wanted)
         self.show_seed(None)
@@ -303,10 +303,6 @@ class SeedField(QWidget):
     @Slot(str)
     def _on_chosen(self, _value: str) -> None:
         self._fit()
-        self.changed.emit()
-
-    @Slot()
-    def _on_number(self) -> None:
         self.changed.emit()
 
     @Slot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -31,111 +31,93 @@ if TYPE_CHECKING:
     from paceline.gui.sampling.presets import PresetButton
 
 
-def _offered(name: str) -> tuple[float, float]:
-    return range_of(SamplingParams, name).offered
+def slider_titles() -> dict[str, str]:
+    """What the sliders are called, by the field of `SamplingParams`, in their order."""
+    translate = QCoreApplication.translate
+    return {
+        "temperature": translate("SamplingSliders", "Temperature"),
+        "top_k": translate("SamplingSliders", "Top-k"),
+        "top_p": translate("SamplingSliders", "Top-p"),
+        "min_p": translate("SamplingSliders", "Min-p"),
+        "repeat_penalty": translate("SamplingSliders", "Repeat penalty"),
+        "presence_penalty": translate("SamplingSliders", "Presence"),
+        "frequency_penalty": translate("SamplingSliders", "Frequency"),
+    }
+
+
+_SPANS: dict[str, dict[str, Any]] = {
+    "temperature": {"slider_high": 2},
+    "top_k": {"slider_high": 200},
+    "repeat_penalty": {"slider_high": 2},
+    "presence_penalty": {"slider_range": (-2, 2)},
+    "frequency_penalty": {"slider_range": (-2, 2)},
+}
+"""What a slider offers of a range that is wider than what is used."""
 
 
 class SamplingSliders(QWidget):
-    """In the order in which they are applied to a token, but the temperature first."""
+    """In the order in which they are applied to a token, but the temperature first.
+
+    Attributes:
+        fields: The sliders by the field of `SamplingParams`.
+    """
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        usual = SamplingParams()
-        self.temperature = SliderField(
-            self.tr("Temperature"),
-            self.tr(
+        self.fields: dict[str, SliderField] = {}
+        explanations = {
+            "temperature": self.tr(
                 "How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for "
                 "facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are "
                 "accepted."
             ),
-            *_offered("temperature"), whole=False, slider_high=2, default=usual.temperature,
-        )  # fmt: skip
-        self.top_k = SliderField(
-            self.tr("Top-k"),
-            self.tr(
+            "top_k": self.tr(
                 "Only this many of the likeliest tokens can be drawn, whatever their "
                 "probabilities. Usual: 20 to 100; 0 means all."
             ),
-            *_offered("top_k"), whole=True, slider_high=200, default=usual.top_k,
-        )  # fmt: skip
-        self.top_p = SliderField(
-            self.tr("Top-p"),
-            self.tr(
+            "top_p": self.tr(
                 "Only the likeliest tokens that together have this probability: few where the "
                 "model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all."
             ),
-            *_offered("top_p"), whole=False, default=usual.top_p,
-        )  # fmt: skip
-        self.min_p = SliderField(
-            self.tr("Min-p"),
-            self.tr(
+            "min_p": self.tr(
                 "Only tokens that have at least this share of the likeliest one's probability. "
                 "Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all."
             ),
-            *_offered("min_p"), whole=False, default=usual.min_p,
-        )  # fmt: skip
-        self.repeat_penalty = SliderField(
-            self.tr("Repeat penalty"),
-            self.tr(
+            "repeat_penalty": self.tr(
                 "Makes the last 64 tokens less likely to come again. Helps small models that go "
                 "in circles; harms code and tables. Usual: 1 to 1.15; 1 is off."
             ),
-            *_offered("repeat_penalty"), whole=False, slider_high=2, default=usual.repeat_penalty,
-        )  # fmt: skip
-        self.presence_penalty = SliderField(
-            self.tr("Presence"),
-            self.tr(
+            "presence_penalty": self.tr(
                 "Taken once from the logit of every token among the last 64: draws the reply to "
                 "new words. Usual: 0 to 1; 0 is off."
             ),
-            *_offered("presence_penalty"), whole=False, slider_range=(-2, 2),
-            default=usual.presence_penalty,
-        )  # fmt: skip
-        self.frequency_penalty = SliderField(
-            self.tr("Frequency"),
-            self.tr(
+            "frequency_penalty": self.tr(
                 "Taken once for each time that a token is among the last 64: the more often, the "
                 "less likely. Usual: 0 to 0.5; 0 is off."
             ),
-            *_offered("frequency_penalty"), whole=False, slider_range=(-2, 2),
-            default=usual.frequency_penalty,
-        )  # fmt: skip
-        column = column_of(on=self, margins=0, spacing=6)
-        for slider in (
-            self.temperature, self.top_k, self.top_p, self.min_p,
-            self.repeat_penalty, self.presence_penalty, self.frequency_penalty,
-        ):  # fmt: skip
-            column.addWidget(slider)
-            slider.value_changed.connect(self._on_value)
+        }
+        titles = slider_titles()
+        for name, explanation in explanations.items():
+            (low, high), usual = range_of(SamplingParams, name).offered, SamplingParams()
+            default, spans = getattr(usual, name), _SPANS.get(name, {})
+            slider = self.fields[name] = SliderField(
+                titles[name], explanation, low, high,
+                whole=isinstance(default, int), default=default, **spans,
+            )  # fmt: skip
+            slider.value_changed.connect(self.changed)
+        column_of(*self.fields.values(), on=self, margins=0, spacing=6)
 
     def put_into(self, params: SamplingParams) -> SamplingParams:
         """Return the parameters with the values of the sliders."""
-        return replace(
-            params,
-            temperature=self.temperature.value,
-            top_k=int(self.top_k.value),
-            top_p=self.top_p.value,
-            min_p=self.min_p.value,
-            repeat_penalty=self.repeat_penalty.value,
-            presence_penalty=self.presence_penalty.value,
-            frequency_penalty=self.frequency_penalty.value,
-        )
+        values: dict[str, Any] = {name: slider.value for name, slider in self.fields.items()}
+        return replace(params, **{**values, "top_k": int(values["top_k"])})
 
     def show_params(self, params: SamplingParams) -> None:
         """Show these without emitting a signal."""
-        self.temperature.set_value(params.temperature)
-        self.top_k.set_value(params.top_k)
-        self.top_p.set_value(params.top_p)
-        self.min_p.set_value(params.min_p)
-        self.repeat_penalty.set_value(params.repeat_penalty)
-        self.presence_penalty.set_value(params.presence_penalty)
-        self.frequency_penalty.set_value(params.frequency_penalty)
-
-    @Slot()
-    def _on_value(self) -> None:
-        self.changed.emit()
+        for name, slider in self.fields.items():
+            slider.set_value(getattr(params, name))
 
 
 _FORM_CODES = ("bad-grammar", "bad-json-schema")
@@ -343,11 +325,6 @@ class SamplingSettings(Card):
     def _make_sliders(self) -> None:
         self.sliders = SamplingSliders()
         self.sliders.changed.connect(self._on_changed)
-        self.temperature, self.top_k = self.sliders.temperature, self.sliders.top_k
-        self.top_p, self.min_p = self.sliders.top_p, self.sliders.min_p
-        self.repeat_penalty = self.sliders.repeat_penalty
-        self.presence_penalty = self.sliders.presence_penalty
-        self.frequency_penalty = self.sliders.frequency_penalty
 
     def _make_prompt(self) -> None:
         self.system_prompt = LeavingEdit()

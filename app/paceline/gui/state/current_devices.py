@@ -171,13 +171,14 @@ class CurrentDevices(QObject):
         self.room = Room()
         self._is_asked = self._is_dead = self._is_loading = False
         self._again = QTimer(self, interval=LOOK_EVERY_MS)
-        self._again.timeout.connect(self._on_time)
+        self._again.timeout.connect(self.look)
 
     @property
     def n_free(self) -> int:
         """Bytes that a pair may take, all devices together; 0: not known."""
         return self.planner.n_free(self.room) if self.planner is not None else self.room.n_free
 
+    @Slot()
     def look(self) -> Room:
         """Return what is known to be free without waiting; `changed` reports the rest later."""
         if self.description is not None and not self._is_loading:
@@ -239,7 +240,3 @@ class CurrentDevices(QObject):
         ):
             self.room = room
             self.changed.emit(room)
-
-    @Slot()
-    def _on_time(self) -> None:
-        self.look()

@@ -122,12 +122,8 @@ class Setting(QObject):
     def bind(self, switch: QAction | QAbstractButton) -> None:
         """Let a switch show and change it, as long as the store lives."""
         switch.setChecked(bool(self.value))
-        switch.toggled.connect(self._on_toggled)
+        switch.toggled.connect(self.set_value)
         self._switches.append(switch)
-
-    @Slot(bool)
-    def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
-        self.set_value(is_on)
 
     @Slot(str)
     def _on_changed(self, name: str) -> None:

@@ -407,12 +407,12 @@ class SourceLegend(QWidget):
 
 
 class LegendLine(QWidget):
-    """The legend below a conversation, and the way to its end; the room is kept for both."""
+    """The legend below a conversation, and the way to its end; the room of both is kept."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._legend = SourceLegend()
-        self._legend.hide()
+        self.legend = SourceLegend()
+        self.legend.hide()
         self.to_end = QToolButton()
         self.to_end.setProperty("kind", "link")
         self.to_end.setText(self.tr("↓ Latest"))
@@ -420,7 +420,7 @@ class LegendLine(QWidget):
         self.to_end.hide()
         column = QWidget()
         column.setMaximumWidth(COLUMN_PX)
-        row_of(self._legend, None, self.to_end, on=column, margins=0)
+        row_of(self.legend, None, self.to_end, on=column, margins=0)
         self.setFixedHeight(px(_LINE_PX))
         row_of(None, (column, 1000), None, on=self, margins=(MARGIN_PX, 0, MARGIN_PX, 2))
 
@@ -429,7 +429,3 @@ class LegendLine(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.setFixedHeight(px(_LINE_PX))
-
-    def show_legend(self, *, wanted: bool) -> None:
-        """Show the legend, or leave its room empty."""
-        self._legend.setVisible(wanted)

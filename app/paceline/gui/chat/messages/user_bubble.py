@@ -106,10 +106,6 @@ class MessageEdit(QFrame):
         self._rows.insertWidget(0, chips)
         self._update()
 
-    def set_send_key(self, key: SendKey) -> None:
-        """Which key sends."""
-        self.field.set_send_key(key)
-
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """While a reply is generated, nothing can be sent."""
         self._is_busy = busy
@@ -204,10 +200,7 @@ class UserBubble(MessageItem):
         """The message as typed."""
         return self.message.text
 
-    @property
-    def plain_text(self) -> str:
-        """The message as typed."""
-        return self.message.text
+    plain_text = text
 
     @property
     def unsaved(self) -> str | None:
@@ -236,7 +229,7 @@ class UserBubble(MessageItem):
         """Which key sends what is edited."""
         self._send_key = key
         if self.editor is not None:
-            self.editor.set_send_key(key)
+            self.editor.field.set_send_key(key)
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """Whether a reply is being generated somewhere."""
