@@ -222,11 +222,15 @@ ROWS = (
     ),
     Row(
         "R15",
-        "A model file is deleted or replaced while it is used",
-        100,
-        (HOSTING + "test_injected_faults.py::test_a_model_file_that_goes_away_while_it_is_used",),
-        (),
-        "A file that is overwritten in place is not noticed before the next turn.",
+        "A model file is deleted, replaced or overwritten while it is used",
+        150,
+        (
+            HOSTING + "test_injected_faults.py::test_a_model_file_that_is_overwritten_while_it_is_"
+            "used",
+            HOSTING + "test_injected_faults.py::test_a_model_file_that_goes_away_while_it_is_used",
+        ),
+        (("before[0] == now[0] and before[1] != now[1]:", "False:"),),
+        "The reply under way meanwhile is not told of; the next one is refused.",
     ),
     Row(
         "R16",

@@ -466,6 +466,7 @@ class Copy:
             "PYTHONPATH": str(self.folder / "app"),
             "PYTHONDONTWRITEBYTECODE": "1",
             "QT_QPA_PLATFORM": "offscreen",
+            "COLUMNS": "200",  # room for why a test failed
         }
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider"]
         try:
@@ -477,7 +478,7 @@ class Copy:
             return [f"no end within {TIMEOUT_S} s"]
         if done.returncode == 0:
             return []
-        named = re.findall(r"^(?:FAILED|ERROR) (tests/\S+)", done.stdout, re.MULTILINE)
+        named = re.findall(r"^(?:FAILED|ERROR) (tests/.*)", done.stdout, re.MULTILINE)
         if done.returncode != 1 or not named:
             raise RuntimeError(f"pytest {' '.join(tests)}:\n{done.stdout[-3000:]}{done.stderr}")
         return named

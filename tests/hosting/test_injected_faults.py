@@ -31,6 +31,7 @@ from hosting.observed import (
     text_of,
 )
 from hosting.sabotage import broken
+from paceline.engine.refusals import no_model
 from paceline.messages import (
     EngineDied,
     Event,
@@ -38,7 +39,9 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     TurnFailed,
+    TurnFinished,
     TurnStarted,
+    Unloaded,
 )
 
 if TYPE_CHECKING:
@@ -301,6 +304,39 @@ def test_a_model_file_that_goes_away_while_it_is_used(
             assert not target.exists() or target.read_bytes() == b"GGUF and something else"
             assert finished_text(host.reply(OTHER_QUESTION))
             assert isinstance(host.load()[-1], LoadFailed)
+
+
+def test_a_model_file_that_is_overwritten_while_it_is_used(
+    demo_pair: Pair, tmp_path: Path, trials: Trials
+) -> None:
+    """The mapping has the new bytes at once, so the next reply is refused until a load."""
+    target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
+    drawn = random.Random(15)
+
+    def strike(event: Event) -> None:
+        if isinstance(event, StepCommitted) and event.step == 5:
+            written = target if drawn.random() < 0.5 else draft
+            with written.open("r+b") as file:
+                file.seek(drawn.randrange(written.stat().st_size - 4096))
+                file.write(drawn.randbytes(4096))
+
+    with Host((target, draft)) as host:
+        host.ready()
+        whole = finished_text(host.reply())
+        for _ in trials(2, 50):
+            host.ready()
+            host.hear = strike
+            assert isinstance(host.reply()[-1], (TurnFinished, TurnFailed))
+            host.hear = lambda _event: None
+            freed, refused = host.reply()[-2:]
+            assert isinstance(freed, Unloaded)
+            assert isinstance(refused, TurnFailed)
+            assert refused.code == "model-overwritten"
+            assert host.reply()[-1] == no_model("turn")
+            for whole_file, written in zip(demo_pair, (target, draft), strict=True):
+                shutil.copy(whole_file, written)
+            host.ready()
+            assert finished_text(host.reply()) == whole
 
 
 @pytest.mark.parametrize("room", [None, 1 << 16], ids=["enough", "none"])

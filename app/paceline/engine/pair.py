@@ -13,11 +13,13 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
+from paceline.engine.model.model_file import written_at
 from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
+from paceline.errors import EngineError
 from paceline.messages import Prompting
 
 _GUESS = 1.5
@@ -78,6 +80,8 @@ class LoadedPair:
         self.uses_draft = False
         self.is_lost = False
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
+        paths = {model.info.path for model in self.models}
+        self._written = {path: written_at(path) for path in paths}
 
     @property
     def own_template(self) -> str:
@@ -109,6 +113,26 @@ class LoadedPair:
             "which is a guess."
         )
         self._prompts.clear()
+
+    def check_files(self) -> None:
+        """See whether the weights, which are mapped from their files, are still those of the load.
+
+        A file that was deleted or replaced by another one lives on in the mapping. Takes 2 µs.
+
+        Raises:
+            EngineError: A file was written to; the pair is lost.
+        """
+        for path, before in self._written.items():
+            now = written_at(path)
+            if before and now and before[0] == now[0] and before[1] != now[1]:
+                self.is_lost = True
+                raise EngineError(
+                    "model-overwritten",
+                    f"The file “{Path(path).name}” was written to after it was loaded, so nothing "
+                    "that comes of it can be trusted.",
+                    "Send the message again: the models are loaded anew before. If that fails, "
+                    "download the file again.",
+                )
 
     def settle(self) -> bool:
         """Take the batch widths that the evidence leaves, between two replies.

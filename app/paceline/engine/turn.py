@@ -90,6 +90,7 @@ class Turn:
             raise UserError(
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
             )
+        pair.check_files()
         check_limits(command, seed)
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut

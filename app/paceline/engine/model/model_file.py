@@ -193,3 +193,12 @@ def file_id(path: Path) -> str:
     with path.open("rb") as file:
         digest.update(file.read(_HEAD_BYTES))
     return digest.hexdigest()[:16]
+
+
+def written_at(path: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Return which file is there, and its size and time of writing in ns; None: there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  a path of no file may be any text
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
