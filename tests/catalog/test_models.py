@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -409,6 +410,10 @@ def test_a_stopped_download_goes_on_later(make: Make, hub: HubServer) -> None:
 
     with pytest.raises(CancelledError):
         models.local_path(HF_TARGET, on_state, arrived.is_set)
+    until = time.monotonic() + 60  # closing waits a second alone, which a busy machine outlasts
+    while models.downloads.states()[0].status != "paused":
+        assert time.monotonic() < until
+        time.sleep(0.01)
     models.close()
     hub.clear()
     n_before = len(hub.requests)

@@ -102,6 +102,7 @@ def idle_decode(action: str, mark: str) -> None:
 
     child.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
     child.SLOWER = 0.0
+    child.BEAT_EVERY_S = 0.05  # a busy machine delays some of them
     original, idle = llama_cpp.llama_decode, EngineService.idle
     is_idle = False
 

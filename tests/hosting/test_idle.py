@@ -232,7 +232,7 @@ def test_a_decode_that_hangs_in_idle_time_is_found_and_the_process_replaced(
         host.service.look()
         return len(host.told) > n
 
-    wait_until(look, 15)
+    wait_until(look, 60)
     (death,) = (event for _, event in host.told[n:])
     assert isinstance(death, EngineDied)
     assert "computation of the engine hangs" in death.reason
@@ -247,7 +247,7 @@ def test_a_command_behind_a_slow_decode_of_idle_time_waits_for_it(
     mark = tmp_path / "mark"
     monkeypatch.setattr(supervisor, "SILENT_S", 0.8)
     host = host_with(hanging.hanging(hanging.idle_decode, "dawdle", str(mark)))
-    wait_until(mark.exists)
+    wait_until(mark.exists, 60)
     events = host.reply(max_tokens=5)
     assert not deaths_of(events)
     assert isinstance(events[-1], TurnFinished)
