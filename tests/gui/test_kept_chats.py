@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from paceline.gui.storage_controller import STORAGE
 from paceline.messages import Remember, StartTurn, TurnStarted
 from paceline.run_record import INTERRUPTED
 from paceline.settings import Settings, load_settings
-from paceline.storage import database
+from paceline.storage import database, writer
 from paceline.storage.archive import Archive
 from paceline.storage.problems import StorageError
 
@@ -503,6 +504,31 @@ def test_a_problem_is_told_once_and_settles_by_itself(
     assert len([n for n in posted if n.topic == STORAGE]) == 1
     life.end()
     assert live().shown == ["1"]
+
+
+def test_chats_that_cannot_be_read_at_the_start_are_listed_as_soon_as_they_can(
+    live: Callable[..., Life],
+    qtbot: QtBot,
+    allow_warnings: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allow_warnings("chats are not written")
+    monkeypatch.setattr(writer, "RETRY_S", 0.2)
+    life = live().load()
+    life.ask("An older question", "1")
+    life.end()
+    with contextlib.closing(sqlite3.connect(life.file, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        life = live().load()
+        life.ask("A newer question", "2")
+        assert life.titles == ["A newer question"]
+    listed = life.program.window.sidebar.model
+    n_before = listed.rowCount()
+    qtbot.waitUntil(lambda: listed.rowCount() > n_before, timeout=15_000)
+    assert life.titles == ["A newer question", "An older question"]
+    life.end()
+    assert live().titles == ["A newer question", "An older question"]
 
 
 def test_a_database_of_a_later_version_is_left_alone_and_that_is_said(

@@ -101,6 +101,15 @@ class Conversations:
         """One line for each conversation that has a message, in no particular order."""
         return tuple(self._summaries.values())
 
+    def look_again(self) -> None:
+        """List the stored chats, too, that could not be read before.
+
+        Raises:
+            UserError: They still cannot.
+        """
+        found = {s.conversation_id: s for s in self._kept.summaries()}
+        self._summaries = found | self._summaries
+
     def summary(self, conversation_id: str) -> ConversationSummary | None:
         """Return the line of one conversation; None: it is not in the list."""
         return self._summaries.get(conversation_id)

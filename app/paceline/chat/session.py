@@ -116,6 +116,15 @@ class ChatSession:
         """One line for each conversation that has a message, in no particular order."""
         return self.conversations.summaries
 
+    def look_again(self) -> None:
+        """List the stored chats, too, that could not be read before.
+
+        Raises:
+            UserError: They still cannot.
+        """
+        self.conversations.look_again()
+        self._tell_conversations()
+
     @property
     def active(self) -> Reply | None:
         """The reply that is under way."""

@@ -392,6 +392,7 @@ class Program(QObject):
         panel.picker.help_button.clicked.connect(self.advisor.open)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
+        self.storage.told.connect(self.conversations.look_again)
         self.signals.described.connect(self.devices.show_engine)
         pane.chat.run_requested.connect(self.runs.open)
         pane.chat.compare_requested.connect(self.versions.open)

@@ -34,7 +34,8 @@ _logger = logging.getLogger(__name__)
 class StorageController(QObject):
     """Owns the archive, or what takes its place where there can be none."""
 
-    _told = Signal(object)
+    told = Signal(object)
+    """A problem, None or `Opened`, from the archive's thread; what can be read may be other chats."""
 
     def __init__(
         self, path: Path | None, notifications: Notifications, parent: QObject | None = None
@@ -52,12 +53,12 @@ class StorageController(QObject):
         self._failure: StorageError | None = None
         self.opened = Opened()
         self.store: ConversationStore = MemoryStore()
-        self._told.connect(self._on_told)
+        self.told.connect(self._on_told)
         if path is None:
             return
         from paceline.storage.archive import Archive
 
-        archive = Archive(path, on_problem=self._told.emit, on_mended=self._told.emit)
+        archive = Archive(path, on_problem=self.told.emit, on_mended=self.told.emit)
         try:
             self.opened = archive.open()
         except StorageError as error:

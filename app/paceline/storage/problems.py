@@ -132,7 +132,8 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
             f"Close it. {KEPT}",
         )
     is_shut = code == _CANTOPEN and path.parent.is_dir() and not os.access(path.parent, os.W_OK)
-    if code == _READONLY or is_shut or number in (errno.EROFS, errno.EACCES, errno.EPERM):
+    is_refused = number in (errno.EROFS, errno.EACCES, errno.EPERM)
+    if code == _READONLY or is_shut or (is_refused and os.access(path.parent, os.X_OK)):
         return StorageProblem(
             "chats-read-only",
             f"The chats in {path} cannot be written to.",
@@ -148,7 +149,7 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
         return StorageProblem(
             "chats-not-opened",
             f"The chats in {path} cannot be opened ({_text(error)}).",
-            f"See whether the folder exists and can be written to. {KEPT}",
+            f"See whether the folder is there and you may read and write in it. {KEPT}",
         )
     return StorageProblem(
         "chats-not-written",

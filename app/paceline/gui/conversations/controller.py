@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -183,6 +184,12 @@ class ConversationsController(QObject):
             self._session.conversations.purge(deleted)
 
     # ------------------------------------------------------------------- what the session tells
+
+    @Slot()
+    def look_again(self) -> None:
+        """List the chats, too, that could not be read before."""
+        with contextlib.suppress(UserError):  # they still cannot
+            self._session.look_again()
 
     @Slot()
     def _on_list_changed(self) -> None:
