@@ -35,7 +35,7 @@ class StorageController(QObject):
     """Owns the archive, or what takes its place where there can be none."""
 
     told = Signal(object)
-    """A problem, None or `Opened`, from the archive's thread; what can be read may be other chats."""
+    """A problem, None or `Opened`; from the archive's thread. Other chats may be readable now."""
 
     def __init__(
         self, path: Path | None, notifications: Notifications, parent: QObject | None = None
