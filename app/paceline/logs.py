@@ -24,7 +24,7 @@ _LOGGER = "paceline"
 _FORMAT = "%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s"
 
 
-def set_up(log_dir: Path, *, file_level: int = logging.INFO) -> None:
+def set_up(log_dir: Path) -> None:
     """Send this program's records to `log_dir` and its warnings to stderr; again: replaces both.
 
     Folder and file come into being with the first record. A folder that cannot be written to costs
@@ -35,10 +35,10 @@ def set_up(log_dir: Path, *, file_level: int = logging.INFO) -> None:
     console.setLevel(logging.WARNING)
     console.setFormatter(_OneLine())
     file = _LogFile(log_dir / FILE_NAME)
-    file.setLevel(file_level)
+    file.setLevel(logging.INFO)
     file.setFormatter(logging.Formatter(_FORMAT))
     logger = logging.getLogger(_LOGGER)
-    logger.setLevel(min(file_level, logging.WARNING))
+    logger.setLevel(logging.INFO)
     logger.addHandler(console)
     logger.addHandler(file)
 

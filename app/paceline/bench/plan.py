@@ -3,7 +3,7 @@
 Within a repeat the strategies of one workload follow each other in random order: a machine that is
 slow for a while then slows all of them alike, and ratios are those of runs close in time. Where
 many are compared, plain decoding runs several times among them, since every ratio depends on it.
-The order comes from a seed, for the sake of the tests.
+The same plan has the same order.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ class Plan:
         workloads: At least one; names are unique.
         strategies: As they were written; "off" is the first one.
         n_repeats: At least 1.
-        seed: Of the order.
         is_fresh: Whether Auto begins every run without knowing how often drafts are accepted. Else
             it knows that from the replies before, as a user's does; texts are forgotten either way.
     """
@@ -52,7 +51,6 @@ class Plan:
     workloads: tuple[Workload, ...]
     strategies: tuple[str, ...]
     n_repeats: int
-    seed: int = 1
     is_fresh: bool = False
 
     @property
@@ -79,7 +77,7 @@ class Plan:
 
     def cells(self) -> Iterator[Cell]:
         """Yield the runs that count."""
-        order = random.Random(self.seed)
+        order = random.Random(1)
         for repeat in range(1, self.n_repeats + 1):
             for workload in order.sample(self.workloads, len(self.workloads)):
                 for strategy in order.sample(self._group, len(self._group)):
@@ -90,7 +88,6 @@ def make_plan(
     workloads: Sequence[Workload],
     strategies: Sequence[str],
     n_repeats: int,
-    seed: int = 1,
     *,
     is_fresh: bool = False,
 ) -> Plan:
@@ -106,7 +103,7 @@ def make_plan(
                 "bad-strategy", f"The strategy {strategy} is given twice.", "Give it once."
             )
     others = [strategy for strategy in strategies if strategy != PLAIN]
-    return Plan(tuple(workloads), (PLAIN, *others), n_repeats, seed, is_fresh)
+    return Plan(tuple(workloads), (PLAIN, *others), n_repeats, is_fresh)
 
 
 def is_controlled(strategy: str) -> bool:

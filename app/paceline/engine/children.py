@@ -52,12 +52,15 @@ def end_of(child: subprocess.Popen[bytes]) -> str:
         code = child.wait(1.0)
     except subprocess.TimeoutExpired:
         return "hung"
-    if code >= 0:
-        return f"ended with exit code {code}"
+    return f"crashed, {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name, such as ``SIGSEGV``."""
     try:
-        return f"crashed, {signal.Signals(-code).name}"
+        return signal.Signals(number).name
     except ValueError:
-        return f"crashed, signal {-code}"
+        return f"signal {number}"
 
 
 def end_quietly_with_parent() -> None:

@@ -8,12 +8,13 @@ was read, an instruction that the CPU does not know, a fault in native code.
 from __future__ import annotations
 
 import re
-import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from paceline.engine.children import signal_name
 
 OUT_OF_MEMORY = "out-of-memory"
 DIED = "engine-died"
@@ -39,6 +40,7 @@ _WINDOWS_CODES = {
 """Exit codes of Windows: access violation, illegal instruction, fail-fast, in-page error."""
 _WINDOWS_ABORT = 3
 """Exit code of `abort` in Windows' C library; on other systems 3 has no special meaning."""
+_COUNTS_S = 60.0  # that a death counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,7 @@ def _signal_name(exit_code: int | None) -> str:
     if exit_code is None:
         return ""
     if exit_code < 0:
-        try:
-            return signal.Signals(-exit_code).name
-        except ValueError:
-            return f"signal {-exit_code}"
+        return signal_name(-exit_code)
     if exit_code == _WINDOWS_ABORT and sys.platform == "win32":
         return "SIGABRT"
     return _WINDOWS_CODES.get(exit_code, "")
@@ -136,19 +135,16 @@ class RestartPolicy:
     """Lets a dead process be started again, later each time, but not after `most` deaths in a row.
 
     Args:
-        most: Deaths within `within_s` after which no start is allowed.
-        within_s: Seconds that a death counts.
+        most: Deaths within `_COUNTS_S` after which no start is allowed.
         clock: Monotonic seconds.
     """
 
     def __init__(
         self,
         most: int = 3,
-        within_s: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most = most
-        self._within_s = within_s
         self._clock = clock
         self._deaths: deque[float] = deque(maxlen=most)
 
@@ -168,8 +164,8 @@ class RestartPolicy:
         recent = self._recent()
         if len(recent) < self._most:
             return 0.0
-        return recent[0] + self._within_s - self._clock()
+        return recent[0] + _COUNTS_S - self._clock()
 
     def _recent(self) -> list[float]:
         now = self._clock()
-        return [t for t in self._deaths if now - t < self._within_s]
+        return [t for t in self._deaths if now - t < _COUNTS_S]

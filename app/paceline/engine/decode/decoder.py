@@ -81,9 +81,9 @@ class Recovery:
         n_prompt: int,
         failure: EngineError,
         *,
-        n_draft: int = 0,
-        n_left: int = _ROOM,
-        on_prefill: Callable[[int], None] = lambda _n_done: None,
+        n_draft: int,
+        n_left: int,
+        on_prefill: Callable[[int], None],
     ) -> Rows:
         """Bring the context to exactly `tokens` and return the last one's row, [1, n_vocab].
 
@@ -160,10 +160,6 @@ class Recovery:
 
 
 _clock = time.perf_counter
-
-
-def _ignore(_n_done: int) -> None:
-    """Do not tell how far a text was read."""
 
 
 class Decoder:
@@ -429,7 +425,7 @@ class Decoder:
     def _read_again(self) -> None:
         """Read what the target has forgotten, since it could not take back what was rejected."""
         if len(self._target.tokens) < len(self.history) - 1:
-            self._target.extend(self.history[:-1], self._bench.chunk, _ignore)
+            self._target.extend(self.history[:-1], self._bench.chunk)
 
     def _decide(self, n_held: int, timed: Timed) -> Decision | None:
         """Let the chain see how long the step took; its own time falls into the next one."""
@@ -444,7 +440,7 @@ class Decoder:
         failure: EngineError,
         *,
         n_draft: int = 0,
-        on_prefill: Callable[[int], None] = _ignore,
+        on_prefill: Callable[[int], None] = lambda _n_done: None,
     ) -> Rows:
         """Return the row after `tokens`, [1, n_vocab], though a decode failed; see `Recovery`."""
         n_left = self._max_tokens - (len(self.history) - self._n_prompt)

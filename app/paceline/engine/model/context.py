@@ -62,6 +62,10 @@ def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     return next((i for i in range(n) if a[i] != b[i]), n)
 
 
+def _untold(_n_done: int) -> None:
+    """Leave it untold how far a text was read."""
+
+
 class CachedContext:
     """Keeps the book of what a model's context holds.
 
@@ -184,7 +188,7 @@ class CachedContext:
         return rows[:n_rows]
 
     def prefill(
-        self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None]
+        self, prompt: Sequence[int], chunk: int, on_progress: Callable[[int], None] = _untold
     ) -> Rows:
         """Bring the context to exactly `prompt` and return the last token's row, [1, n_vocab].
 
@@ -207,7 +211,9 @@ class CachedContext:
             self.model.save("prompt")
         return self.extend(prompt, self.prefill_piece or chunk, on_progress)
 
-    def extend(self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None]) -> Rows:
+    def extend(
+        self, tokens: Sequence[int], chunk: int, on_progress: Callable[[int], None] = _untold
+    ) -> Rows:
         """Decode what the context lacks of `tokens`, which begin with what it holds.
 
         Arguments, result and errors are those of `prefill`.

@@ -313,7 +313,7 @@ class TranslatedContext(CachedContext):
         """Bring the model's context to what is wanted, and return the last row."""
         own, wanted, n = self.own, self._wanted, self._settled[-1][1]
         own.rollback(min(n + common_prefix(own.tokens[n:], wanted[n:]), len(wanted) - 1))
-        return own.extend(wanted, self.model.n_batch, _ignore)
+        return own.extend(wanted, self.model.n_batch)
 
     def _settle(self) -> None:
         """Tokenize from a later place on, where that leaves the tokens before it as they are."""
@@ -327,7 +327,3 @@ class TranslatedContext(CachedContext):
             if is_whole and n and self._wanted[n_before:n] == head:
                 self._settled.append((end, n))
                 return
-
-
-def _ignore(_n_done: int) -> None:
-    pass
