@@ -14,6 +14,7 @@ import operator
 import types
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from paceline.messages import Command, Event
@@ -101,7 +102,7 @@ def _encode_value(value: Any) -> Any:
         return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
     if dataclasses.is_dataclass(value):
         return _encode_fields(value)
-    return value
+    return str(value) if isinstance(value, Path) else value
 
 
 @functools.cache
@@ -178,6 +179,8 @@ def _reader(hint: Any) -> _Reader:
         return _dataclass_reader(typing.cast(type, hint))
     if hint is float:
         return _read_float
+    if hint is Path:
+        return _read_path
     return _exact_reader(hint)
 
 
@@ -234,6 +237,13 @@ def _exact_reader(cls: type) -> _Reader:
         return value
 
     return read
+
+
+def _read_path(value: Any) -> Path:
+    """No message has a path, but files of this program name some."""
+    if type(value) is not str:
+        raise _misfit(value)
+    return Path(value)
 
 
 def _read_float(value: Any) -> float:

@@ -57,7 +57,6 @@ def make(tmp_path: Path, reader: Reader) -> Callable[..., Library]:
         return Library(
             reader,
             places=lambda: [Place(tmp_path / f, s.replace("_", "-")) for s, f in found.items()],
-            ours=tmp_path / "ours",
             cache_file=tmp_path / "cache" / "library.json",
         )
 

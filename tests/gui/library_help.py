@@ -27,9 +27,8 @@ def entry(
     n_bytes: int = 10,
     source: str = "folder",
     problem: str = "",
-    is_ours: bool = False,
 ) -> LibraryEntry:
     """A model with this name."""
     path = folder / f"{name}.gguf"
     file = ModelFile(path, (path,), 1, n_bytes, 0, name, source)
-    return LibraryEntry(file, None if problem else card, problem, is_ours)
+    return LibraryEntry(file, None if problem else card, problem)

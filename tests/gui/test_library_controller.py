@@ -65,7 +65,7 @@ class World:
         notifications = Notifications(window)
         notifications.posted.connect(self.notices.append)
         self.controller = LibraryController(
-            Library(reader, places=self.places, ours=self.ours, cache_file=tmp_path / "c.json"),
+            Library(reader, places=self.places, cache_file=tmp_path / "c.json"),
             notifications,
             window,
             is_loaded=lambda path: path in self.loaded,

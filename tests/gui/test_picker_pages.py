@@ -47,11 +47,15 @@ REPOSITORY = HubRepository(MODEL, "c" * 40, CHOICES, "https://example.org/o/Wolf
 
 
 def entry(
-    name: str, vocabulary: str = "a", n_params: int = 10**9, **fields: object
+    name: str,
+    vocabulary: str = "a",
+    n_params: int = 10**9,
+    source: str = "lm-studio",
+    **fields: object,
 ) -> LibraryEntry:
     path = Path("/models") / f"{name}.gguf"
     card = replace(CARD, name=name, vocabulary=vocabulary, n_params=n_params)
-    made = LibraryEntry(ModelFile(path, (path,), 1, n_params, 1, name, "lm-studio"), card)
+    made = LibraryEntry(ModelFile(path, (path,), 1, n_params, 1, name, source), card)
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
@@ -91,7 +95,7 @@ def library() -> LibraryModel:
             entry("small"),
             entry("stranger", vocabulary="b"),
             entry("broken", problem="2 of its 3 parts are missing.", card=None),
-            entry("ours", is_ours=True),
+            entry("ours", source="paceline"),
         ]
     )
     return model

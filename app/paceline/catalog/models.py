@@ -329,7 +329,6 @@ class Models:
         return Library(
             self.inspector,
             places=self.places,
-            ours=self.models_folder,
             cache_file=self._paths.cache_dir / "library.json",
         )
 

@@ -12,8 +12,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,13 +52,16 @@ class LibraryEntry:
         file: Where it lies.
         card: What its header says; None: not read yet, or `problem`; a sidecar has both.
         problem: Why it cannot be used, in one sentence; empty: no reason is known.
-        is_ours: Whether this program has downloaded it, and so may delete it.
     """
 
     file: ModelFile
     card: ModelCard | None
     problem: str = ""
-    is_ours: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this program has downloaded it, and so may delete it."""
+        return self.file.source == "paceline"
 
     @property
     def sidecar(self) -> Sidecar | None:
@@ -73,7 +76,6 @@ class Library:
     Args:
         inspector: Reads headers.
         places: Where to look; asked again at every refresh.
-        ours: The folder of this program's downloads.
         cache_file: Where to remember; None: nowhere.
     """
 
@@ -82,14 +84,12 @@ class Library:
         inspector: CardReader,
         *,
         places: Callable[[], Sequence[Place]],
-        ours: Path,
         cache_file: Path | None,
     ) -> None:
         self._inspector = inspector
         self._places = places
-        self._ours = _as_prefix(ours)
         self._cache_file = cache_file
-        self._known: dict[Path, Known] | None = None
+        self._known: dict[Path, LibraryEntry] | None = None
         self._is_saved = True
         self._refreshed: float | None = None
         self._guard = threading.Lock()
@@ -106,7 +106,7 @@ class Library:
         prefixes = tuple(_as_prefix(place.folder) for place in self._places())
         with self._guard:
             known = tuple(self._remembered().values())
-        return tuple(self._entry(k) for k in known if str(k.file.path).startswith(prefixes))
+        return tuple(entry for entry in known if str(entry.file.path).startswith(prefixes))
 
     def refresh(
         self,
@@ -124,10 +124,7 @@ class Library:
         """
         entries: dict[Path, LibraryEntry] = {}
         for file in self._find(is_stopped):
-            known = self._remembered_of(file)
-            entry = LibraryEntry(file, None, is_ours=self._is_ours(file.path))
-            if known is not None:
-                entry = self._entry(known)
+            entry = self._remembered_of(file) or LibraryEntry(file, None)
             entries[file.path] = entry
             on_entry(entry)
         is_whole = not is_stopped()
@@ -170,9 +167,8 @@ class Library:
             ModelError: There is no such file.
         """
         file = model_at(path)
-        known = self._remembered_of(file)
-        if known is not None:
-            return self._entry(known)
+        if known := self._remembered_of(file):
+            return known
         entry = self._look_into(file)
         self._save()
         return entry
@@ -213,30 +209,26 @@ class Library:
                 problem = " ".join(filter(None, reasons))
             except ModelError as error:
                 if error.code == "closed":
-                    return LibraryEntry(file, None, is_ours=self._is_ours(file.path))
+                    return LibraryEntry(file, None)
                 problem, is_lasting = error.message, error.code not in _PASSING
         is_kept = card is not None and (not problem or card.sidecar)
-        known = Known(file, card if is_kept else None, problem)
+        entry = LibraryEntry(file, card if is_kept else None, problem)
         if is_lasting:
             with self._guard:
-                self._remembered()[file.path] = known
+                self._remembered()[file.path] = entry
                 self._is_saved = False
-        return self._entry(known)
+        return entry
 
-    def _entry(self, known: Known) -> LibraryEntry:
-        return LibraryEntry(known.file, known.card, known.problem, self._is_ours(known.file.path))
-
-    def _is_ours(self, path: Path) -> bool:
-        return str(path).startswith(self._ours)
-
-    def _remembered_of(self, file: ModelFile) -> Known | None:
+    def _remembered_of(self, file: ModelFile) -> LibraryEntry | None:
+        """Return what is known of a file, if it has not changed since."""
         with self._guard:
             known = self._remembered().get(file.path)
-        if known is None or not known.is_about(file):
-            return None
-        return replace(known, file=file)  # its name or place may be another one today
+        # Its name or place may be another one today.
+        if known and file == replace(known.file, name=file.name, source=file.source):
+            return replace(known, file=file)
+        return None
 
-    def _remembered(self) -> dict[Path, Known]:
+    def _remembered(self) -> dict[Path, LibraryEntry]:
         """Return what is known, by path; call with the guard held."""
         if self._known is None:
             self._known = read_cache(self._cache_file) if self._cache_file else {}
@@ -293,36 +285,7 @@ VERSION = 1
 _logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of one file; `card` or `problem`, and of a sidecar both."""
-
-    file: ModelFile
-    card: ModelCard | None
-    problem: str = ""
-
-    def is_about(self, file: ModelFile) -> bool:
-        """Whether it is still valid for a file that was found."""
-        was = self.file
-        return (was.path, was.parts, was.n_bytes, was.mtime_ns) == (
-            file.path, file.parts, file.n_bytes, file.mtime_ns,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _FileRecord:
-    """A `ModelFile` as JSON can hold it."""
-
-    path: str
-    parts: tuple[str, ...]
-    n_parts: int
-    n_bytes: int
-    mtime_ns: int
-    name: str
-    source: str
-
-
-def read_cache(cache_file: Path) -> dict[Path, Known]:
+def read_cache(cache_file: Path) -> dict[Path, LibraryEntry]:
     """Return what the cache file has, by path; records that cannot be read are left out.
 
     Reading a header takes up to 0.3 s and a library may have hundreds of files, so cards are kept
@@ -341,13 +304,13 @@ def read_cache(cache_file: Path) -> dict[Path, Known]:
     records = data.get("files")
     if not isinstance(records, list):
         return {}
-    found = (_known(record) for record in records)
-    return {known.file.path: known for known in found if known is not None}
+    found = (_entry(record) for record in records)
+    return {entry.file.path: entry for entry in found if entry is not None}
 
 
-def write_cache(cache_file: Path, entries: Collection[Known]) -> None:
+def write_cache(cache_file: Path, entries: Collection[LibraryEntry]) -> None:
     """Replace the cache file; if it cannot be written, the next start only takes longer."""
-    records = [_record(known) for known in entries]
+    records = [*map(encode_part, entries)]
     text = json.dumps({"version": _version(), "files": records}, separators=(",", ":"))
     try:
         write_whole(cache_file, text.encode())
@@ -360,44 +323,11 @@ def _version() -> list[Any]:
     return [VERSION, *(field.name for field in fields(ModelCard))]
 
 
-def _record(known: Known) -> Mapping[str, Any]:
-    file = known.file
-    record = _FileRecord(
-        **{
-            **{name: getattr(file, name) for name in _FileRecord.__slots__},
-            "path": str(file.path),
-            "parts": tuple(map(str, file.parts)),
-        }
-    )
-    return {
-        "file": asdict(record),
-        "card": None if known.card is None else encode_part(known.card),
-        "problem": known.problem,
-    }
-
-
-def _known(record: Any) -> Known | None:
+def _entry(record: Any) -> LibraryEntry | None:
     """Return what a record says; None when it says nothing that can be used."""
     try:
-        file = decode_part(_FileRecord, record["file"])
-        card = None if record["card"] is None else decode_part(ModelCard, record["card"])
-        problem = record["problem"]
-    except (CodecError, KeyError, TypeError):
+        entry = decode_part(LibraryEntry, record)
+    except CodecError:
         return None
-    if not isinstance(problem, str) or not file.parts:
-        return None
-    if (card is None or bool(card.sidecar)) != bool(problem):
-        return None
-    return Known(
-        ModelFile(
-            path=Path(file.path),
-            parts=tuple(map(Path, file.parts)),
-            n_parts=file.n_parts,
-            n_bytes=file.n_bytes,
-            mtime_ns=file.mtime_ns,
-            name=file.name,
-            source=file.source,
-        ),
-        card,
-        problem,
-    )
+    has_card = entry.card is not None and not entry.card.sidecar
+    return entry if entry.file.parts and has_card is not bool(entry.problem) else None
