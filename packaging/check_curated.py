@@ -135,7 +135,7 @@ def with_findings(data: dict[str, Any], findings: Sequence[Finding]) -> dict[str
     """Return the list's content with what was found out; the rest as it was."""
     for entry, found in zip(data["pairs"], findings, strict=True):
         if found.n_bytes is not None:
-            entry["draft"] |= {"file": found.draft_file, "n_bytes": found.n_bytes}
+            entry |= {"draft_file": found.draft_file, "draft_bytes": found.n_bytes}
         if found.fits is not None:
             entry["vocabulary_checked"] = found.fits
     return data

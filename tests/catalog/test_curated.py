@@ -15,18 +15,23 @@ from paceline.errors import UserError
 
 ENTRY: dict[str, Any] = {
     "title": "Wolf",
-    "type": "draft",
-    "target": {
-        "repo": "pack/Wolf", "file": "q8/wolf.gguf", "words": ["wolf", "3.1"],
-        "architecture": None, "params": [1, 9],
-    },
-    "draft": {"repo": "pack/Cub", "file": "cub.gguf", "n_bytes": 5},
+    "kind": "draft",
     "machine": "any",
     "least_memory": 7,
+    "target_repo": "pack/Wolf",
+    "target_file": "q8/wolf.gguf",
+    "target_words": ["wolf", "3.1"],
+    "target_architecture": None,
+    "target_params": [1, 9],
+    "draft_repo": "pack/Cub",
+    "draft_file": "cub.gguf",
+    "draft_bytes": 5,
     "gain": {"claim": "Twice as fast", "texts": "code", "temperature": 0.5},
     "evidence": {"url": "https://example.com", "date": "2025-02-28"},
     "vocabulary_checked": None,
-}  # fmt: skip
+}
+NO_TARGET = {"target_repo": "", "target_file": None, "target_words": []}
+NO_DRAFT = {"draft_repo": "", "draft_file": None, "draft_bytes": None}
 
 
 def loaded(tmp_path: Path, entry: Any) -> tuple[CuratedPair, ...]:
@@ -72,16 +77,15 @@ def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
 
 
 def test_entries_without_a_draft_model(tmp_path: Path) -> None:
-    (head,) = loaded(tmp_path, {**ENTRY, "type": "mtp"})
+    (head,) = loaded(tmp_path, {**ENTRY, "kind": "mtp"})
     assert head.drafter == "MTP head, cub.gguf"
     assert head.draft_reference == "hf:pack/Cub:cub.gguf"
-    (inside,) = loaded(tmp_path, {**ENTRY, "type": "mtp", "draft": None})
+    (inside,) = loaded(tmp_path, {**ENTRY, "kind": "mtp", **NO_DRAFT})
     assert "inside the target's file" in inside.drafter
-    (network,) = loaded(tmp_path, {**ENTRY, "type": "dflash"})
+    (network,) = loaded(tmp_path, {**ENTRY, "kind": "dflash"})
     assert network.drafter == "DFlash, cub.gguf; this version cannot use it yet"
     assert network.draft_reference == ""
-    target = {"repo": None, "file": None, "words": [], "architecture": None, "params": [1, 9]}
-    without = {**ENTRY, "type": "lookup", "target": target, "draft": None, "least_memory": None}
+    without = {**ENTRY, "kind": "lookup", **NO_TARGET, **NO_DRAFT, "least_memory": None}
     (lookups,) = loaded(tmp_path, without)
     assert "no second model" in lookups.drafter
     assert inside.draft_reference == lookups.draft_reference == ""
@@ -91,9 +95,8 @@ def test_entries_without_a_draft_model(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_null(tmp_path: Path) -> None:
-    entry = with_value("draft", {"repo": "pack/Cub", "file": None, "n_bytes": None})
-    entry |= {"gain": None, "evidence": None}
-    entry["target"] |= {"file": None, "params": None}
+    entry = {**ENTRY, **NO_DRAFT, "draft_repo": "pack/Cub", "gain": None, "evidence": None}
+    entry |= {"target_file": None, "target_params": None}
     (pair,) = loaded(tmp_path, entry)
     assert pair.draft_reference == ""
     assert pair.target_reference == ""
@@ -103,10 +106,10 @@ def test_what_is_not_known_is_null(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        ("type", "eagle", "pair.type"),
-        ("type", "lookup", "“lookup” has target.params and names no model"),
-        ("draft", None, "“draft” needs a draft"),
-        ("target.repo", None, "target.repo is missing"),
+        ("kind", "eagle", "pair.kind"),
+        ("kind", "lookup", "“lookup” has target_params and names no model"),
+        ("draft_repo", "", "draft_repo '' is no OWNER/NAME"),
+        ("target_repo", "", "target_repo '' is no OWNER/NAME"),
         ("machine", "laptop", "pair.machine"),
         ("least_memory", None, "least_memory"),
         ("least_memory", 0, "least_memory"),
@@ -114,16 +117,16 @@ def test_what_is_not_known_is_null(tmp_path: Path) -> None:
         ("gain.temperature", "warm", "gain.temperature"),
         ("title", 3, "pair.title"),
         ("more", 1, "no field 'more'"),
-        ("target.repo", "wolf", "target.repo 'wolf' is no OWNER/NAME"),
-        ("draft.repo", "../../etc", "draft.repo"),
-        ("draft.file", "../up.gguf", "draft.file"),
-        ("draft.file", "cub.safetensors", "draft.file"),
-        ("draft.n_bytes", 0, "draft.n_bytes"),
-        ("draft.n_bytes", "5", "draft.n_bytes: '5'"),
-        ("target.words", [], "target.words"),
-        ("target.words", ["Two words"], "target.words"),
-        ("target.params", [9, 1], "target.params"),
-        ("target.params", [9], "target.params"),
+        ("target_repo", "wolf", "target_repo 'wolf' is no OWNER/NAME"),
+        ("draft_repo", "../../etc", "draft_repo"),
+        ("draft_file", "../up.gguf", "draft_file"),
+        ("draft_file", "cub.safetensors", "draft_file"),
+        ("draft_bytes", 0, "draft_bytes"),
+        ("draft_bytes", "5", "draft_bytes: '5'"),
+        ("target_words", [], "target_words"),
+        ("target_words", ["Two words"], "target_words"),
+        ("target_params", [9, 1], "target_params"),
+        ("target_params", [9], "target_params"),
         ("evidence", None, "a gain needs evidence"),
         ("evidence.url", "http://example.com", "evidence.url"),
         ("evidence.date", "2025-02-30", "evidence.date"),

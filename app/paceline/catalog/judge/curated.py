@@ -1,8 +1,9 @@
 """Pairs of models that are reported to work, shipped as a file with the reports' addresses.
 
-An unchecked value is null there and shown as "not checked"; a gain is a claim of its source and not
-a measurement of this program. Some entries are no pairs to load: models with a DFlash network,
-which this version cannot use, and models that need no drafter but lookups.
+An entry has the fields of `CuratedPair`. An unchecked value is null there and shown as "not
+checked"; a gain is a claim of its source and not a measurement of this program. Some entries are no
+pairs to load: models with a DFlash network, which this version cannot use, and models that need no
+drafter but lookups.
 `packaging/check_curated.py` checks every entry on the Hub.
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -160,31 +160,6 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(word for word in re.split(r"[^a-z0-9.]+", name.lower()) if word)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    repo: str | None
-    file: str | None
-    words: tuple[str, ...]
-    architecture: str | None
-    params: tuple[int, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    repo: str
-    file: str | None
-    n_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    title: str
-    type: Kind
-    machine: Machine
-    least_memory: int | None
-    vocabulary_checked: bool | None
-
-
 def curated_pairs_path() -> Path:
     """Return the file that is shipped."""
     return resources() / "curated_pairs.json"
@@ -220,86 +195,52 @@ def _pair(entry: Any) -> CuratedPair:
     """
     if not isinstance(entry, dict):
         raise CodecError("a pair is an object")
-    names = ("target", "draft", "gain", "evidence")
-    missing = {*names, *(field.name for field in fields(_Rest))} - {*entry}
-    if missing:
+    if missing := {field.name for field in fields(CuratedPair)} - {*entry}:
         raise CodecError(f"“{min(missing)}” is missing")
-    rest = _part(_Rest, "pair", {k: v for k, v in entry.items() if k not in names})
-    target = _part(_Target, "target", entry["target"])
-    draft = _optional(_Draft, "draft", entry)
-    gain = _optional(Gain, "gain", entry)
-    evidence = _optional(Evidence, "evidence", entry)
-    _check_kind(rest, target, draft)
-    _check(target, draft, evidence, gain)
-    return CuratedPair(
-        title=rest.title,
-        target_repo=target.repo or "",
-        target_file=target.file,
-        target_words=target.words,
-        target_architecture=target.architecture,
-        target_params=(target.params[0], target.params[1]) if target.params else None,
-        draft_repo=draft.repo if draft else "",
-        draft_file=draft.file if draft else None,
-        draft_bytes=draft.n_bytes if draft else None,
-        gain=gain,
-        evidence=evidence,
-        vocabulary_checked=rest.vocabulary_checked,
-        kind=rest.type,
-        machine=rest.machine,
-        least_memory=rest.least_memory,
-    )
-
-
-def _optional(cls: type[T], name: str, entry: Mapping[str, object]) -> T | None:
-    return None if entry[name] is None else _part(cls, name, entry[name])
-
-
-def _part(cls: type[T], name: str, data: object) -> T:
-    """Return a part of an entry; errors call it by its name in the file."""
     try:
-        return decode_part(cls, data)
+        pair = decode_part(CuratedPair, entry)
     except CodecError as error:
-        raise CodecError(str(error).replace(cls.__name__, name, 1)) from None
+        raise CodecError(str(error).replace("CuratedPair", "pair", 1)) from None
+    _check(pair)
+    return pair
 
 
-def _check_kind(rest: _Rest, target: _Target, draft: _Draft | None) -> None:
-    if rest.type == "lookup":
-        if target.repo or target.file or target.words or draft or target.params is None:
-            raise CodecError("an entry of type “lookup” has target.params and names no model")
-        return
-    if target.repo is None:
-        raise CodecError("target.repo is missing")
-    if not target.words or any(words_of(word) != {word} for word in target.words):
-        raise CodecError("target.words is no list of single words in lower case")
-    if rest.type != "mtp" and draft is None:
-        raise CodecError(f"an entry of type “{rest.type}” needs a draft")
-    if rest.least_memory is None or rest.least_memory <= 0:
-        raise CodecError("least_memory is no number of bytes")
-
-
-def _check(
-    target: _Target, draft: _Draft | None, evidence: Evidence | None, gain: Gain | None
-) -> None:
-    for name, part in (("target", target), ("draft", draft)):
-        if part is None or part.repo is None:
-            continue
-        if not _REPO.fullmatch(part.repo):
-            raise CodecError(f"{name}.repo {part.repo!r:.60} is no OWNER/NAME")
-        if part.file is not None and not _FILE.fullmatch(part.file):
-            raise CodecError(f"{name}.file {part.file!r:.60} is no path of a GGUF file")
-    if target.params is not None and (
-        len(target.params) != 2 or not 0 < target.params[0] <= target.params[1]
-    ):
-        raise CodecError("target.params is no smallest and largest number of weights")
-    if draft and draft.n_bytes is not None and (draft.n_bytes <= 0 or draft.file is None):
-        raise CodecError("draft.n_bytes is no size of a file that is named")
-    if gain is not None and evidence is None:
+def _check(pair: CuratedPair) -> None:
+    names = pair.target_repo or pair.target_file or pair.target_words or pair.draft_repo
+    if pair.kind != "lookup":
+        _check_models(pair)
+    elif names or pair.draft_file or pair.target_params is None:
+        raise CodecError("an entry of kind “lookup” has target_params and names no model")
+    low, high = pair.target_params or (1, 1)
+    if not 0 < low <= high:
+        raise CodecError("target_params is no smallest and largest number of weights")
+    if pair.draft_bytes is not None and (pair.draft_bytes <= 0 or pair.draft_file is None):
+        raise CodecError("draft_bytes is no size of a file that is named")
+    if pair.gain is not None and pair.evidence is None:
         raise CodecError("a gain needs evidence")
-    if evidence is not None:
-        if not evidence.url.startswith("https://"):
-            raise CodecError(f"evidence.url {evidence.url!r:.60} is no https address")
-        if evidence.date is not None and not _is_date(evidence.date):
-            raise CodecError(f"evidence.date {evidence.date!r:.60} is no ISO day or month")
+    if pair.evidence is not None:
+        url, day = pair.evidence.url, pair.evidence.date
+        if not url.startswith("https://"):
+            raise CodecError(f"evidence.url {url!r:.60} is no https address")
+        if day is not None and not _is_date(day):
+            raise CodecError(f"evidence.date {day!r:.60} is no ISO day or month")
+
+
+def _check_models(pair: CuratedPair) -> None:
+    for name, repo, file in (
+        ("target", pair.target_repo, pair.target_file),
+        ("draft", pair.draft_repo, pair.draft_file),
+    ):
+        is_inside = name == "draft" and pair.kind == "mtp" and not (repo or file)
+        if not (is_inside or _REPO.fullmatch(repo)):
+            raise CodecError(f"{name}_repo {repo!r:.60} is no OWNER/NAME")
+        if file is not None and not _FILE.fullmatch(file):
+            raise CodecError(f"{name}_file {file!r:.60} is no path of a GGUF file")
+    words = pair.target_words
+    if not words or any(words_of(word) != {word} for word in words):
+        raise CodecError("target_words is no list of single words in lower case")
+    if pair.least_memory is None or pair.least_memory <= 0:
+        raise CodecError("least_memory is no number of bytes")
 
 
 def _is_date(text: str) -> bool:
