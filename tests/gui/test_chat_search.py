@@ -73,7 +73,7 @@ def answer(sidebar: Sidebar, hits: tuple[SearchHit, ...] = HITS) -> list[str]:
     """Play who searches; returns what is searched for from now on."""
     asked: list[str] = []
     sidebar.finder.search_wanted.connect(asked.append)
-    sidebar.finder.search_wanted.connect(lambda _text: sidebar.show_hits(hits))
+    sidebar.finder.search_wanted.connect(lambda _text: sidebar.finder.show_hits(hits))
     return asked
 
 
@@ -167,7 +167,7 @@ def test_late_hits_of_a_search_that_was_cleared_are_not_shown(sidebar: Sidebar) 
     sidebar.search.setText("config")
     sidebar.search.tell_now()
     sidebar.search.clear()
-    sidebar.show_hits(HITS)
+    sidebar.finder.show_hits(HITS)
     assert page(sidebar) is sidebar.list
 
 
@@ -188,7 +188,7 @@ def test_results_follow_what_becomes_of_their_chats(sidebar: Sidebar) -> None:
 def test_the_best_of_many_hits_are_called_that(sidebar: Sidebar) -> None:
     sidebar.search.setText("config")
     sidebar.search.tell_now()
-    sidebar.show_hits(HITS, is_cut=True)
+    sidebar.finder.show_hits(HITS, is_cut=True)
     assert sidebar.finder.found.summary.text() == "The best 2 hits"
 
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 
 from gui.fake_client import STATS, FakeClient
+from paceline.gui.chat.messages.message_item import MessageEdit
 from paceline.gui.chat.messages.reply_view import ReplyView
-from paceline.gui.chat.messages.user_bubble import MessageEdit
 from paceline.messages import Kept, StartTurn
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from paceline.gui.chat.markdown.cuts import (
 )
 from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span
 from paceline.gui.chat.markdown.view import describe_token
-from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.state.sources import Sources
 from paceline.messages import TokenTrace
 
@@ -250,9 +250,9 @@ def test_a_token_of_the_target_is_told_in_words(accepted: int, drafted: int, tex
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_code_is_coloured_and_complete(theme: object) -> None:
+def test_code_is_coloured_and_complete(theme: Theme) -> None:
     code = 'def f(x):\n    """Doc\n\n    string."""\n    return "é" + 1  # why\n\n'
-    lines = highlight(code, "Python", theme)  # type: ignore[arg-type]
+    lines = highlight(code, "Python", theme.name)
     assert "\n".join("".join(run.text for run in line) for line in lines) == code
     colours = {run.text: run.style.colour for line in lines for run in line}
     assert colours["def"]
@@ -266,6 +266,6 @@ def test_code_is_coloured_and_complete(theme: object) -> None:
     [("x = 1", ""), ("x = 1", "no-such-language"), ("x = 1\n" * MAX_HIGHLIGHT_CHARS, "python")],
 )
 def test_other_code_is_plain(code: str, language: str) -> None:
-    lines = highlight(code, language, LIGHT)
+    lines = highlight(code, language, LIGHT.name)
     assert {run.style for line in lines for run in line} == {PLAIN}
     assert "\n".join("".join(run.text for run in line) for line in lines) == code

@@ -230,9 +230,9 @@ def test_a_reply_is_edited_where_it_stands(
     assert view.unsaved is None
     assert not view.parts.isHidden()
     view._on_acted(Act.EDIT)
-    assert view._edit is not None
-    view._edit.field.setPlainText("Two")
-    qtbot.keyClick(view._edit.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert view.editor is not None
+    view.editor.field.setPlainText("Two")
+    qtbot.keyClick(view.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     last = program.session.current.path()[-1]
     assert last.content == "Two"
     shown = chat.reply_view(last.message_id)

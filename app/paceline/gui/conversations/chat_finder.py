@@ -208,7 +208,12 @@ class ChatFinder(QWidget):
         self._show_page()
 
     def show_hits(self, hits: Sequence[SearchHit], *, is_cut: bool = False) -> None:
-        """Show what the last search found; see `Sidebar.show_hits`."""
+        """Show what the last search found, the best first.
+
+        Args:
+            hits: Messages and titles.
+            is_cut: Whether there are more than these.
+        """
         if self._query.text:
             self._hits, self._is_cut = hits, is_cut
             self._refresh_hits()

@@ -141,7 +141,7 @@ class ConversationsController(QObject):
         except UserError as error:
             self._notices.user_error(error)
             hits = ()
-        self._sidebar.show_hits(hits[:MOST_HITS], is_cut=len(hits) > MOST_HITS)
+        self._sidebar.finder.show_hits(hits[:MOST_HITS], is_cut=len(hits) > MOST_HITS)
 
     @Slot(str, str)
     def _on_rename(self, conversation_id: str, title: str) -> None:

@@ -169,22 +169,16 @@ class ExchangeController(QObject):
         self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
     ) -> Callable[[], bytes]:
         """What makes the file's content; called in another thread."""
-        match kind:
-            case "json":
-                return partial(_json, conversation, records)
-            case "html":
-                look = page_look(self._context.live.sources)
-                return partial(_html, partial(to_html, conversation, records, look))
-        return partial(
-            _text,
-            partial(
-                to_markdown,
-                conversation,
-                records,
-                words=export_words(),
-                with_figures=kind == "markdown",
-            ),
-        )
+        make: Callable[[], str]
+        if kind == "json":
+            make = partial(_json, conversation, records)
+        elif kind == "html":
+            look, now_s = page_look(self._context.live.sources), time.time()
+            make = partial(to_html, conversation, records, look, version=__version__, now_s=now_s)
+        else:
+            words, figures = export_words(), kind == "markdown"
+            make = partial(to_markdown, conversation, records, words=words, with_figures=figures)
+        return partial(_encoded, make)
 
     @Slot(object)
     def _on_written(self, name: object) -> None:
@@ -268,16 +262,11 @@ def file_stem(title: str) -> str:
     return f"chat {words}" if _RESERVED.fullmatch(words) else words or "chat"
 
 
-def _json(conversation: Conversation, records: Mapping[str, RunRecord]) -> bytes:
-    pieces = dumped(to_json(conversation, records, __version__))
-    return "".join(pieces).encode(errors="replace")
+def _json(conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
+    return "".join(dumped(to_json(conversation, records, __version__)))
 
 
-def _html(make: Callable[..., str]) -> bytes:
-    return make(version=__version__, now_s=time.time()).encode(errors="replace")
-
-
-def _text(make: Callable[[], str]) -> bytes:
+def _encoded(make: Callable[[], str]) -> bytes:
     return make().encode(errors="replace")
 
 

@@ -95,7 +95,6 @@ def clean_tag(text: str) -> str:
     return "-".join(text.strip().lstrip("#").split())[:TAG_CHARS].rstrip("-")
 
 
-_LAST_MONTH = 12
 _FIRST_DAY = datetime.date(1971, 1, 1)
 """A chat from before then came from a file that names no time, which is kept as 0."""
 
@@ -158,10 +157,7 @@ class ChatGroups:
 
     def _month(self, changed_s: float) -> Heading:
         start = datetime.datetime.fromtimestamp(changed_s).astimezone().date().replace(day=1)
-        is_last = start.month == _LAST_MONTH
-        following = datetime.date(
-            start.year + (1 if is_last else 0), 1 if is_last else start.month + 1, 1
-        )
+        following = (start + datetime.timedelta(days=31)).replace(day=1)
         name = QLocale().standaloneMonthName(start.month)
         if start.year != self.today.year:
             name = f"{name} {start.year}"

@@ -24,12 +24,10 @@ from paceline.gui.look.current import look
 from paceline.gui.look.style import SIDEBAR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtCore import SignalInstance
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from paceline.conversation import ConversationSummary, SearchHit
+    from paceline.conversation import ConversationSummary
     from paceline.gui.conversations.model import ConversationList
 
 
@@ -182,15 +180,6 @@ class Sidebar(QWidget):
         self.model.set_note(self._writing_id, "")
         self.model.set_note(conversation_id, self.tr("writing…"))
         self._writing_id = conversation_id
-
-    def show_hits(self, hits: Sequence[SearchHit], *, is_cut: bool = False) -> None:
-        """Show what the last search found, the best first.
-
-        Args:
-            hits: Messages and titles.
-            is_cut: Whether there are more than these.
-        """
-        self.finder.show_hits(hits, is_cut=is_cut)
 
     def select(self, conversation_id: str) -> None:
         """Mark a conversation as the one that is shown; an unknown one marks none."""

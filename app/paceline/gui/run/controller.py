@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from paceline.errors import UserError
     from paceline.gui.context import AppContext
     from paceline.gui.kit.background import Background
-    from paceline.gui.kit.file_dialogs import SaveFile
     from paceline.gui.plot.speed_plot import SpeedPlot
     from paceline.gui.run.cards import ModelCard
     from paceline.gui.state.pair import PairModel
@@ -213,55 +212,6 @@ def record_text(record: RunRecord) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-class RunExports(QObject):
-    """Asks where to save; what is saved is as it was when that was wanted."""
-
-    def __init__(self, save: SaveFile, parent: QObject) -> None:
-        super().__init__(parent)
-        self._save = save
-        self._window: QWidget | None = None
-        self._picture = PlotPicture(self)
-        self._picture.made.connect(self._on_picture)
-
-    def save_record(self, window: QWidget, record: RunRecord) -> None:
-        """Save a record as JSON."""
-        self._save.ask(
-            window,
-            self.tr("Save the run record"),
-            "paceline-run.json",
-            self.tr("Run records (*.json)"),
-            partial(_json, record),
-        )
-
-    def save_plot(self, plot: SpeedPlot) -> None:
-        """Save what a plot shows as a picture."""
-        self._window = plot.window()
-        self._picture.start(plot)
-
-    @Slot(object)
-    def _on_picture(self, image: QImage) -> None:
-        if self._window is not None and isValid(self._window):
-            self._save.ask(
-                self._window,
-                self.tr("Export the plot"),
-                "paceline-plot.png",
-                self.tr("Pictures (*.png)"),
-                partial(png_of, image),
-            )
-
-    def save_steps(
-        self, window: QWidget, steps: Sequence[StepCommitted], stats: TurnStats | None
-    ) -> None:
-        """Save steps as a table."""
-        self._save.ask(
-            window,
-            self.tr("Export the steps"),
-            "paceline-steps.csv",
-            self.tr("Tables (*.csv)"),
-            partial(_csv, tuple(steps), stats),
-        )
-
-
 def _json(record: RunRecord) -> bytes:
     return record_text(record).encode()
 
@@ -300,7 +250,10 @@ class RunController(QObject):
         self._window = context.window
         self._hashes = hashes
         self._plot = plot
-        self._exports = RunExports(context.save_file, self)
+        self._save = context.save_file
+        self._picture = PlotPicture(self)
+        self._picture.made.connect(self._on_picture)
+        self._pictured: QWidget = context.window
         self._results: dict[str, Result] = {}
         self._record: RunRecord | None = None
         self._text = ""
@@ -467,22 +420,28 @@ class RunController(QObject):
     @Slot()
     def _on_save(self) -> None:
         if self._record is not None and self.dialog is not None:
-            self._exports.save_record(self.dialog, self._record)
+            self._save.ask(
+                self.dialog,
+                self.tr("Save the run record"),
+                "paceline-run.json",
+                self.tr("Run records (*.json)"),
+                partial(_json, self._record),
+            )
 
     @Slot()
     def _on_png(self) -> None:
         if self.dialog is not None:
-            self._exports.save_plot(self.dialog.reply_page.plot)
+            self._save_plot(self.dialog.reply_page.plot)
 
     @Slot()
     def _on_csv(self) -> None:
         record = self._record
         if record is not None and self.dialog is not None:
-            self._exports.save_steps(self.dialog, record.steps, record.stats)
+            self._save_steps(self.dialog, record.steps, record.stats)
 
     @Slot()
     def _on_live_png(self) -> None:
-        self._exports.save_plot(self._plot)
+        self._save_plot(self._plot)
 
     @Slot()
     def _on_live_csv(self) -> None:
@@ -491,7 +450,34 @@ class RunController(QObject):
             self._session.conversations.full_reply(shown.message_id) if shown is not None else None
         )
         if reply is not None:
-            self._exports.save_steps(self._window, tuple(reply.steps), reply.stats)
+            self._save_steps(self._window, tuple(reply.steps), reply.stats)
+
+    def _save_plot(self, plot: SpeedPlot) -> None:
+        """Ask where to save what a plot shows now."""
+        self._pictured = plot.window()
+        self._picture.start(plot)
+
+    @Slot(object)
+    def _on_picture(self, image: QImage) -> None:
+        if isValid(self._pictured):
+            self._save.ask(
+                self._pictured,
+                self.tr("Export the plot"),
+                "paceline-plot.png",
+                self.tr("Pictures (*.png)"),
+                partial(png_of, image),
+            )
+
+    def _save_steps(
+        self, window: QWidget, steps: tuple[StepCommitted, ...], stats: TurnStats | None
+    ) -> None:
+        self._save.ask(
+            window,
+            self.tr("Export the steps"),
+            "paceline-steps.csv",
+            self.tr("Tables (*.csv)"),
+            partial(_csv, steps, stats),
+        )
 
     # -------------------------------------------------------------------------------- hashes
 

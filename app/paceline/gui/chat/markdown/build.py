@@ -303,7 +303,7 @@ class Builder:
         elif is_open or not language:
             lines = [[CodeRun(line, PLAIN)] if line else [] for line in code.split("\n")]
         else:
-            lines = highlight(code, language, self.formats.theme)
+            lines = highlight(code, language, self.formats.theme.name)
         pieces = places_of(token)
         start = -1
         at = 0

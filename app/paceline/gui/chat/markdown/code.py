@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer
     from pygments.token import _TokenType
 
-    from paceline.gui.look.colours import Theme
 
 MAX_HIGHLIGHT_CHARS = 16_000
 MAX_HIGHLIGHT_LINE = 1_000
@@ -112,16 +111,12 @@ def file_pattern(language: str) -> str:
     return next(plain, "*.txt")
 
 
-def highlight(code: str, language: str, theme: Theme) -> list[list[CodeRun]]:
+@lru_cache(maxsize=64)
+def highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]:
     """Lines of styled runs, which joined give the code; plain when the language is not known.
 
     The result is shared between calls: do not change it.
     """
-    return _highlight(code, language, theme.name)
-
-
-@lru_cache(maxsize=64)
-def _highlight(code: str, language: str, theme_name: str) -> list[list[CodeRun]]:
     return highlight_now(code, language, theme_name, MAX_HIGHLIGHT_S)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
@@ -25,7 +26,7 @@ from paceline.gui.chat.markdown.build import Builder, LiveCode
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
 from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
-from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, shared_formulas
+from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, formula_at, shared_formulas
 from paceline.gui.chat.markdown.provenance import (
     Provenance,
     Segment,
@@ -36,7 +37,7 @@ from paceline.gui.chat.markdown.provenance import (
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
 
@@ -90,6 +91,7 @@ class MarkdownDocument:
         spans: Where drafters' tokens stand in the document.
         changed_from: The document position from which the last write changed something.
         source: The Markdown that is shown.
+        formulas: The formulas that are laid out, in their order.
     """
 
     def __init__(
@@ -111,7 +113,8 @@ class MarkdownDocument:
         self.spans: list[Span] = []
         self.changed_from = 0
         self._map = SourceMap()
-        FormulaObjects(document, self._map.formulas)
+        self.formulas = self._map.formulas
+        FormulaObjects(document, self.formulas)
         self._awaited: set[str] = set()
         self._live_code = LiveCode()
         self._raw = self.source = ""
@@ -159,26 +162,21 @@ class MarkdownDocument:
     def _spelt(self, text: str, position: int) -> str:
         """A text that begins at a position, with the source of formulas in the place of each."""
         first, *others = text.split(OBJECT)
-        placed = self.formulas[bisect_left(self.formulas, position, key=_position) :]
+        placed = self.formulas[bisect_left(self.formulas, position, key=attrgetter("position")) :]
         return first + "".join(f.source + other for f, other in zip(placed, others, strict=False))
-
-    @property
-    def formulas(self) -> Sequence[PlacedFormula]:
-        """The formulas that are laid out, in their order."""
-        return self._map.formulas
 
     def formula_at(self, position: int) -> PlacedFormula | None:
         """The formula whose character stands at a position."""
-        index = bisect_left(self.formulas, position, key=_position)
-        found = self.formulas[index : index + 1]
-        return found[0] if found and found[0].position == position else None
+        return formula_at(self.formulas, position)
 
     def formula_spans(self, first: int, last: int) -> Iterator[tuple[PlacedFormula, Span]]:
         """Which characters of formulas between two positions are drafters' tokens.
 
         A span counts from the first character of its formula's source.
         """
-        for placed in self.formulas[bisect_left(self.formulas, first, key=_position) :]:
+        for placed in self.formulas[
+            bisect_left(self.formulas, first, key=attrgetter("position")) :
+        ]:
             if placed.position > last:
                 return
             segment = Segment(0, placed.offset, placed.n_chars, placed.n_chars)
@@ -194,11 +192,7 @@ class MarkdownDocument:
         if not n_known or n_known < len(self._awaited):
             return False
         if self._is_final or self._plain_from is not None:
-            cursor = self._end()
-            cursor.beginEditBlock()
-            self._build_rest(cursor, split_at_caps(self.source))
-            cursor.endEditBlock()
-            self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
+            self._finish_rest()
         else:
             self._growth = "none"
             self.write(self.source)
@@ -298,25 +292,10 @@ class MarkdownDocument:
             self.write(source)
             self._is_final = True
             return
-        if self._can_finish_tail(source):
-            self._finish_tail(source)
-            return
-        self.source = source
-        self._is_final = True
-        self._reset()
-        cursor = QTextCursor(self._document)
-        cursor.beginEditBlock()
-        self.changed_from = 0
-        _cut_off(cursor, 0)
-        builder = Builder(cursor, self._formats, self._map, self.marks, is_final=True)
-        end = 0 if self._is_literal else split_at_caps(self.source)
-        builder.set_source(self.source[:end], 0)
-        builder.build(self._parser.parse(self.source[:end]))
-        if end < len(self.source):
-            builder.plain(self.source[end:MAX_SHOWN_CHARS], end)
-        self._awaited = builder.awaited
-        cursor.endEditBlock()
-        self.spans[:] = self._spans()
+        if not self._can_finish_tail(source):
+            self._reset()
+        self.source, self._is_final = source, True
+        self._finish_rest()
 
     def _can_add_last(self, source: str) -> bool:
         """Whether the end of a text that is plain from some place on needs no more than adding."""
@@ -338,11 +317,10 @@ class MarkdownDocument:
         """Whether nothing that comes late can change a closed block: a link's definition would."""
         return source.startswith(self.source) and _DEFINITION.search(source) is None
 
-    def _finish_tail(self, source: str) -> None:
-        self.source, self._is_final = source, True
+    def _finish_rest(self) -> None:
         cursor = self._end()
         cursor.beginEditBlock()
-        self._build_rest(cursor, split_at_caps(source))
+        self._build_rest(cursor, 0 if self._is_literal else split_at_caps(self.source))
         cursor.endEditBlock()
         self.spans[self._closed.n_spans :] = self._spans(self._closed.n_segments)
 
@@ -498,10 +476,6 @@ def _is_before_a_cell(block: QTextBlock) -> bool:
     """Whether another cell of the same row follows."""
     table = QTextCursor(block).currentTable()
     return table is not None and _is_inner(table, block.position())
-
-
-def _position(placed: PlacedFormula) -> int:
-    return placed.position
 
 
 def _is_inner(table: QTextTable, position: int) -> bool:

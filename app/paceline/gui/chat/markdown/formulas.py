@@ -11,6 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import OrderedDict
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
@@ -102,6 +103,12 @@ class PlacedFormula(NamedTuple):
     offset: int
     n_chars: int
     is_display: bool
+
+
+def formula_at(placed: Sequence[PlacedFormula], position: int) -> PlacedFormula | None:
+    """The one of these whose character stands at a position; they are in their order."""
+    index = bisect_left(placed, position, key=attrgetter("position"))
+    return placed[index] if index < len(placed) and placed[index].position == position else None
 
 
 def path_of(outline: maths.Outline) -> Formula:
@@ -229,17 +236,12 @@ class FormulaObjects(QPyTextObject):
         self._placed = placed
         document.documentLayout().registerHandler(OBJECT_TYPE, self)
 
-    def _at(self, position: int) -> Formula | None:
-        index = bisect_left(self._placed, position, key=lambda placed: placed.position)
-        if index < len(self._placed) and self._placed[index].position == position:
-            return self._placed[index].formula
-        return None  # its end of the document is just being built
-
     def intrinsicSize(self, doc: QTextDocument, position: int, fmt: QTextFormat) -> QSizeF:
         """Return its room; one that is wider than the text is made smaller."""
-        formula = self._at(position)
-        if formula is None:
+        placed = formula_at(self._placed, position)
+        if placed is None:  # its end of the document is just being built
             return QSizeF()
+        formula = placed.formula
         size = fmt.doubleProperty(_SIZE)
         if doc.textWidth() > 0:
             left = doc.findBlock(position).blockFormat().leftMargin()
@@ -255,9 +257,10 @@ class FormulaObjects(QPyTextObject):
         fmt: QTextFormat,
     ) -> None:
         """Paint it in the colour of the text."""
-        formula = self._at(position)
-        if formula is None or not formula.width:
+        placed = formula_at(self._placed, position)
+        if placed is None or not placed.formula.width:
             return
+        formula = placed.formula
         below = rect.width() / formula.width * fmt.doubleProperty(_BELOW)
         ink = fmt.toCharFormat().foreground()
         if ink.style() == Qt.BrushStyle.NoBrush:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from paceline.gui.kit.labels import LAST_BMP, units
@@ -184,7 +185,7 @@ class SourceMap:
 
     def offset_at(self, position: int) -> int | None:
         """The source offset of the character at a document position; None for added text."""
-        index = bisect_right(self.segments, position, key=_position) - 1
+        index = bisect_right(self.segments, position, key=attrgetter("position")) - 1
         if index < 0:
             return None
         segment = self.segments[index]
@@ -198,7 +199,7 @@ class SourceMap:
 
         Where none of them is shown (an address, a mark), the last character before them.
         """
-        first = max(0, bisect_right(self.segments, start, key=_offset) - 1)
+        first = max(0, bisect_right(self.segments, start, key=attrgetter("offset")) - 1)
         begin = stop = -1
         for segment in islice(self.segments, first, None):
             inside = max(start - segment.offset, 0)
@@ -246,11 +247,3 @@ class SourceMap:
                 self.segments[-1] = Segment(last.position, last.offset, length, length)
                 return
         self.segments.append(new)
-
-
-def _position(segment: Segment) -> int:
-    return segment.position
-
-
-def _offset(segment: Segment) -> int:
-    return segment.offset

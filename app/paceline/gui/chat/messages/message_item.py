@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QPushButton, QToolButton, QWidget
 
+from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
+from paceline.gui.kit.layouts import column_of
 from paceline.gui.look.current import look
+from paceline.gui.state.settings_store import Setting
+from paceline.settings import SendKey
 
 if TYPE_CHECKING:
     import re
@@ -47,6 +51,105 @@ class ShownMessage(NamedTuple):
     origin: str = ""
 
 
+class _Field(ComposerEdit):
+    max_lines = 16
+
+
+class MessageEdit(QFrame):
+    """Takes another text for a message; the owner decides what becomes of it.
+
+    Attributes:
+        field: The field with the text.
+    """
+
+    submitted = Signal(str)
+    cancelled = Signal()
+
+    def __init__(
+        self, text: str, send_key: SendKey, *, for_reply: bool = False, keeps: Setting | None = None
+    ) -> None:
+        """Show a text to be changed.
+
+        Args:
+            text: The text.
+            send_key: What sends.
+            for_reply: Whether it is a reply's.
+            keeps: Whether the next reply keeps what need not change; None: that is not asked.
+        """
+        super().__init__()
+        self._for_reply = for_reply
+        self.setProperty("kind", "editor")
+        self._is_busy = False
+        self._has_attachments = False
+        self.field = _Field()
+        self.field.setAccessibleName(self.tr("Edit the message"))
+        self.field.set_send_key(send_key)
+        self.field.setPlainText(text)
+        self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+        self.field.send_requested.connect(self._on_send)
+        self.field.stop_requested.connect(self.cancelled)
+        self.field.textChanged.connect(self._update)
+        self._cancel = QPushButton(self.tr("Cancel"))
+        self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
+        self._cancel.clicked.connect(self.cancelled)
+        self._send = QPushButton(self.tr("Keep") if for_reply else self.tr("Send"))
+        self._send.setProperty("kind", "primary")
+        words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
+        self._send.setAccessibleName(words[0] if for_reply else words[1])
+        self._send.clicked.connect(self._on_send)
+        self.setFocusProxy(self.field)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        if keeps is not None:
+            box = QCheckBox(self.tr("Keep what need not change"))
+            box.setToolTip(
+                self.tr("The new reply has the seed of the old one, and differs where it has to")
+            )
+            box.setChecked(keeps.value)
+            box.toggled.connect(keeps.set_value)
+            row.addWidget(box)
+        row.addStretch(1)
+        row.addWidget(self._cancel)
+        row.addWidget(self._send)
+        self._rows = column_of(self.field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
+        self._update()
+
+    @property
+    def text(self) -> str:
+        """What is written so far."""
+        return self.field.toPlainText()
+
+    def show_attachments(self, chips: QWidget) -> None:
+        """Show the files that stay with the message."""
+        self._has_attachments = True
+        self._rows.insertWidget(0, chips)
+        self._update()
+
+    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
+        """While a reply is generated, nothing can be sent."""
+        self._is_busy = busy
+        self._update()
+
+    def _can_send(self) -> bool:
+        return not self._is_busy and (bool(self.text.strip()) or self._has_attachments)
+
+    @Slot()
+    def _update(self) -> None:
+        self._send.setEnabled(self._can_send())
+        self._send.setToolTip(
+            self.tr("A reply is being written; stop it first.")
+            if self._is_busy
+            else self.tr("Keep it as a new version (Ctrl+Enter)")
+            if self._for_reply
+            else self.tr("Send it again as a new version")
+        )
+
+    @Slot()
+    def _on_send(self) -> None:
+        if self._can_send():
+            self.submitted.emit(self.text)
+
+
 ROW_PX = 28
 """Height of the row with the actions, in device-independent pixels."""
 
@@ -56,6 +159,7 @@ class MessageItem(QWidget):
 
     Attributes:
         message: What is shown.
+        editor: The field while the message is edited.
     """
 
     acted = Signal(str, str)
@@ -76,6 +180,7 @@ class MessageItem(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.message = message
         self._is_last = self._is_hovered = self._has_focus = self._is_busy = False
+        self.editor: MessageEdit | None = None
         self._searched: tuple[re.Pattern[str] | None, int | None] = None, None
         self._actions: MessageActions | None = None
         self._switch: SiblingSwitch | None = None
@@ -115,10 +220,23 @@ class MessageItem(QWidget):
     @property
     def unsaved(self) -> str | None:
         """What is being written in place of the message; None while nothing is."""
-        raise NotImplementedError
+        return None if self.editor is None else self.editor.text
 
     def begin_edit(self, text: str | None = None) -> None:
         """Put a field in the text's place, with the message or with a text that was kept."""
+        raise NotImplementedError
+
+    def _open_editor(self, editor: MessageEdit) -> MessageEdit:
+        self.editor = editor
+        editor.set_busy(self._is_busy)
+        editor.submitted.connect(self._on_submitted)
+        editor.cancelled.connect(self._on_cancelled)
+        return editor
+
+    def _on_submitted(self, text: str) -> None:
+        raise NotImplementedError
+
+    def _on_cancelled(self) -> None:
         raise NotImplementedError
 
     def mark(self, pattern: re.Pattern[str] | None, current: int | None = None) -> None:
@@ -168,10 +286,9 @@ class MessageItem(QWidget):
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """Whether a reply is being generated somewhere."""
         self._is_busy = busy
-        if self._actions is not None:
-            self._actions.set_busy(busy)
-        if self._switch is not None:
-            self._switch.set_busy(busy)
+        for part in (self._actions, self._switch, self.editor):
+            if part is not None:
+                part.set_busy(busy)
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force; a long text may follow later."""
@@ -211,7 +328,8 @@ class MessageItem(QWidget):
         return 0
 
     def _wants_actions(self) -> bool:
-        return self._is_last or self._is_hovered or self._has_focus
+        wants = self._is_last or self._is_hovered or self._has_focus
+        return wants and self.editor is None
 
     def _update_actions(self) -> None:
         wanted = self._wants_actions()
@@ -240,6 +358,9 @@ class MessageItem(QWidget):
             text = self.answer_text if act == Act.COPY else self.plain_text
             QGuiApplication.clipboard().setText(text)
             self._need_actions().confirm_copy()
+        elif act == Act.EDIT:
+            self.begin_edit()
+            self.focus_text()
         else:
             self.acted.emit(act, self.message_id)
 

@@ -22,9 +22,8 @@ from PySide6.QtWidgets import (
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.messages.message_actions import Act
-from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
 from paceline.gui.chat.messages.reply_body import ReplyBody
-from paceline.gui.chat.messages.user_bubble import MessageEdit
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.look.current import look
@@ -254,7 +253,6 @@ class ReplyView(MessageItem):
         self._body = ReplyBody(self._provenance, requests)
         self._body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self._body.hide()
-        self._edit: MessageEdit | None = None
         self._error: QLabel | None = None
         self._note: QLabel | None = None
         self._footer = ReplyFooter()
@@ -340,7 +338,7 @@ class ReplyView(MessageItem):
 
     def focus_text(self) -> None:
         """Give the keyboard to the text, or to the figures where there is none."""
-        hidden = self._edit or self._footer.stats
+        hidden = self.editor or self._footer.stats
         target = hidden if self._body.isHidden() else self._body.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -399,7 +397,7 @@ class ReplyView(MessageItem):
         self._is_dirty = False
         if self._text and self._body.isHidden():
             self.set_status("")
-        self._body.setVisible(bool(self._text) and self._edit is None)
+        self._body.setVisible(bool(self._text) and self.editor is None)
         self._body.set_caret(self.is_growing)
         n_left = len(self._text) - self._n_shown
         if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
@@ -429,41 +427,27 @@ class ReplyView(MessageItem):
 
     # --------------------------------------------------------------------------- editing
 
-    @property
-    def unsaved(self) -> str | None:
-        """What is being written in place of the reply; None while nothing is."""
-        return None if self._edit is None else self._edit.text
-
     def begin_edit(self, text: str | None = None) -> None:
         """Put a field in the text's place; Enter begins a new line in it, whatever sends."""
-        if self._edit is not None or self.is_growing:
+        if self.editor is not None or self.is_growing:
             return
         self.flush()
         shown = self._text if text is None else text
-        edit = self._edit = MessageEdit(shown, "ctrl+enter", for_reply=True)
-        edit.set_busy(self._is_busy)
-        edit.submitted.connect(self._on_submitted)
-        edit.cancelled.connect(self._on_cancelled)
+        edit = self._open_editor(MessageEdit(shown, "ctrl+enter", for_reply=True))
         self._rows.insertWidget(self._rows.indexOf(self._body), edit)
         self._body.hide()
         self._update_actions()
 
-    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """Whether a reply is being generated somewhere."""
-        super().set_busy(busy)
-        if self._edit is not None:
-            self._edit.set_busy(busy)
-
     @Slot(str)
     def _on_submitted(self, text: str) -> None:
-        edit = self._edit
+        edit = self.editor
         self._on_cancelled()
         if edit is not None and text != self._text:
             self.edit_submitted.emit(self.message_id, text)
 
     @Slot()
     def _on_cancelled(self) -> None:
-        edit, self._edit = self._edit, None
+        edit, self.editor = self.editor, None
         if edit is None:
             return
         edit.hide()
@@ -472,14 +456,6 @@ class ReplyView(MessageItem):
         self._update_actions()
         self.focus_text()
         self.edit_ended.emit(self.message_id)
-
-    @Slot(str)
-    def _on_acted(self, act: str) -> None:
-        if act == Act.EDIT:
-            self.begin_edit()
-            self.focus_text()
-        else:
-            super()._on_acted(act)
 
     # ------------------------------------------------------------------------ below the text
 
@@ -561,7 +537,7 @@ class ReplyView(MessageItem):
         self._body.set_token_colours(on)
 
     def _wants_actions(self) -> bool:
-        return self._edit is None and not self.is_growing and super()._wants_actions()
+        return not self.is_growing and super()._wants_actions()
 
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.COPY, bool(self._text))

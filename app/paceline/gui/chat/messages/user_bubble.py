@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFrame,
     QHBoxLayout,
-    QPushButton,
     QToolButton,
-    QWidget,
 )
 
-from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
 from paceline.gui.chat.messages.message_actions import Act
-from paceline.gui.chat.messages.message_item import ROW_PX, MessageItem
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
 from paceline.gui.kit.layouts import column_of, row_of
 
 if TYPE_CHECKING:
@@ -30,105 +26,6 @@ if TYPE_CHECKING:
     from paceline.gui.chat.messages.message_item import ShownMessage
     from paceline.gui.state.settings_store import Setting
     from paceline.settings import SendKey
-
-
-class _Field(ComposerEdit):
-    max_lines = 16
-
-
-class MessageEdit(QFrame):
-    """Takes another text for a message; the owner decides what becomes of it.
-
-    Attributes:
-        field: The field with the text.
-    """
-
-    submitted = Signal(str)
-    cancelled = Signal()
-
-    def __init__(
-        self, text: str, send_key: SendKey, *, for_reply: bool = False, keeps: Setting | None = None
-    ) -> None:
-        """Show a text to be changed.
-
-        Args:
-            text: The text.
-            send_key: What sends.
-            for_reply: Whether it is a reply's.
-            keeps: Whether the next reply keeps what need not change; None: that is not asked.
-        """
-        super().__init__()
-        self._for_reply = for_reply
-        self.setProperty("kind", "editor")
-        self._is_busy = False
-        self._has_attachments = False
-        self.field = _Field()
-        self.field.setAccessibleName(self.tr("Edit the message"))
-        self.field.set_send_key(send_key)
-        self.field.setPlainText(text)
-        self.field.moveCursor(self.field.textCursor().MoveOperation.End)
-        self.field.send_requested.connect(self._on_send)
-        self.field.stop_requested.connect(self.cancelled)
-        self.field.textChanged.connect(self._update)
-        self._cancel = QPushButton(self.tr("Cancel"))
-        self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
-        self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton(self.tr("Keep") if for_reply else self.tr("Send"))
-        self._send.setProperty("kind", "primary")
-        words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
-        self._send.setAccessibleName(words[0] if for_reply else words[1])
-        self._send.clicked.connect(self._on_send)
-        self.setFocusProxy(self.field)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        if keeps is not None:
-            box = QCheckBox(self.tr("Keep what need not change"))
-            box.setToolTip(
-                self.tr("The new reply has the seed of the old one, and differs where it has to")
-            )
-            box.setChecked(keeps.value)
-            box.toggled.connect(keeps.set_value)
-            row.addWidget(box)
-        row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._send)
-        self._rows = column_of(self.field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
-        self._update()
-
-    @property
-    def text(self) -> str:
-        """What is written so far."""
-        return self.field.toPlainText()
-
-    def show_attachments(self, chips: QWidget) -> None:
-        """Show the files that stay with the message."""
-        self._has_attachments = True
-        self._rows.insertWidget(0, chips)
-        self._update()
-
-    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """While a reply is generated, nothing can be sent."""
-        self._is_busy = busy
-        self._update()
-
-    def _can_send(self) -> bool:
-        return not self._is_busy and (bool(self.text.strip()) or self._has_attachments)
-
-    @Slot()
-    def _update(self) -> None:
-        self._send.setEnabled(self._can_send())
-        self._send.setToolTip(
-            self.tr("A reply is being written; stop it first.")
-            if self._is_busy
-            else self.tr("Keep it as a new version (Ctrl+Enter)")
-            if self._for_reply
-            else self.tr("Send it again as a new version")
-        )
-
-    @Slot()
-    def _on_send(self) -> None:
-        if self._can_send():
-            self.submitted.emit(self.text)
 
 
 _PADDING = 14
@@ -148,7 +45,6 @@ class UserBubble(MessageItem):
     Attributes:
         view: The text's view.
         chips: The attached files; None where there are none.
-        editor: The field while the message is edited.
     """
 
     gap_below = 4
@@ -162,7 +58,6 @@ class UserBubble(MessageItem):
         """Show a message; for `keeps` see `MessageEdit`."""
         super().__init__(message)
         self._keeps = keeps
-        self.editor: MessageEdit | None = None
         self._is_submitting = False
         self._send_key: SendKey = "enter"
         self.setAccessibleName(self.tr("You said"))
@@ -205,9 +100,7 @@ class UserBubble(MessageItem):
     @property
     def unsaved(self) -> str | None:
         """What is being written in place of the message; None while nothing is."""
-        if self.editor is None or self._is_submitting:
-            return None
-        return self.editor.text
+        return None if self._is_submitting else super().unsaved
 
     def focus_text(self) -> None:
         """Give the keyboard to the text."""
@@ -230,12 +123,6 @@ class UserBubble(MessageItem):
         self._send_key = key
         if self.editor is not None:
             self.editor.field.set_send_key(key)
-
-    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """Whether a reply is being generated somewhere."""
-        super().set_busy(busy)
-        if self.editor is not None:
-            self.editor.set_busy(busy)
 
     def update_message(self, message: ShownMessage) -> None:
         """Show another text or other siblings."""
@@ -272,10 +159,7 @@ class UserBubble(MessageItem):
         if self.editor is not None:
             return
         shown = self.text if text is None else text
-        edit = self.editor = MessageEdit(shown, self._send_key, keeps=self._keeps)
-        edit.set_busy(self._is_busy)
-        edit.submitted.connect(self._on_submitted)
-        edit.cancelled.connect(self._on_cancelled)
+        edit = self._open_editor(MessageEdit(shown, self._send_key, keeps=self._keeps))
         if self.chips is not None:
             edit.show_attachments(self.chips)
         self._bubble.hide()
@@ -306,20 +190,10 @@ class UserBubble(MessageItem):
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
         self.edit_ended.emit(self.message_id)
 
-    def _on_acted(self, act: str) -> None:
-        if act == Act.EDIT:
-            self.begin_edit()
-            self.focus_text()
-        else:
-            super()._on_acted(act)
-
     def _offer(self, actions: MessageActions) -> None:
         actions.set_possible(Act.REGENERATE, self._is_last)  # a branch may end with a question
         switch = self._switch.sizeHint().width() if self._switch is not None else 0
         actions.set_compact(actions.full_width + switch > self.width())
-
-    def _wants_actions(self) -> bool:
-        return self.editor is None and super()._wants_actions()
 
     def _switch_index(self) -> int:
         return -1  # after the actions, which come and go while the pointer moves to it
