@@ -19,13 +19,7 @@ from typing import TYPE_CHECKING
 from paceline.chat.presets import check_settings
 from paceline.chat.reply import renamed, to_record, to_reply
 from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of
-from paceline.conversation import (
-    Conversation,
-    Message,
-    ViewPlace,
-    clean,
-    clean_message,
-)
+from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
 from paceline.errors import UserError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
@@ -33,12 +27,7 @@ if TYPE_CHECKING:
 
     from paceline.chat.reply import Reply
     from paceline.chat.store import ConversationStore
-    from paceline.conversation import (
-        Attachment,
-        ConversationSummary,
-        Role,
-        SearchHit,
-    )
+    from paceline.conversation import Attachment, ConversationSummary, Role, SearchHit
     from paceline.messages import StepCommitted
     from paceline.params import ReplySettings
     from paceline.run_record import RunRecord

@@ -9,10 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QSizeF, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QKeyEvent,
-    QResizeEvent,
-)
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,

@@ -10,14 +10,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import (
-    QTextCursor,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QTextEdit,
-    QWidget,
-)
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from shiboken6 import isValid
 
 from paceline.gui.chat.markdown.found import phrase

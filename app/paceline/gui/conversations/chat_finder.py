@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QListView,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QListView, QPushButton, QStackedWidget, QWidget
 
 from paceline.gui.conversations.found_list import FoundList
 from paceline.gui.conversations.model import ID_ROLE, ChatQuery, parse, with_tag

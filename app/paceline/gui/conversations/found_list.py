@@ -7,24 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QWidget
 
 from paceline.conversation import SearchHit
 from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import Index
-from paceline.gui.conversations.rows import (
-    MARGIN_PX,
-    MARK_PX,
-    MarkedText,
-    height_of,
-    paint_ground,
-)
+from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import is_escape_offered

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QGridLayout,
-    QMenu,
-    QPushButton,
-    QTextBrowser,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QMenu, QPushButton, QTextBrowser
 
 from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import can_be_repeated, to_record

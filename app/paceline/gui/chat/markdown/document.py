@@ -27,13 +27,7 @@ from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
 from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
 from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, formula_at, shared_formulas
-from paceline.gui.chat.markdown.provenance import (
-    Provenance,
-    Segment,
-    SourceMap,
-    Span,
-    TokenRecord,
-)
+from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span, TokenRecord
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QToolButton,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton
 
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.view import MessageView
