@@ -5186,62 +5186,62 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>MessageEdit</name>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>A reply is being written; stop it first.</source>
         <translation>Gerade wird eine Antwort geschrieben; halten Sie sie erst an.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Edit the message</source>
         <translation>Nachricht bearbeiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Keep</source>
         <translation>Behalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Keep it as a new version (Ctrl+Enter)</source>
         <translation>Als neue Fassung behalten (Strg+Eingabe)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Keep the edited reply</source>
         <translation>Die geänderte Antwort behalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Keep the message as it was (Esc)</source>
         <translation>Die Nachricht lassen, wie sie war (Esc)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Keep what need not change</source>
         <translation>Behalten, was bleiben kann</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Send</source>
         <translation>Senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Send it again as a new version</source>
         <translation>Als neue Fassung noch einmal senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>Send the edited message</source>
         <translation>Bearbeitete Nachricht senden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/chat/messages/user_bubble.py"/>
+        <location filename="../../app/paceline/gui/chat/messages/message_item.py"/>
         <source>The new reply has the seed of the old one, and differs where it has to</source>
         <translation>Die neue Antwort hat den Seed der alten und weicht ab, wo sie muss</translation>
     </message>
@@ -6870,8 +6870,38 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Export the plot</source>
+        <translation>Grafik exportieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Export the steps</source>
+        <translation>Schritte exportieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
         <source>Only files of the loaded pair can be read; load this model first.</source>
         <translation>Nur Dateien des geladenen Paars lassen sich lesen; laden Sie erst dieses Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Pictures (*.png)</source>
+        <translation>Bilder (*.png)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Run records (*.json)</source>
+        <translation>Abläufe (*.json)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Save the run record</source>
+        <translation>Ablauf speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/controller.py"/>
+        <source>Tables (*.csv)</source>
+        <translation>Tabellen (*.csv)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/controller.py"/>
@@ -7173,39 +7203,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>This reply</source>
         <translation>Diese Antwort</translation>
-    </message>
-</context>
-<context>
-    <name>RunExports</name>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Export the plot</source>
-        <translation>Grafik exportieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Export the steps</source>
-        <translation>Schritte exportieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Pictures (*.png)</source>
-        <translation>Bilder (*.png)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Run records (*.json)</source>
-        <translation>Abläufe (*.json)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Save the run record</source>
-        <translation>Ablauf speichern</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/controller.py"/>
-        <source>Tables (*.csv)</source>
-        <translation>Tabellen (*.csv)</translation>
     </message>
 </context>
 <context>

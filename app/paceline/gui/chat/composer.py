@@ -26,10 +26,10 @@ from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import icon_size
-from paceline.gui.look.theme import restyle, ui_font
+from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
     from PySide6.QtGui import (
@@ -264,8 +264,7 @@ class Composer(QFrame):
         self.files = DraftAttachments()
         self.files.changed.connect(self._on_files_changed)
         self.files.emptied.connect(self.edit.setFocus)
-        self.offer = QPushButton()
-        self.offer.setProperty("kind", "link")
+        self.offer = styled(QPushButton(), kind="link")
         self.offer.clicked.connect(self._on_attach_pasted)
         self.offer.hide()
         self.held = HeldBack()
@@ -294,8 +293,7 @@ class Composer(QFrame):
         self._update()
 
     def _make_attach(self) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "quiet")
+        button = styled(QToolButton(), kind="quiet")
         button.setIcon(look.icon("attach"))
         button.setIconSize(icon_size(_ICON_PX))
         button.setText("" if not button.icon().isNull() else "+")
@@ -361,10 +359,7 @@ class Composer(QFrame):
     @Slot()
     def _update(self) -> None:
         """Make button and hint say what is possible."""
-        kind = "stop" if self._is_busy else "primary"
-        if self.button.property("kind") != kind:
-            self.button.setProperty("kind", kind)
-            restyle(self.button)
+        set_look(self.button, kind="stop" if self._is_busy else "primary")
         if self._is_busy:
             self.button.setText(self.tr("■ Stop"))
             self.button.setAccessibleName(self.tr("Stop the reply"))
@@ -422,8 +417,7 @@ class Composer(QFrame):
 
     @Slot(bool)
     def _on_focus_changed(self, has_focus: bool) -> None:  # noqa: FBT001
-        self.setProperty("active", "true" if has_focus else "false")
-        restyle(self)
+        set_look(self, active="true" if has_focus else "false")
 
     @Slot()
     def _on_files_changed(self) -> None:

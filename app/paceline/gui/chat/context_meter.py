@@ -17,8 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of
-from paceline.gui.look.theme import restyle
+from paceline.gui.kit.layouts import column_of, set_look, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,8 +208,7 @@ class ContextMeter(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.use = ContextUse()
         self._is_wanted = True
-        self.bar = QProgressBar(self)
-        self.bar.setProperty("kind", "meter")
+        self.bar = styled(QProgressBar(self), kind="meter")
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
         self.bar.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -220,14 +218,11 @@ class ContextMeter(QToolButton):
 
     def show_use(self, use: ContextUse) -> None:
         """Show how full the context is."""
-        is_new_tone = use.tone != self.property("tone")
         self.use = use
         self.setText(meter_text(use))
         self.bar.setValue(round(use.share * _STEPS))
-        if is_new_tone:
-            for widget in (self, self.bar):
-                widget.setProperty("tone", use.tone)
-                restyle(widget)
+        for widget in (self, self.bar):
+            set_look(widget, tone=use.tone)
         self.setToolTip(description(use))
         self.setAccessibleName(meter_text(use))
         self.setAccessibleDescription(description(use))
@@ -305,8 +300,7 @@ class ContextPopover(QFrame):
             self._add(row, 1, figure, "value")
         self.warning.setText(warning(use))
         self.warning.setVisible(bool(self.warning.text()))
-        self.warning.setProperty("role", "danger" if use.tone == "danger" else "small")
-        restyle(self.warning)
+        set_look(self.warning, role="danger" if use.tone == "danger" else "small")
         self.setAccessibleName(description(use))
         self._fit()
 

@@ -14,7 +14,7 @@ from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import Index
 from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.search_field import is_escape_offered
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
@@ -213,8 +213,7 @@ class FoundList(QWidget):
         self._model = HitList(self)
         self.summary = text_label(wraps=True, plain=True)
         self.summary.setContentsMargins(6, 0, 6, 4)
-        self.view = FoundView()
-        self.view.setProperty("kind", "chats")
+        self.view = styled(FoundView(), kind="chats")
         self.view.setAccessibleName(self.tr("Search results"))
         self.view.setModel(self._model)
         self.view.setMouseTracking(True)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.conversations.chat_finder import ChatFinder
 from paceline.gui.conversations.tags import TagEditor
 from paceline.gui.kit.labels import ElidedLabel
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.style import SIDEBAR
 
@@ -88,10 +88,8 @@ class UndoBar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "notice")
-        self._words = ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight)
-        self._words.setProperty("role", "small")
-        self.button = QPushButton(self.tr("Undo"))
-        self.button.setProperty("kind", "quiet")
+        self._words = styled(ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight), role="small")
+        self.button = styled(QPushButton(self.tr("Undo")), kind="quiet")
         self.button.setShortcut(QKeySequence.StandardKey.Undo)  # where no text is being written
         self.button.clicked.connect(self._on_clicked)
         row_of(self._words, None, self.button, on=self, margins=(10, 2, 4, 2))
@@ -225,14 +223,10 @@ class Sidebar(QWidget):
     # --------------------------------------------------------------------------------- the parts
 
     def _make_new_row(self) -> QHBoxLayout:
-        self.new_button = QPushButton(self.tr("New chat"))
+        self.new_button = styled(QPushButton(self.tr("New chat")), kind="primary", split="left")
         self.new_button.setIcon(look.icon("plus", "accent_text"))
-        self.new_button.setProperty("kind", "primary")
-        self.new_button.setProperty("split", "left")
-        self.new_menu_button = QToolButton()
+        self.new_menu_button = styled(QToolButton(), kind="primary", split="right")
         self.new_menu_button.setIcon(look.icon("chevron-down", "accent_text"))
-        self.new_menu_button.setProperty("kind", "primary")
-        self.new_menu_button.setProperty("split", "right")
         self.new_menu_button.setAccessibleName(self.tr("More ways to begin"))
         self.new_menu_button.setToolTip(self.tr("Private chat, import"))
         self.new_menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

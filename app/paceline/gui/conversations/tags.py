@@ -22,7 +22,7 @@ from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ class TagBar(QWidget):
             button.deleteLater()
         self.buttons = []
         for tag in tags:
-            button = QToolButton(self)
-            button.setProperty("kind", "tag")
+            button = styled(QToolButton(self), kind="tag")
             button.setObjectName(tag)
             button.setCheckable(True)
             button.setAccessibleName(self.tr("Only chats with the tag {}").format(tag))
@@ -204,8 +203,7 @@ class TagEditor(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._conversation_id = summary.conversation_id
         self._order = list(summary.tags)
-        name = ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight)
-        name.setProperty("role", "title")
+        name = styled(ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight), role="title")
         name.set_full_text(title_text(summary))
         self.field = QLineEdit()
         self.field.setMaxLength(TAG_CHARS)

@@ -17,9 +17,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QW
 
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.theme import restyle
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.state.figures import (
     DrafterRow,
@@ -293,15 +292,12 @@ class FiguresCard(Card):
             label.setText(figure.caption)
             unit = f" {figure.unit}" if figure.unit else ""
             value.setText(f"{figure.value}{unit}" if figure.value else "–")
-            value.setProperty("tone", figure.tone or "")
             value.setAccessibleName(f"{figure.caption}: {value.text()}")
-            restyle(value)
+            set_look(value, tone=figure.tone or "")
 
     def _add_column(self) -> None:
         at = len(self.values)
-        caption, value = QLabel(), QLabel()
-        caption.setProperty("role", "small")
-        value.setProperty("role", "figure")
+        caption, value = text_label(), text_label(role="figure")
         self.values.append(value)
         self._grid.addWidget(caption, 0, at)
         self._grid.addWidget(value, 1, at)
@@ -320,10 +316,8 @@ class ModelCard(FactsCard):
         self._key = key
         self.name = text_label(self.tr("SHA-256"), "muted")
         self.name.setFixedWidth(NAME_PX)
-        self.value = BreakingLabel()
-        self.value.setProperty("role", "value")
-        self.button = QPushButton(self.tr("Compute SHA-256"))
-        self.button.setProperty("kind", "compact")
+        self.value = styled(BreakingLabel(), role="value")
+        self.button = styled(QPushButton(self.tr("Compute SHA-256")), kind="compact")
         self.button.clicked.connect(self._on_clicked)
         self.bar = QProgressBar()
         self.bar.setRange(0, 100)

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -297,8 +297,7 @@ class ChatPage(QWidget):
         super().__init__()
         self.model = ReplyList(self)
         self.legend = text_label("", "legend", wraps=True)
-        self.view = QListView()
-        self.view.setProperty("kind", "replies")
+        self.view = styled(QListView(), kind="replies")
         self.view.setAccessibleName(self.tr("Replies of this chat"))
         self.view.setFrameShape(QFrame.Shape.NoFrame)
         self.view.setMouseTracking(True)

@@ -27,10 +27,9 @@ from paceline.chat.decisions import Mix
 from paceline.chat.sameness import CannotCompare, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
-from paceline.gui.look.theme import restyle
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
@@ -155,8 +154,7 @@ class SamenessStrip(QFrame):
         self.bar = QProgressBar()
         self.bar.setFixedWidth(160)
         self.bar.setAccessibleName(self.tr("Tokens compared"))
-        self.stop = QPushButton(self.tr("Stop"))
-        self.stop.setProperty("kind", "compact")
+        self.stop = styled(QPushButton(self.tr("Stop")), kind="compact")
         self.stop.setAccessibleName(self.tr("Stop the check"))
         row = row_of((self.verdict, 1), self.bar, self.stop, spacing=12)
         column_of(row, self.details, on=self, margins=(14, 8, 14, 8), spacing=4)
@@ -171,7 +169,7 @@ class SamenessStrip(QFrame):
         self.bar.show()
         self.stop.show()
         self.details.hide()
-        self._set_tone("")
+        set_look(self, tone="")
         self.show()
 
     def show_words(self, words: SamenessWords) -> None:
@@ -181,7 +179,7 @@ class SamenessStrip(QFrame):
         self.details.setVisible(bool(words.details))
         self.bar.hide()
         self.stop.hide()
-        self._set_tone(words.tone)
+        set_look(self, tone=words.tone)
         self.setAccessibleName(words.verdict)
         self.setAccessibleDescription(words.details)
         self.show()
@@ -189,11 +187,6 @@ class SamenessStrip(QFrame):
     def show_problem(self, message: str) -> None:
         """Show an error that is no result of a check."""
         self.show_words(SamenessWords("danger", message))
-
-    def _set_tone(self, tone: str) -> None:
-        if self.property("tone") != tone:
-            self.setProperty("tone", tone)
-            restyle(self)
 
 
 PLOT_HEIGHTS = (150, 96)
@@ -226,12 +219,9 @@ class ReplyPage(QScrollArea):
         self.models: dict[str, ModelCard] = {}
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        page = QWidget()
-        page.setProperty("kind", "page")
+        page = styled(QWidget(), kind="page")
         self._cards = column_of(on=page, margins=(20, 16, 20, 20), spacing=12)
-        self.problem = QFrame()
-        self.problem.setProperty("kind", "notice")
-        self.problem.setProperty("tone", "danger")
+        self.problem = styled(QFrame(), kind="notice", tone="danger")
         self.problem_text = QLabel()
         self.problem_text.setWordWrap(True)
         self.problem_text.setTextFormat(Qt.TextFormat.PlainText)
@@ -390,8 +380,7 @@ class RunDialog(QDialog):
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
 
     def _make_foot(self) -> QFrame:
-        foot = QFrame()
-        foot.setProperty("kind", "foot")
+        foot = styled(QFrame(), kind="foot")
         self.verify = QPushButton(self.tr("&Verify sameness"))
         self.copy = QPushButton(self.tr("&Copy run record"))
         self.save = QPushButton(self.tr("&Save…"))

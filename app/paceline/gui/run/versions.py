@@ -13,7 +13,7 @@ from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import can_be_repeated, to_record
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import RUN
@@ -95,8 +95,7 @@ class VersionsDialog(QDialog):
             head.addWidget(choice, 0, at)
             head.addWidget(self.figures[at], 1, at, Qt.AlignmentFlag.AlignTop)
             head.setColumnStretch(at, 1)
-        foot = QFrame()
-        foot.setProperty("kind", "foot")
+        foot = styled(QFrame(), kind="foot")
         row = row_of(self.repeat, (self.summary, 1), on=foot, margins=(20, 12, 20, 12), spacing=8)
         for button in (self.repeat, self.back, self.on, self.close_button):
             button.setAutoDefault(False)

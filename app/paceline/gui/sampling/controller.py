@@ -15,7 +15,7 @@ from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_
 from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import NameDialog
-from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
@@ -74,10 +74,8 @@ class SettingsBadge(QWidget):
     def __init__(self, presets: ReplyPresets) -> None:
         super().__init__()
         self._presets = presets
-        self.open_button = QPushButton()
-        self.open_button.setProperty("kind", "chip")
-        self.reset_button = QPushButton(self.tr("Reset"))
-        self.reset_button.setProperty("kind", "link")
+        self.open_button = styled(QPushButton(), kind="chip")
+        self.reset_button = styled(QPushButton(self.tr("Reset")), kind="link")
         row_of(self.open_button, self.reset_button, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         presets.changed.connect(self.refresh)

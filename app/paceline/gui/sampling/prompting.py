@@ -18,7 +18,7 @@ from paceline.engine.prompt.formats import FORMATS
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
 from paceline.gui.kit.labels import text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, set_look
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.messages import ChatMessage, PromptRendered, RenderPrompt
@@ -125,8 +125,7 @@ class TemplateEditor(QDialog):
 
     def _say(self, words: str, role: str) -> None:
         self.verdict.setText(with_soft_breaks(words))
-        self.verdict.setProperty("role", role)
-        self.verdict.style().polish(self.verdict)
+        set_look(self.verdict, role=role)
 
     def _pane(self, name: str, field: QPlainTextEdit) -> QVBoxLayout:
         field.setProperty("kind", "code")

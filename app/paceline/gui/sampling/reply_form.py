@@ -19,7 +19,7 @@ from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_s
 from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import FlowLayout, column_of, row_of
+from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
 from paceline.params import MAX_SEED
@@ -92,8 +92,7 @@ class ReplyForm(QWidget):
         self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
         self._shown: Form = "free"
         self._refusal = ""
-        label = YieldingLabel(self.tr("Structured output"), keeps=8)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(self.tr("Structured output"), keeps=8), role="muted")
         self.form_choice = Choice()
         for form, name in (
             ("free", self.tr("Free text")),
@@ -107,8 +106,7 @@ class ReplyForm(QWidget):
             self.tr("What the reply must look like; forced pieces are drafted for free.")
         )
         label.setBuddy(self.form_choice)
-        self.editor = LeavingEdit()
-        self.editor.setProperty("kind", "code")
+        self.editor = styled(LeavingEdit(), kind="code")
         self.problem = text_label("", "danger", wraps=True)
         row = row_of(label, None, self.form_choice)
         column_of(row, self.editor, self.problem, self._make_tools(), on=self, margins=0, spacing=6)
@@ -236,8 +234,7 @@ class SeedField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        label = YieldingLabel(self.tr("Seed"), keeps=6)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(self.tr("Seed"), keeps=6), role="muted")
         self.choice = Segments(
             [
                 (_NEW, self.tr("New each time"), self.tr("Every reply draws a new seed.")),
@@ -311,8 +308,7 @@ class SeedField(QWidget):
 
 
 def _link(text: str, explanation: str) -> QToolButton:
-    button = QToolButton()
-    button.setProperty("kind", "link")
+    button = styled(QToolButton(), kind="link")
     button.setText(text)
     button.setToolTip(explanation)
     button.setAccessibleName(explanation)
@@ -421,8 +417,7 @@ class StopField(QWidget):
         before: QWidget = self.field
         for stop in self.stops:
             shown = shown_stop(stop)
-            chip = QToolButton()
-            chip.setProperty("kind", "stop_chip")
+            chip = styled(QToolButton(), kind="stop_chip")
             short = shown if len(shown) <= _SHOWN_CHARS else f"{shown[: _SHOWN_CHARS - 1]}…"
             chip.setText(f"{short.replace('&', '&&')}  ✕")
             chip.setAccessibleName(self.tr("Remove the stop string {}").format(shown))

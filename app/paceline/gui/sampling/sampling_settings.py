@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, 
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
@@ -202,8 +202,7 @@ class SamplingSettings(Card):
         self.problem.hide()
         self._make_prompt()
         self._make_cuts()
-        self.reset_button = QPushButton(self.tr("Reset to defaults"))
-        self.reset_button.setProperty("kind", "link")
+        self.reset_button = styled(QPushButton(self.tr("Reset to defaults")), kind="link")
         self.body.setSpacing(10)
         self.body.addWidget(self.sliders)
         self.body.addLayout(self._make_max_tokens())
@@ -333,8 +332,7 @@ class SamplingSettings(Card):
         self.system_prompt.textChanged.connect(self._on_changed)
 
     def _make_thinking(self) -> QWidget:
-        label = YieldingLabel(self.tr("Reasoning"), keeps=8)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(self.tr("Reasoning"), keeps=8), role="muted")
         self.thinking = Choice()
         self.thinking.setMinimumContentsLength(12)
         self.thinking.setAccessibleName(label.text())
@@ -346,8 +344,7 @@ class SamplingSettings(Card):
         )
         label.setBuddy(self.thinking)
         self.thinking.activated.connect(self._on_think)
-        self.template_button = QPushButton()
-        self.template_button.setProperty("kind", "link")
+        self.template_button = styled(QPushButton(), kind="link")
         self._thinking_row = QWidget()
         row_of(label, None, self.thinking, on=self._thinking_row, margins=0)
         return self._thinking_row
@@ -372,8 +369,7 @@ class SamplingSettings(Card):
         self.max_tokens = WholeNumber(1, MAX_TOKENS)
         self.max_tokens.setSuffix(self.tr(" tokens"))
         self.max_tokens.setAccessibleName(self.tr("Tokens per reply at most"))
-        label = YieldingLabel(self.tr("Longest reply"), keeps=8)
-        label.setProperty("role", "muted")
+        label = styled(YieldingLabel(self.tr("Longest reply"), keeps=8), role="muted")
         label.setBuddy(self.max_tokens)
         explanation = self.tr(
             "The reply ends there, wherever it is. A token is about three quarters of an English "

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QScrollBar, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
 from paceline.gui.chat.markdown.paint import CodeWindow, code_card
-from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -78,14 +78,12 @@ class CodeButtons(QWidget):
         self._language = ""
         self._code: str | None = None
         self._copy = CopyButton()
-        self._save = QToolButton()
-        self._save.setProperty("kind", "link")
+        self._save = styled(QToolButton(), kind="link")
         self._save.setText(self.tr("Save"))
         self._save.setAccessibleName(self.tr("Save the code to a file"))
         self._save.setCursor(Qt.CursorShape.PointingHandCursor)
         self._save.clicked.connect(self._on_save)
-        self._wrap = QToolButton()
-        self._wrap.setProperty("kind", "link")
+        self._wrap = styled(QToolButton(), kind="link")
         self._wrap.setCursor(Qt.CursorShape.PointingHandCursor)
         self._wrap.clicked.connect(requests.code_wrap_requested)
         row_of(self._wrap, self._copy, self._save, on=self, margins=0, spacing=2)

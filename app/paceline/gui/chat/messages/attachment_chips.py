@@ -21,7 +21,7 @@ from paceline.chat.attachments import estimated_tokens
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import FlowLayout, column_of, row_of
+from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, icon_size
 from paceline.gui.look.theme import mono_font
@@ -39,8 +39,7 @@ _CONTEXT = "AttachmentChip"
 
 def attachment_view(attachment: Attachment) -> QPlainTextEdit:
     """A view of a file's text; of a very long one, of its beginning."""
-    view = QPlainTextEdit()
-    view.setProperty("kind", "attachment")
+    view = styled(QPlainTextEdit(), kind="attachment")
     view.setReadOnly(True)
     view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     view.setFont(mono_font(CODE_PX))
@@ -92,8 +91,7 @@ class AttachmentChip(QWidget):
         self.text_view: QPlainTextEdit | None = None
         self._note: QLabel | None = None
         size = QLocale().formattedDataSize(attachment.n_bytes, 1)
-        self.chip = QToolButton()
-        self.chip.setProperty("kind", "attachment")
+        self.chip = styled(QToolButton(), kind="attachment")
         self.chip.setCheckable(True)
         self.chip.setText(f"{attachment.name} · {size}")
         self.chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
@@ -169,12 +167,10 @@ class DraftChip(QFrame):
         super().__init__()
         self.setProperty("kind", "draft_chip")
         self.attachment = attachment
-        self.name = _ChipButton()
-        self.name.setProperty("kind", "draft_chip")
+        self.name = styled(_ChipButton(), kind="draft_chip")
         self.name.clicked.connect(self._on_preview)
         self.name.deleted.connect(self._on_remove)
-        self.cross = _ChipButton()
-        self.cross.setProperty("kind", "draft_chip")
+        self.cross = styled(_ChipButton(), kind="draft_chip")
         self.cross.setText("✕")
         self.cross.clicked.connect(self._on_remove)
         self.cross.deleted.connect(self._on_remove)

@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
-from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, icon_size, px
 
@@ -130,15 +130,13 @@ class MessageActions(QWidget):
         return (both | (question if self._role == "user" else reply))[act]
 
     def _make_button(self, action: QAction) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "link")
+        button = styled(QToolButton(), kind="link")
         button.setDefaultAction(action)
         button.setAccessibleName(action.toolTip())
         return button
 
     def _make_more(self) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("kind", "link")
+        button = styled(QToolButton(), kind="link")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setAccessibleName(self.tr("Copy as…"))
         button.setToolTip(self.tr("Copy as…"))
@@ -265,8 +263,7 @@ class SiblingSwitch(QWidget):
         super().__init__()
         self._sibling, self._n_siblings = 0, 1
         self._is_busy = False
-        self._label = QToolButton()
-        self._label.setProperty("kind", "link")
+        self._label = styled(QToolButton(), kind="link")
         self._label.setToolTip(self.tr("Compare the versions"))
         self._label.clicked.connect(self.compared)
         self._back = self._make("‹", "chevron-left", self.tr("Previous version"))
@@ -278,9 +275,8 @@ class SiblingSwitch(QWidget):
 
     @staticmethod
     def _make(text: str, icon: str, name: str) -> QToolButton:
-        button = QToolButton()
+        button = styled(QToolButton(), kind="link")
         button.setIcon(look.icon(icon))
-        button.setProperty("kind", "link")
         button.setText(text)
         button.setAccessibleName(name)
         button.setToolTip(name)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QPushButton, QToolButton
 from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
-from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.state.settings_store import Setting
 from paceline.settings import SendKey
@@ -92,8 +92,9 @@ class MessageEdit(QFrame):
         self._cancel = QPushButton(self.tr("Cancel"))
         self._cancel.setToolTip(self.tr("Keep the message as it was (Esc)"))
         self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton(self.tr("Keep") if for_reply else self.tr("Send"))
-        self._send.setProperty("kind", "primary")
+        self._send = styled(
+            QPushButton(self.tr("Keep") if for_reply else self.tr("Send")), kind="primary"
+        )
         words = self.tr("Keep the edited reply"), self.tr("Send the edited message")
         self._send.setAccessibleName(words[0] if for_reply else words[1])
         self._send.clicked.connect(self._on_send)
@@ -303,8 +304,7 @@ class MessageItem(QWidget):
         origin = self.message.origin
         rows = self.layout()
         if origin and self._origin is None and rows is not None:
-            self._origin = QToolButton()
-            self._origin.setProperty("kind", "link")
+            self._origin = styled(QToolButton(), kind="link")
             self._origin.setIcon(look.icon("branch"))
             self._origin.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._origin.clicked.connect(self._on_origin)

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -407,8 +407,7 @@ class LegendLine(QWidget):
         super().__init__()
         self.legend = SourceLegend()
         self.legend.hide()
-        self.to_end = QToolButton()
-        self.to_end.setProperty("kind", "link")
+        self.to_end = styled(QToolButton(), kind="link")
         self.to_end.setText(self.tr("↓ Latest"))
         self.to_end.setAccessibleName(self.tr("Go to the latest message"))
         self.to_end.hide()

@@ -19,7 +19,7 @@ from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -258,9 +258,7 @@ class ReplyView(MessageItem):
         self._name()
 
     def _make_error(self) -> QLabel:
-        frame = QFrame()
-        frame.setProperty("kind", "notice")
-        frame.setProperty("tone", "danger")
+        frame = styled(QFrame(), kind="notice", tone="danger")
         label = BreakingLabel()
         label.setTextFormat(Qt.TextFormat.RichText)
         column_of(label, on=frame, margins=(12, 10, 12, 10))

@@ -12,7 +12,7 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
-from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.layouts import column_of, row_of, styled
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -59,13 +59,11 @@ class UserBubble(MessageItem):
         self.setAccessibleName(self.tr("You said"))
         self.view = MessageView(requests=requests)
         self.view.setAccessibleName(self.tr("You said"))
-        self._unfold = QToolButton(self)  # shown without a parent it would be a window
-        self._unfold.setProperty("kind", "link")
+        self._unfold = styled(QToolButton(self), kind="link")  # without a parent: a window
         self._unfold.clicked.connect(self._on_fold)
         self._show_text(is_folded=True)
         self.chips: AttachmentChips | None = None
-        self._bubble = QFrame()
-        self._bubble.setProperty("kind", "bubble")
+        self._bubble = styled(QFrame(), kind="bubble")
         self._inside = column_of(
             on=self._bubble, margins=(_PADDING, 10, _PADDING, 5 if message.text else 10), spacing=8
         )
