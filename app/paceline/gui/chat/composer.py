@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QMimeData, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
@@ -26,9 +25,7 @@ from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size
+from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
 from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
@@ -76,7 +73,7 @@ class ComposerEdit(QPlainTextEdit):
         self.document().setDocumentMargin(2)
         self._is_composing = False
         self._send_key: SendKey = "enter"
-        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
     def set_hint(self, words: str) -> None:
@@ -168,10 +165,7 @@ class ComposerEdit(QPlainTextEdit):
             self._fit()
             self._show_hint()
 
-    @Slot(QSizeF)
-    def _on_size_changed(self, _size: QSizeF) -> None:
-        self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         # A plain-text layout counts its height in lines.
         n_lines = min(max(1, round(self.document().size().height())), self.max_lines)
@@ -268,7 +262,14 @@ class Composer(QFrame):
         self.offer.clicked.connect(self._on_attach_pasted)
         self.offer.hide()
         self.held = HeldBack()
-        self.attach = self._make_attach()
+        self.attach = IconButton(
+            "attach",
+            self.tr("Attach files"),
+            self.tr("Attach text or code files (Ctrl+U)"),
+            icon_px=_ICON_PX,
+            text="+",
+        )
+        self.attach.clicked.connect(self.attach_requested)
         self._hint_label = text_label()
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.meter = ContextMeter()
@@ -292,16 +293,6 @@ class Composer(QFrame):
         )
         self._update()
 
-    def _make_attach(self) -> QToolButton:
-        button = styled(QToolButton(), kind="quiet")
-        button.setIcon(look.icon("attach"))
-        button.setIconSize(icon_size(_ICON_PX))
-        button.setText("" if not button.icon().isNull() else "+")
-        button.setAccessibleName(self.tr("Attach files"))
-        button.setToolTip(self.tr("Attach text or code files (Ctrl+U)"))
-        button.clicked.connect(self.attach_requested)
-        return button
-
     @property
     def text(self) -> str:
         """What is written so far."""
@@ -316,12 +307,6 @@ class Composer(QFrame):
         """Put the choice of a preset into the foot, and what the chat has set above it."""
         self._foot.insertWidget(self._foot.indexOf(self.meter), preset)
         self._rows.insertWidget(self._rows.indexOf(self._foot), badge)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.attach.setIconSize(icon_size(_ICON_PX))
 
     def set_text(self, text: str) -> None:
         """Put a text into the field, e.g. a message to be edited."""

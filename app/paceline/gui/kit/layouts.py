@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size
+from paceline.gui.look.scale import ICON, icon_size
 from paceline.gui.look.theme import restyle
 
 Part = QWidget | QLayout | int | tuple[Any, ...] | None
@@ -83,14 +83,26 @@ def fill(box: QBoxLayout, *parts: Part) -> None:
 
 
 class IconButton(QToolButton):
-    """A quiet button that shows an icon, in the size in force, and has its name as its tool tip."""
+    """A button that shows an icon, in the size in force, and has its name as its tool tip."""
 
-    def __init__(self, icon: str, name: str, tip: str = "", parent: QWidget | None = None) -> None:
-        """Show the `icon` of the look; `tip` is another tool tip."""
+    def __init__(
+        self,
+        icon: str,
+        name: str,
+        tip: str = "",
+        parent: QWidget | None = None,
+        *,
+        kind: str = "quiet",
+        icon_px: int = ICON,
+        text: str = "",
+    ) -> None:
+        """Show the `icon` of the look, or a text where there is none; `tip` is another tool tip."""
         super().__init__(parent)
-        self.setProperty("kind", "quiet")
+        self._icon_px = icon_px
+        self.setProperty("kind", kind)
         self.setIcon(look.icon(icon))
-        self.setIconSize(icon_size())
+        self.setText(text if self.icon().isNull() else "")
+        self.setIconSize(icon_size(icon_px))
         self.setAccessibleName(name)
         self.setToolTip(tip or name)
 
@@ -98,7 +110,7 @@ class IconButton(QToolButton):
         """Follow another size of text."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
-            self.setIconSize(icon_size())
+            self.setIconSize(icon_size(self._icon_px))
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
-    QSizeF,
     Qt,
     QUrl,
     Signal,
@@ -135,7 +134,7 @@ class MessageView(QTextBrowser):
         self._has_caret = False
         shared_formulas().drawn.connect(self._on_formulas_drawn)
         self.anchorClicked.connect(self._on_anchor_clicked)
-        self.document().documentLayout().documentSizeChanged.connect(self._on_size_changed)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self.horizontalScrollBar().rangeChanged.connect(self._on_side_range)
         self.setFixedHeight(0)
 
@@ -244,15 +243,12 @@ class MessageView(QTextBrowser):
 
     # -------------------------------------------------------------------------- geometry
 
-    @Slot(QSizeF)
-    def _on_size_changed(self, _size: QSizeF) -> None:
-        self._fit()
-
     @Slot()
     def _on_side_range(self) -> None:
         """Stay at the left: only blocks of code are scrolled, each by its own bar."""
         self.horizontalScrollBar().setRange(0, 0)
 
+    @Slot()
     def _fit(self) -> None:
         height = ceil(self.document().size().height())
         last = self.document().characterCount() - 1

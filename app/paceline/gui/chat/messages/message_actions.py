@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
-from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.layouts import IconButton, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, icon_size, px
 
@@ -136,12 +136,9 @@ class MessageActions(QWidget):
         return button
 
     def _make_more(self) -> QToolButton:
-        button = styled(QToolButton(), kind="link")
+        name = self.tr("Copy as…")
+        button = IconButton("chevron-down", name, kind="link", icon_px=_ARROW_PX, text="▾")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setAccessibleName(self.tr("Copy as…"))
-        button.setToolTip(self.tr("Copy as…"))
-        button.setText("▾")
-        button.setIcon(look.icon("chevron-down"))
         menu = QMenu(button)
         self._copies = (
             self._make_copy(menu, self.tr("Copy as Markdown"), Act.COPY),
@@ -186,8 +183,6 @@ class MessageActions(QWidget):
     def _set_icon_sizes(self) -> None:
         for button in self._buttons.values():
             button.setIconSize(icon_size())
-        for button in self._extra():
-            button.setIconSize(icon_size(_ARROW_PX))
 
     def set_compact(self, on: bool) -> None:  # noqa: FBT001
         """Show the icons alone; without icons the words stay."""
@@ -266,31 +261,12 @@ class SiblingSwitch(QWidget):
         self._label = styled(QToolButton(), kind="link")
         self._label.setToolTip(self.tr("Compare the versions"))
         self._label.clicked.connect(self.compared)
-        self._back = self._make("‹", "chevron-left", self.tr("Previous version"))
+        back, on = self.tr("Previous version"), self.tr("Next version")
+        self._back = IconButton("chevron-left", back, kind="link", icon_px=_ICON_PX, text="‹")
         self._back.clicked.connect(self._on_back)
-        self._on = self._make("›", "chevron-right", self.tr("Next version"))
+        self._on = IconButton("chevron-right", on, kind="link", icon_px=_ICON_PX, text="›")
         self._on.clicked.connect(self._on_next)
         row_of(self._back, self._label, self._on, on=self, margins=0, spacing=0)
-        self._set_icon_sizes()
-
-    @staticmethod
-    def _make(text: str, icon: str, name: str) -> QToolButton:
-        button = styled(QToolButton(), kind="link")
-        button.setIcon(look.icon(icon))
-        button.setText(text)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        return button
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._set_icon_sizes()
-
-    def _set_icon_sizes(self) -> None:
-        for button in (self._back, self._on):
-            button.setIconSize(icon_size(_ICON_PX))
 
     def show_place(self, sibling: int, n_siblings: int) -> None:
         """Show which version this is.

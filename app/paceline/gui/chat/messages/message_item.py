@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QPushButton, QToolButton
 from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
-from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.state.settings_store import Setting
 from paceline.settings import SendKey
@@ -99,8 +99,7 @@ class MessageEdit(QFrame):
         self._send.setAccessibleName(words[0] if for_reply else words[1])
         self._send.clicked.connect(self._on_send)
         self.setFocusProxy(self.field)
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = row_of(spacing=8)
         if keeps is not None:
             box = QCheckBox(self.tr("Keep what need not change"))
             box.setToolTip(
@@ -109,9 +108,7 @@ class MessageEdit(QFrame):
             box.setChecked(keeps.value)
             box.toggled.connect(keeps.set_value)
             row.addWidget(box)
-        row.addStretch(1)
-        row.addWidget(self._cancel)
-        row.addWidget(self._send)
+        fill(row, None, self._cancel, self._send)
         self._rows = column_of(self.field, row, on=self, margins=(14, 12, 10, 10), spacing=8)
         self._update()
 
