@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paceline.catalog.download.downloader import PAUSES_S
-from paceline.catalog.download.job import OVER, Job
+from paceline.catalog.download.job import OVER, PAUSES_S, Job
 from paceline.catalog.download.journal import (
     DownloadRequest,
     DownloadState,

@@ -1,4 +1,11 @@
-"""One download as it runs: its state, its speed, the space it needs, and how it ends."""
+"""One download as it runs: its state and speed, how its files are fetched, and how it ends.
+
+The client library's own downloads start from zero after every interruption (`huggingface_hub` since
+1.18), so ranges of the file are requested here. The Hub is asked about a file again at every start
+and after every failure, because the address of the content is signed and expires. All files come
+from the commit that the first one was found in, so that the parts of a split model belong together
+even if the repository changes meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +16,15 @@ import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from paceline.catalog.download.downloader import PAUSES_S, Downloader
-from paceline.catalog.download.journal import DownloadState, FileRecord, n_kept
+from paceline.catalog.download.journal import DownloadState, FileRecord, n_kept, started_s
 from paceline.catalog.download.names import file_names, inside
-from paceline.catalog.download.part_file import discard_part
+from paceline.catalog.download.part_file import PartFile, discard_part, hash_of
+from paceline.catalog.hub.errors import HubError
 from paceline.errors import CancelledError, UserError
 from paceline.files import private_folder
 from paceline.sizes import readable_size
@@ -25,7 +32,18 @@ from paceline.sizes import readable_size
 if TYPE_CHECKING:
     from paceline.catalog.download.journal import DownloadRequest, Journal, Record, Status
     from paceline.catalog.hub.client import Hub
+    from paceline.catalog.hub.stream import Location
 
+PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each further attempt; as many in a row may fail without progress."""
+_LONGEST_WAIT_S = 120
+"""If a server asks to wait longer than this, the download fails."""
+_SYNC = 32 << 20
+"""Bytes after which the file is flushed, so that a power failure loses no more."""
+_FRESH_S = 60.0
+"""How long an answer about a file is used; addresses live for an hour."""
+_AGAIN = frozenset({"no-network", "timed-out", "server-error", "rate-limited", "location-expired"})
+_ANEW = frozenset({"range-refused", "file-changed"})
 OVER = ("done", "cancelled")
 """Final states; no journal is kept of them."""
 _TELL_EVERY_S = 0.2
@@ -38,7 +56,6 @@ class Job:
     Attributes:
         id: As in `DownloadState`.
         request: What was asked for.
-        added_s: Seconds since the epoch.
     """
 
     def __init__(
@@ -47,12 +64,11 @@ class Job:
         hub: Hub,
         journal: Journal,
         on_change: Callable[[Job], None],
-        pauses_s: Sequence[float] = PAUSES_S,
+        pauses_s: Sequence[float],
     ) -> None:
         """Continue a download where its record says; nothing is written yet."""
         self.id = record.id
         self.request: DownloadRequest = record.request
-        self.added_s = record.added_s
         self._record = record
         self._hub = hub
         self._journal = journal
@@ -61,9 +77,6 @@ class Job:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._files: list[FileRecord] = list(record.files)
-        self._status: Status = record.status
-        self._problem = record.problem
-        self._hint = record.hint
         self._arrived = [self._n_here(file) for file in record.files]
         self._speed = Speed()
         self._stopping = threading.Event()
@@ -76,7 +89,7 @@ class Job:
     def status(self) -> Status:
         """Its status."""
         with self._lock:
-            return self._status
+            return self._record.status
 
     @property
     def stopping(self) -> Literal["", "pause", "cancel"]:
@@ -89,19 +102,19 @@ class Job:
         with self._lock:
             n_done, n_total = self._counts()
             speed = 0.0
-            if self._status == "running":
+            if self._record.status == "running":
                 speed = self._speed.bytes_per_s(time.monotonic(), n_done)
-            is_done = self._status == "done"
+            is_done = self._record.status == "done"
             return DownloadState(
                 id=self.id,
                 request=self.request,
-                status=self._status,
+                status=self._record.status,
                 n_done=n_done,
                 n_total=n_total,
                 bytes_per_s=speed,
                 seconds_left=(n_total - n_done) / speed if speed > 0 and n_total else None,
-                problem=self._problem,
-                hint=self._hint,
+                problem=self._record.problem,
+                hint=self._record.hint,
                 path=str(self._target(self._files[0])) if is_done else "",
                 sha256=self._files[0].sha256 if is_done else "",
             )
@@ -122,7 +135,7 @@ class Job:
     def shift(self, status: Status) -> None:
         """Change its status while it does not run; the listener is not told, see `announce`."""
         with self._lock:
-            self._status, self._problem, self._hint = status, "", ""
+            self._become(status)
 
     def announce(self) -> None:
         """Save its state and tell the listener."""
@@ -143,7 +156,7 @@ class Job:
             self._stopping.clear()
             self._files = [FileRecord(path) for path in self.request.files]
             self._arrived = [0] * len(self._files)
-            self._status = "waiting"
+            self._become("waiting")
 
     # -------------------------------------------------------------------------- the worker's thread
 
@@ -173,15 +186,15 @@ class Job:
             self._finish("done")
 
     def is_stopped(self) -> bool:
-        """Part of `Control`."""
+        """Whether to end; polled several times a second."""
         return self._stopping.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Part of `Control`."""
+        """Sleep, but not longer than until `is_stopped`."""
         self._stopping.wait(seconds)
 
     def save(self, index: int, record: FileRecord) -> None:
-        """Part of `Control`."""
+        """Keep what is known of a file."""
         n_here = self._n_here(record)  # asks the disk: not while others wait for the lock
         with self._lock:
             self._files[index] = record
@@ -189,19 +202,19 @@ class Job:
         self._write()
 
     def moved(self, index: int, n_bytes: int) -> None:
-        """Part of `Control`."""
+        """Note how many bytes of a file are here now."""
         now_s = time.monotonic()
         with self._lock:
             self._arrived[index] = n_bytes
-            self._status = "running"
+            self._become("running")
             self._speed.add(now_s, self._counts()[0])
             if now_s - self._told_s < _TELL_EVERY_S:
                 return
             self._told_s = now_s
         self._on_change(self)
 
-    def verifying(self, index: int) -> None:  # noqa: ARG002  Control's signature
-        """Part of `Control`."""
+    def verifying(self) -> None:
+        """Note that a file is being read, which takes a while."""
         self._set("verifying")
 
     # ----------------------------------------------------------------------------------- inside
@@ -215,7 +228,7 @@ class Job:
                 "Set HF_ENDPOINT to that address to go on with it.",
             )
         folder = Path(request.folder)
-        downloader = Downloader(self._hub, request, self, self._pauses_s)
+        downloader = Downloader(self._hub, self, self._pauses_s)
         for i, record in enumerate(self._files):
             self.save(i, downloader.locate(i, record))
         n_needed = sum(
@@ -252,7 +265,7 @@ class Job:
             return
         with self._lock:
             self._speed.clear()
-            self._status, self._problem, self._hint = status, problem, hint
+            self._become(status, problem, hint)
         if is_noted:
             self._write()  # first, so that the listener finds it written
         self._on_change(self)
@@ -263,14 +276,17 @@ class Job:
             self._journal.remove(self.id)
             with self._lock:
                 self._speed.clear()
-                self._status, self._problem, self._hint = status, "", ""
+                self._become(status)
         self._on_change(self)
 
-    def _set(self, status: Status, problem: str = "", hint: str = "") -> None:
+    def _become(self, status: Status, problem: str = "", hint: str = "") -> None:
+        self._record = replace(self._record, status=status, problem=problem, hint=hint)
+
+    def _set(self, status: Status) -> None:
         with self._lock:
-            if (self._status, self._problem, self._hint) == (status, problem, hint):
+            if self._record.status == status:
                 return
-            self._status, self._problem, self._hint = status, problem, hint
+            self._become(status)
             if status != "running":
                 self._speed.clear()
             self._told_s = time.monotonic()
@@ -279,15 +295,9 @@ class Job:
     def _write(self) -> None:
         with self._writing:
             with self._lock:
-                if self._status in OVER:  # a call with an earlier change came late
+                if self._record.status in OVER:  # a call with an earlier change came late
                     return
-                self._record = record = replace(
-                    self._record,
-                    files=tuple(self._files),
-                    status=self._status,
-                    problem=self._problem,
-                    hint=self._hint,
-                )
+                record = replace(self._record, files=tuple(self._files))
             try:
                 self._journal.save(record)
             except OSError as error:
@@ -298,14 +308,21 @@ class Job:
         """Delete what this download has put on the disk."""
         with self._lock:
             self._arrived = [0] * len(self._files)
-        folder = Path(self.request.folder)
         with contextlib.suppress(UserError):  # a name that was never used
-            for record, name in zip(self._files, file_names(self.request.files), strict=True):
-                target = inside(folder, name)
+            for record, target in zip(self._files, self.targets(), strict=True):
                 with contextlib.suppress(OSError):
                     if record.is_done and record.is_ours:
                         target.unlink(missing_ok=True)
                     discard_part(target)
+
+    def targets(self) -> list[Path]:
+        """Return where its files go when they are complete.
+
+        Raises:
+            UserError: ``unsafe-name``.
+        """
+        folder = Path(self.request.folder)
+        return [inside(folder, name) for name in file_names(self.request.files)]
 
     def _target(self, record: FileRecord) -> Path:
         return Path(self.request.folder) / record.path.rsplit("/", 1)[-1]
@@ -318,6 +335,205 @@ class Job:
         if any(not f.etag for f in self._files):
             return n_done, 0
         return n_done, sum(f.n_bytes for f in self._files)
+
+
+class Downloader:
+    """One run of one download; on one thread."""
+
+    def __init__(self, hub: Hub, job: Job, pauses_s: Sequence[float]) -> None:
+        """Prepare a run; nothing is requested yet.
+
+        Raises:
+            UserError: ``unsafe-name``.
+        """
+        self._hub = hub
+        self._job = job
+        self._pauses_s = pauses_s
+        self._revision = job.request.revision
+        self._located: dict[str, tuple[float, Location]] = {}
+        self._targets = job.targets()
+
+    def locate(self, index: int, record: FileRecord) -> FileRecord:
+        """Ask the Hub about a file; bytes that were fetched of another content are discarded.
+
+        Raises:
+            CancelledError: It was stopped.
+            HubError: The Hub does not say.
+        """
+        location = self._location(record.path)
+        if index == 0:
+            self._revision = location.commit or self._revision
+        if record.etag == location.etag and record.n_bytes == location.n_bytes:
+            return record
+        if record.is_done and record.is_ours:
+            self._targets[index].unlink(missing_ok=True)
+        return replace(
+            record,
+            etag=location.etag,
+            n_bytes=location.n_bytes,
+            sha256=location.sha256,
+            n_safe=0,
+            started_s=0.0,
+            is_done=False,
+            is_ours=False,
+        )
+
+    def fetch(self, index: int, record: FileRecord) -> FileRecord:
+        """Fetch what is missing of a file, check it and give it its name.
+
+        Raises:
+            CancelledError: It was stopped; what is here is kept.
+            HubError: The Hub does not give it.
+            UserError: ``in-use``, ``file-exists``, ``wrong-content``.
+            OSError: The disk failed; what is here is kept.
+        """
+        target = self._targets[index]
+        if target.exists():
+            record = self._accepted(record, target)
+            with contextlib.suppress(OSError):  # the partial file beside it is useless now
+                discard_part(target)
+            return record
+        with PartFile(target) as part:
+            if target.exists():  # the previous holder of the lock has finished it meanwhile
+                record = self._accepted(record, target)
+                part.discard()
+                return record
+            part.start_at(n_kept(record, target))
+            record = self._saved(index, record, part)
+            for is_last in (False, True):
+                record = self._filled(index, record, part)
+                sha256 = part.digest(self._job.is_stopped, self._job.verifying)
+                if record.sha256 in ("", sha256):
+                    # Another program may have put a file there meanwhile.
+                    if target.exists():
+                        record = self._accepted(record, target)
+                        part.discard()
+                        return record
+                    part.publish()
+                    return replace(record, sha256=sha256, n_safe=0, is_done=True, is_ours=True)
+                part.start_at(0)
+                record = self._saved(index, record, part)
+                if is_last:
+                    part.discard()
+        raise UserError(
+            "wrong-content",
+            f"{target.name} arrived damaged twice: its SHA-256 is not what the Hub says.",
+            "Try again later or from another network; the damaged file was deleted.",
+        )
+
+    def _accepted(self, record: FileRecord, target: Path) -> FileRecord:
+        """Accept a file that is there already, if it is the right one."""
+        if target.is_file() and target.stat().st_size == record.n_bytes:
+            if record.is_done:
+                return record
+            self._job.verifying()
+            sha256 = hash_of(target, self._job.is_stopped).hexdigest()
+            if record.sha256 in ("", sha256):
+                return replace(record, sha256=sha256, n_safe=0, is_done=True)
+        raise UserError(
+            "file-exists",
+            f"{target} is there already, and it is another file.",
+            "Rename or delete it, or choose another folder.",
+        )
+
+    def _filled(self, index: int, record: FileRecord, part: PartFile) -> FileRecord:
+        """Fetch until the file has its size; a failure without progress counts as an attempt."""
+        n_failed = 0
+        while part.n_bytes < record.n_bytes:
+            before = part.n_bytes
+            try:
+                with self._kept(index, record, part):
+                    self._stream(index, record, part)
+                continue
+            except HubError as error:
+                if error.code in _ANEW:
+                    part.start_at(0)
+                n_failed = 1 if part.n_bytes > before else n_failed + 1
+                self._pause(error, n_failed)
+            self._located.pop(record.path, None)
+            located = self.locate(index, record)
+            if located.etag != record.etag:
+                part.start_at(0)
+            record = self._saved(index, located, part)
+        return record
+
+    def _stream(self, index: int, record: FileRecord, part: PartFile) -> None:
+        """Write the bytes of one answer of the server."""
+        location = self._location(record.path)
+        stopped = self._job.is_stopped
+        n_synced = part.n_bytes
+        with self._hub.open(location, part.n_bytes, is_stopped=stopped) as answer:
+            if answer.start != part.n_bytes:  # the server ignores ranges and sends everything
+                part.start_at(0)
+                n_synced = 0
+            for chunk in answer:
+                if stopped():
+                    raise CancelledError
+                if part.n_bytes + len(chunk) > record.n_bytes:
+                    raise HubError("file-changed", "The file is longer than the Hub said.")
+                part.write(chunk)
+                self._job.moved(index, part.n_bytes)
+                if part.n_bytes - n_synced >= _SYNC:
+                    self._saved(index, record, part)
+                    n_synced = part.n_bytes
+        if part.n_bytes < record.n_bytes:
+            raise HubError("no-network", "The connection broke off.", "Resume the download.")
+
+    def _saved(self, index: int, record: FileRecord, part: PartFile) -> FileRecord:
+        """Flush the partial file to the disk, then note that in the record."""
+        part.sync()
+        record = replace(record, n_safe=part.n_bytes, started_s=started_s())
+        self._job.save(index, record)
+        return record
+
+    @contextlib.contextmanager
+    def _kept(self, index: int, record: FileRecord, part: PartFile) -> Iterator[None]:
+        """Save what has arrived when the block ends, also by an error."""
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first failure is the one to report
+                self._saved(index, record, part)
+            raise
+        self._saved(index, record, part)
+
+    def _location(self, path: str) -> Location:
+        """Return where a file is, asked again after failures that may be temporary."""
+        since, location = self._located.get(path, (0.0, None))
+        n_failed = 0
+        while location is None or time.monotonic() - since > _FRESH_S:
+            try:
+                location = self._hub.locate(
+                    self._job.request.repo, path, self._revision, self._job.is_stopped
+                )
+            except HubError as error:
+                n_failed += 1
+                self._pause(error, n_failed)
+            else:
+                since = time.monotonic()
+                self._located[path] = since, location
+        return location
+
+    def _pause(self, error: HubError, n_failed: int) -> None:
+        """Wait before another try.
+
+        Raises:
+            CancelledError: It was stopped.
+            HubError: Another try makes no sense.
+        """
+        if error.code == "stopped" or self._job.is_stopped():
+            raise CancelledError from error
+        wait_s = max(self._pauses_s[min(n_failed, len(self._pauses_s)) - 1], error.retry_after)
+        is_hopeless = (
+            error.code not in _AGAIN | _ANEW
+            or n_failed > len(self._pauses_s)
+            or wait_s > _LONGEST_WAIT_S
+        )
+        if is_hopeless:
+            raise error
+        self._job.wait(wait_s)
+        if self._job.is_stopped():
+            raise CancelledError from error
 
 
 _MARGIN = 64 << 20
@@ -336,17 +552,12 @@ def check_space(folder: Path, n_needed: int) -> None:
     except OSError:
         return  # unknown; then writing will show it
     if n_needed > 0 and n_needed + _MARGIN > n_free:
-        raise disk_full(folder, n_needed, n_free)
-
-
-def disk_full(folder: Path, n_needed: int, n_free: int) -> UserError:
-    """Return the refusal of a download that does not fit."""
-    return UserError(
-        "disk-full",
-        f"{readable_size(n_needed)} are still to come, but the disk of {folder} has only "
-        f"{readable_size(n_free)} free.",
-        "Make room or choose a folder on another disk, then resume.",
-    )
+        raise UserError(
+            "disk-full",
+            f"{readable_size(n_needed)} are still to come, but the disk of {folder} has only "
+            f"{readable_size(n_free)} free.",
+            "Make room or choose a folder on another disk, then resume.",
+        )
 
 
 def is_full(error: OSError) -> bool:
