@@ -292,10 +292,8 @@ ROWS = (
         194,
         (HOSTING + "test_template_attacks.py", ENGINE + "test_template.py"),
         (
-            (
-                "                    process.kill()\n                    return",
-                "                    return",
-            ),
+            ("                if time.monotonic() > end:", "                if False:"),
+            ("dump_traceback_later(_ALONE_S,", "dump_traceback_later(_ALONE_S + 12,"),
         ),
     ),
     Row(
@@ -321,7 +319,11 @@ ROWS = (
         "R24",
         "A reply has links to anything",
         40,
-        (GUI + "test_markdown.py::test_only_web_addresses_are_links", GUI + "test_links.py"),
+        (
+            GUI + "test_markdown.py::test_no_other_scheme_is_a_link",
+            GUI + "test_markdown.py::test_only_web_addresses_are_links",
+            GUI + "test_links.py",
+        ),
         (('_LINK_SCHEMES = ("http", "https")', '_LINK_SCHEMES = ("http", "https", "ftp")'),),
     ),
     Row(

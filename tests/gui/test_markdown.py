@@ -51,6 +51,20 @@ def test_only_web_addresses_are_links(address: str, target: str) -> None:
     assert link_target(address) == target
 
 
+SCHEMES = (
+    "about afp blob bolt calculator chrome dict facetime feed file ftp ftps git gopher hcp help"
+    " imap intent irc jar ldap magnet ms-excel ms-msdt ms-officecmd nfs news odbc res rsync"
+    " search-ms sftp shell skype smb ssh steam svn telnet vbscript view-source vscode webcal ws"
+)
+"""Each of which some program has opened to its user's harm."""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES.split())
+def test_no_other_scheme_is_a_link(scheme: str) -> None:
+    for address in (f"{scheme}://example.org/x", f"{scheme.upper()}:x", f"{scheme}:https://a.org"):
+        assert link_target(address) == ""
+
+
 @pytest.mark.parametrize(
     ("text", "address"),
     [

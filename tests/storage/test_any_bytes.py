@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import sqlite3
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.storage import disk, writer
 from paceline.storage.archive import Archive
 from paceline.storage.problems import Opened
 from storage.chats import chat, record, steps
-from storage.whole import PAGE, Whole, made_whole, text_of
+from storage.whole import N_CHATS, PAGE, Whole, made_whole, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,6 +111,44 @@ def test_any_byte_may_be_another(whole: Whole, tmp_path: Path, trials: Trials) -
     for case in trials(33, 1000):
         data, intact = whole.with_one_byte_changed(drawn)
         assert not intact & tried(whole, tmp_path / str(case), data), case
+
+
+@pytest.mark.parametrize("checked_at_once", [2**20, 0])
+def test_a_wrong_byte_in_the_search_index_hides_nothing(
+    whole: Whole,
+    tmp_path: Path,
+    trials: Trials,
+    monkeypatch: pytest.MonkeyPatch,
+    checked_at_once: int,
+) -> None:
+    """A large database is looked at with the first write, a small one while it is opened."""
+    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE", checked_at_once)
+    monkeypatch.setattr(writer, "RETRY_S", 0.02)
+    drawn = random.Random(29)
+    with contextlib.closing(sqlite3.connect(whole.path)) as connection:
+        pages = connection.execute("SELECT pageno FROM dbstat WHERE name = 'words_data'").fetchall()
+    n_mended = 0
+    for case in trials(20, 200):
+        data = bytearray(whole.data)
+        at = (drawn.choice(pages)[0] - 1) * PAGE + drawn.randrange(PAGE)
+        data[at] ^= drawn.randrange(1, 256)
+        path = tmp_path / str(case) / "chats.db"
+        path.parent.mkdir()
+        path.write_bytes(data)
+        mended: list[Opened] = []
+        archive = Archive(path, on_mended=mended.append)
+        n_mended += archive.open().salvaged
+        try:
+            archive.save(chat("new", "a new question"), ["new-0"])
+            assert archive.flush()
+            n_mended += len(mended)
+            for i in range(0, N_CHATS, 10):
+                hits = archive.search(f"text {i} 2", N_CHATS)
+                assert f"chat-{i}-2" in {hit.message_id for hit in hits}, (case, at)
+            assert len(archive.search("title", 1000)) == N_CHATS, (case, at)
+        finally:
+            assert archive.close()
+    assert n_mended > trials.n // 4  # the others are in no use
 
 
 def test_any_part_may_be_missing(whole: Whole, tmp_path: Path, trials: Trials) -> None:

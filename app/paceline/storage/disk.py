@@ -135,6 +135,8 @@ class Disk:
             NewerSchemaError: It was written by a later version.
         """
         connection = self.ready().writer
+        if not (self._is_checked or self._was_written):  # the first write breaks the seal
+            search.check_seal(connection)
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._was_written = True
         with transaction(connection, lambda: self._hurries):
@@ -194,6 +196,9 @@ class Disk:
         """Close the database; what was written stays."""
         with self._lock:
             if self._database is not None:
+                connection = self._database.writer
+                with contextlib.suppress(sqlite3.Error), transaction(connection, lambda: True):
+                    search.seal_index(connection)
                 with contextlib.suppress(sqlite3.Error):
                     self._database.checkpoint(always=True)
             self._let_go()
