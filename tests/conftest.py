@@ -304,6 +304,18 @@ def allow_warnings(_log_recorder: _Recorder) -> Callable[[str], None]:
     return _log_recorder.allowed.append
 
 
+@pytest.fixture
+def quick_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process measures of a pair is measured twice instead of five times.
+
+    And no rows are compared meanwhile. That is a tenth of a calibration's time; a test whose figures
+    matter does without.
+    """
+    monkeypatch.setattr("paceline.engine.measure.calibration.ROUNDS", 2)
+    monkeypatch.setattr("paceline.engine.measure.calibration.LONG", 128)
+    monkeypatch.setattr("paceline.engine.sameness.promise.LIMIT_S", 0.0)
+
+
 @pytest.fixture(scope="module")
 def reading_process(target_path: Path) -> Iterator[InspectorThread]:
     """The process that reads model files for the tests of a file, where they take it."""

@@ -330,6 +330,7 @@ def test_freshness_is_no_matter_without_auto() -> None:
     assert run.result().notes == ()
 
 
+@pytest.mark.usefixtures("quick_calibration")
 def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
     strategies = ("draft:n_max=3:p_min=0", "suffix", "ngram-cache", "ngram-mod:n_match=2:n_min=1")
     loaded = Loaded(demo_pair)
@@ -359,6 +360,7 @@ def test_a_run_behind_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, o
     assert sum(run.n_accepted for run in report.runs) > 0
 
 
+@pytest.mark.usefixtures("quick_calibration")
 def test_auto_takes_part_on_the_real_engine(demo_pair: tuple[object, object]) -> None:
     loaded = Loaded(demo_pair)
     report = loaded.bench(("auto",)).result()

@@ -32,6 +32,8 @@ RESULT_KEYS = {
 }  # fmt: skip
 DRAFT = "draft:n_max=3:p_min=0"
 
+pytestmark = pytest.mark.usefixtures("quick_calibration")
+
 
 @pytest.fixture
 def workload(tmp_path: Path) -> Path:

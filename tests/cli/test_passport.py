@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cli.program import assert_one_clear_line, paceline
 from paceline.paths import demo_pair
 
@@ -20,6 +22,7 @@ LINES = (
 )
 
 
+@pytest.mark.usefixtures("quick_calibration")
 def test_a_passport_is_written_and_shown(tmp_path: Path) -> None:
     workload, file = tmp_path / "w.jsonl", tmp_path / "passport.json"
     workload.write_text("\n".join(LINES), encoding="utf-8")

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from paceline.gui.bench.dialog import BenchDialog
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("quick_calibration"),
+]
 
 LOAD_MS, BENCH_MS = 60_000, 90_000
 FEW = ("off", "draft:n_max=3", "suffix")

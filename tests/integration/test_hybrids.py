@@ -65,6 +65,7 @@ def test_exact_mode_is_refused_in_words() -> None:
         assert any("Exact mode is not possible" in note for note in engine.loaded.notes)
 
 
+@pytest.mark.grid(short=14)  # two of each kind of model
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
@@ -190,7 +191,9 @@ def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
     assert ids(engine, "auto", 0.5) == plain
 
 
-def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> None:
+def test_any_rejection_leaves_the_state_of_a_fresh_context(
+    engine: Engine, *, is_long: bool
+) -> None:
     """The rows after what was taken back are those of a text without it.
 
     On most processors that is so bit by bit; some round by the width of the batch.
@@ -198,12 +201,12 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> No
     drawn = random.Random(1)
     engine.pair.empty()
     context = engine.pair.target
-    tokens = [drawn.randrange(8192) for _ in range(400)]
+    tokens = [drawn.randrange(8192) for _ in range(400 if is_long else 150)]
     fresh = [context.feed([token], 1)[0].copy() for token in tokens]
     n_patterns = 0
-    while n_patterns < 1000:
+    while n_patterns < (1000 if is_long else 100):
         at = len(context.tokens)
-        if at > 380:
+        if at > len(tokens) - 20:
             engine.pair.empty()
             context.feed(tokens[:1], 1)
             continue

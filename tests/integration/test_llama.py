@@ -151,8 +151,9 @@ def test_a_context_that_is_nearly_full(
 
 
 def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:
-    plain = engine.reply(QUESTION, ignore_eog=True)
-    drafted = engine.reply(QUESTION, strategy="draft:n_max=10000:p_min=0", ignore_eog=True)
+    options = {"ignore_eog": True, "max_tokens": 80}
+    plain = engine.reply(QUESTION, **options)
+    drafted = engine.reply(QUESTION, strategy="draft:n_max=10000:p_min=0", **options)
     assert drafted.tokens == plain.tokens
     longest = max(count.n_drafted for step in engine.steps for count in step.drafted)
     assert longest == 62

@@ -76,7 +76,7 @@ def test_the_tokens_are_those_of_plain_decoding(
     monkeypatch.setattr(auto_chain, "Controller", control_at_random)
     sampling = SAMPLERS[sampler]
     n_accepted = n_rejected = 0
-    for prompt in PROMPTS:
+    for prompt in PROMPTS if is_long else PROMPTS[1:]:
         for seed in SEEDS if sampling.temperature and is_long else SEEDS[:1]:
             options = {
                 "sampling": sampling,

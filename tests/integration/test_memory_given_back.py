@@ -55,6 +55,7 @@ def long_context(source: Path, folder: Path, *, is_copied: bool = False) -> Path
     return path
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("is_copied", [False, True])
 def test_a_loaded_pair_gives_back_what_its_plan_says(
     models: Models, demo_pair: tuple[Path, Path], tmp_path: Path, *, is_copied: bool
@@ -73,7 +74,7 @@ def test_a_loaded_pair_gives_back_what_its_plan_says(
         before = anonymous(host.service.pid)
         host.pair = wanted
         host.must_load()
-        host.reply(prompt="What is a list? " * 200, max_tokens=8, seed=1, strategy="draft")
+        host.reply(prompt="What is a list? " * 120, max_tokens=2, seed=1, strategy="draft")
         taken = anonymous(host.service.pid) - before
         said = plan.gives_back["CPU"]
         print(f"given back: said {said / MIB:.1f} MiB, taken {taken / MIB:.1f} MiB")

@@ -95,6 +95,7 @@ def test_one_model_takes_what_was_predicted() -> None:
     check(512, "f16", make_pairs.path("twin-70m"))
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize(("n_ctx", "kind"), [(1024, "q8_0"), (2048, "f16")])
 def test_longer_contexts_take_what_was_predicted(n_ctx: int, kind: str, target_path: Path) -> None:
     check(n_ctx, kind, target_path)
@@ -125,6 +126,7 @@ def with_head(model: Gguf) -> Gguf:
     return model
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("n_ctx", [1024, 4096])
 def test_a_head_and_the_states_that_it_reads_take_what_was_predicted(
     tmp_path: Path, n_ctx: int

@@ -46,7 +46,7 @@ def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
         yield engine
 
 
-@pytest.mark.grid(short=4)
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "t0.8"])
 def test_every_strategy_gives_the_plain_tokens(
@@ -70,7 +70,7 @@ def test_a_reply_that_replaces_another_has_the_plain_tokens_in_fewer_steps(
     engine: Engine, strategy: str
 ) -> None:
     """As after an edit with the same seed: of the sampling, and of a word of the question."""
-    options = {"seed": 3, "ignore_eog": True}
+    options = {"seed": 3, "ignore_eog": True, "max_tokens": 100}
     old = engine.reply(PROMPTS[2], sampling=SamplingParams(temperature=0.75), **options)
     for prompt in (PROMPTS[2], PROMPTS[2].replace("Explain", "Describe")):
         plain = engine.reply(prompt, sampling=WARM, **options)
@@ -112,6 +112,7 @@ def test_the_target_as_its_own_draft_is_accepted(target_path: Path, temperature:
             PROMPTS[0],
             strategy="draft:n_max=4:p_min=0",
             sampling=SamplingParams(temperature=temperature, top_k=0, top_p=1, min_p=0),
+            max_tokens=150,
             ignore_eog=True,
         ).stats
     assert stats.n_drafted > 100
@@ -122,10 +123,9 @@ def test_the_target_as_its_own_draft_is_accepted(target_path: Path, temperature:
 def test_a_corrupted_draft_is_rejected_and_the_text_stays(target_path: Path) -> None:
     with Engine(target_path, make_pairs.path("draft-corrupt")) as engine:
         for sampling in (GREEDY, WARM):
-            plain = engine.reply(PROMPTS[1], sampling=sampling, ignore_eog=True)
-            drafted = engine.reply(
-                PROMPTS[1], strategy="draft:n_max=4:p_min=0", sampling=sampling, ignore_eog=True
-            )
+            options = {"sampling": sampling, "max_tokens": 60, "ignore_eog": True}
+            plain = engine.reply(PROMPTS[1], **options)
+            drafted = engine.reply(PROMPTS[1], strategy="draft:n_max=4:p_min=0", **options)
             assert drafted.tokens == plain.tokens
             assert drafted.stats.n_drafted > 100
             assert drafted.stats.acceptance_rate is not None
@@ -137,7 +137,7 @@ def test_a_second_turn_is_the_same_with_any_strategy(demo_pair: tuple[Path, Path
     seconds = []
     for strategy in ("off", *STRATEGIES):
         with Engine(*demo_pair) as engine:
-            options = {"strategy": strategy, "sampling": WARM, "max_tokens": 200}
+            options = {"strategy": strategy, "sampling": WARM, "max_tokens": 60}
             reply = engine.reply("", messages=(first,), **options)
             again = ChatMessage("user", "And on Windows?")
             chat = (first, ChatMessage("assistant", reply.text), again)

@@ -66,6 +66,7 @@ def limit(engine: Engine) -> float:
     return 0.3 if engine.pair.target.model.forgets else 0.05
 
 
+@pytest.mark.grid(short=6)
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
