@@ -308,8 +308,8 @@ def allow_warnings(_log_recorder: _Recorder) -> Callable[[str], None]:
 def quick_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     """What this process measures of a pair is measured twice instead of five times.
 
-    And no rows are compared meanwhile. That is a tenth of a calibration's time; a test whose figures
-    matter does without.
+    And no rows are compared. That takes a tenth of the time; a test whose figures matter does
+    without.
     """
     monkeypatch.setattr("paceline.engine.measure.calibration.ROUNDS", 2)
     monkeypatch.setattr("paceline.engine.measure.calibration.LONG", 128)

@@ -126,7 +126,8 @@ def without_times(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, "stats": stats}
 
 
-@pytest.mark.parametrize("strategy", ["off", "draft:n_max=4:p_min=0"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("strategy", ["draft:n_max=4:p_min=0", "off"])
 def test_every_token_and_its_source_are_those_of_inline(strategy: str) -> None:
     arguments = ("--json", "--prompt", "What is a list?", "--seed", "5", "--max-tokens", "60")
     inline, process = (
@@ -230,6 +231,7 @@ def test_a_second_ctrl_c_leaves_nothing_either() -> None:
 
 
 @posix
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("mode", [[], ["--json"]])
 def test_a_reader_that_has_seen_enough(mode: list[str]) -> None:
     with running(*ENDLESS, *mode) as run:

@@ -228,6 +228,7 @@ def test_replies_with_coupled_drafts(name: str) -> None:
     check_replies(real, name)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", REPLIES)
 def test_an_earlier_reply_of_the_same_seed_does_not_bias_the_new_one(name: str) -> None:
     check_replies(real, name, drafting=earlier)
@@ -314,7 +315,7 @@ def test_late_penalties_are_found_at_the_bonus_position() -> None:
 def test_what_has_no_fault_passes() -> None:
     """Else the tests above would show nothing."""
     for setting in sorted(set(ROW_FAULTS.values())):
-        check_row(faulty(""), SETTINGS[setting], n=4_000)
+        check_row(faulty(""), SETTINGS[setting], n=2_000)
     check_row(faulty(""), SETTINGS["top-k"], n=4_000, rule=random_rule(6, 32, 0.5))
     for name in sorted(set(REPLY_FAULTS.values())):
         check_replies(faulty(""), name, faulty_verify(""), n=2_000)
@@ -376,6 +377,7 @@ def check_acceptance(make: Make, p: SamplingParams, n: int = N, seed: int = 5) -
     )
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", ["off, T 0.3", "off, T 2", "all", "penalties and bias"])
 def test_a_coupled_draft_is_accepted_as_often_as_theory_says(name: str) -> None:
     check_acceptance(real, SETTINGS[name])

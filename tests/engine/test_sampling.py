@@ -155,6 +155,7 @@ def peaked(n: int = 32, seed: int = 5) -> list[float]:
     return (np.random.default_rng(seed).normal(size=n) * 1.6).astype(np.float32).tolist()
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("temperature", [0.6, 0.8, 1.2])
 @pytest.mark.parametrize(
     "p",

@@ -79,6 +79,7 @@ def test_equal_to_masking_first(
         text = (*text, token)
 
 
+@pytest.mark.grid(short=12)
 @pytest.mark.parametrize("spread", [0.2, 2.5])
 @pytest.mark.parametrize("share", [1e-4, 0.01, 0.6])
 @pytest.mark.parametrize(

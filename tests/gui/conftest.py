@@ -18,7 +18,7 @@ from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
-from paceline.gui.look.theme import apply_theme
+from paceline.gui.look.theme import apply_sheet, apply_theme
 from paceline.gui.program import Program
 from paceline.params import ReplySettings
 from paceline.settings import LoadedSettings, ReplyPreset, Settings
@@ -54,6 +54,27 @@ def _dressed(qapp: QApplication) -> None:
     look.dress()
 
 
+@pytest.fixture
+def dressed() -> None:
+    """Asked for by a test of looks in a file that uses `plain_windows`."""
+
+
+@pytest.fixture
+def plain_windows(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
+    """Windows without the style sheet, but for tests that are `dressed`.
+
+    To put it on takes more than half of a window's time, and most tests ask what a window does.
+    """
+    if "dressed" in request.fixturenames:
+        yield
+        return
+    qapp.setStyleSheet("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look, "dress", lambda: None)
+        yield
+    apply_sheet(qapp, look.theme)
+
+
 def deliver_deletes() -> None:
     """Carry out every `deleteLater` that is waiting."""
     QCoreApplication.sendPostedEvents(None, DELETE)
@@ -72,12 +93,12 @@ def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     if not is_usual:  # the application would keep its font and style sheet for the next test
         apply_theme(qapp, look.theme, look.font_px)
     widgets = [w for w in qapp.topLevelWidgets() if id(w) not in before and isValid(w)]
-    timers, threads = [], []
-    for found in gc.get_objects():
-        if isinstance(found, QTimer) and isValid(found) and found.isActive():
-            timers.append(found)
-        elif isinstance(found, QThread) and isValid(found) and found.isRunning():
-            threads.append(found)
+    # Types first: most tests leave none of these, and then no object has to be asked.
+    objects = gc.get_objects()
+    types = {kind for kind in set(map(type, objects)) if issubclass(kind, (QTimer, QThread))}
+    found = [each for each in objects if type(each) in types and isValid(each)] if types else []
+    timers = [each for each in found if isinstance(each, QTimer) and each.isActive()]
+    threads = [each for each in found if isinstance(each, QThread) and each.isRunning()]
     assert not threads, f"threads are still running: {[t.objectName() for t in threads]}"
     assert not timers, f"timers are still running: {[(t.parent(), t.interval()) for t in timers]}"
     assert not widgets, f"widgets are still there: {[(w, w.objectName()) for w in widgets]}"

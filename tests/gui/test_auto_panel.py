@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from paceline.gui.panel import SpeculationPanel
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
 DEAR = (1.0, 1.95, 2.9, 3.8)
@@ -282,6 +285,7 @@ def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
     ]
 
 
+@pytest.mark.usefixtures("dressed")
 def test_the_section_fits_into_the_narrowest_panel(
     auto: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("quick_calibration"),
+    pytest.mark.usefixtures("quick_calibration", "plain_windows"),
 ]
 
 LOAD_MS, BENCH_MS = 60_000, 90_000
@@ -607,6 +607,7 @@ def test_keyboard_and_names(
     assert program.bench.dialog is None
 
 
+@pytest.mark.usefixtures("dressed")
 def test_another_theme_and_a_narrow_dialog(
     program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
 ) -> None:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 GIB = 2**30
 CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 @pytest.fixture
@@ -174,6 +177,7 @@ def test_what_is_loaded_is_not_deleted(program: Program, catalogue: Catalogue) -
     assert not catalogue._is_loaded(Path("/m/another.gguf"))
 
 
+@pytest.mark.usefixtures("dressed")
 def test_running_downloads_show_in_the_top_bar(
     program: Program, catalogue: Catalogue, paceline_home: Path
 ) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 BRIEF = ReplySettings(SamplingParams(0.2, json_schema='{"type": "object"}'), 50, 3, "Be brief.")
 
 

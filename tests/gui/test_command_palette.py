@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 
 def titles(sheet: PaletteSheet) -> list[str]:
     return [str(sheet.model.index(row, 0).data()) for row in range(sheet.model.rowCount())]
@@ -139,6 +141,7 @@ def test_chats_strategies_and_pairs_are_found(
     assert titles(sheet)[0] == "paceline-demo-target-q8_0 + paceline-demo-draft-q8_0"
 
 
+@pytest.mark.usefixtures("dressed")
 def test_the_keys_go_through_the_list(program: Program, qtbot: QtBot) -> None:
     sheet = opened(program)
     n_rows = sheet.model.rowCount()

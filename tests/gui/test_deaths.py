@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtWidgets import QLabel
 
 from gui.conftest import deliver_deletes
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
+
+pytestmark = pytest.mark.usefixtures("plain_windows")
 
 DEATH = EngineDied("The engine was killed.", "It starts again with the next message.")
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 DRAFT_STATS = DrafterStats("draft", 1, 90, 40, 0.0021, 0.41, 1.25, 40, 31, 120, 30, (20, 8, 2))
 IDLE_STATS = DrafterStats("prompt-lookup", 1, 90, 0, 0.0, 0.0003, 0.0, 0, 0, 0, 0, ())
 BAD = replace(
@@ -102,6 +104,7 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
     assert "20, 8, 2" in card.lines[0].bars.accessibleName()
 
 
+@pytest.mark.usefixtures("dressed")
 def test_the_bars_are_as_high_as_their_counts(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -128,6 +131,7 @@ def test_open_details_are_remembered(program: Program) -> None:
     assert not program.window.panel.drafters.is_open
 
 
+@pytest.mark.usefixtures("dressed")
 def test_another_theme_recolours_the_card(program: Program, client: FakeClient) -> None:
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
@@ -220,6 +224,7 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
     assert not program.window.panel.advice.isHidden()
 
 
+@pytest.mark.usefixtures("dressed")
 def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

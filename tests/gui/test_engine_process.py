@@ -50,7 +50,10 @@ MAX_TOKENS = 1200
 QUESTION = "Tell me everything about files, please, at length."
 CLOSE_LIMIT_S = 3.0
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs POSIX signals"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 @pytest.fixture(autouse=True)

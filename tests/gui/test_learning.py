@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 
 def told(program: Program) -> list[Notice]:
     """The notices from now on that say something of stored chats."""

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from paceline.gui.kit.file_dialogs import FileChooser
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 
 def write(program: Program, text: str, qtbot: QtBot) -> None:
     """Type into the composer and press Enter."""
@@ -469,6 +471,7 @@ def drop(program: Program, x: int, *paths: str) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("dressed")
 def test_a_model_is_dropped_on_the_place_it_should_take(
     program: Program, client: FakeClient, ggufs: dict[str, str], qtbot: QtBot
 ) -> None:
@@ -523,6 +526,7 @@ def test_leaving_hides_the_zones(program: Program, ggufs: dict[str, str]) -> Non
     ("width", "sidebar", "panel"),
     [(1440, True, True), (1000, False, True), (900, False, True), (760, False, False)],
 )
+@pytest.mark.usefixtures("dressed")
 def test_panes_give_way_in_a_narrow_window_and_come_back(
     program: Program, qtbot: QtBot, width: int, sidebar: bool, panel: bool
 ) -> None:
@@ -536,6 +540,7 @@ def test_panes_give_way_in_a_narrow_window_and_come_back(
     assert window.panel.width() < 420
 
 
+@pytest.mark.usefixtures("dressed")
 def test_a_pane_that_is_asked_for_is_shown_in_a_narrow_window_too(program: Program) -> None:
     window = program.window
     window.resize(900, 600)
@@ -567,6 +572,7 @@ def test_no_key_is_taken_twice(program: Program) -> None:
     assert sorted(set(keys)) == sorted(keys)
 
 
+@pytest.mark.usefixtures("dressed")
 def test_find_opens_the_list_and_takes_the_keyboard(program: Program, qtbot: QtBot) -> None:
     program.window.resize(900, 600)
     program.window.activateWindow()
@@ -575,6 +581,7 @@ def test_find_opens_the_list_and_takes_the_keyboard(program: Program, qtbot: QtB
     qtbot.waitUntil(program.window.sidebar.search.hasFocus)
 
 
+@pytest.mark.usefixtures("dressed")
 def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -> None:
     actions = program.window.actions_
     before = look.theme
@@ -586,6 +593,7 @@ def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -
     assert look.theme is before
 
 
+@pytest.mark.usefixtures("dressed")
 def test_token_colours_are_switched(program: Program, client: FakeClient) -> None:
     program.session.send("Hello?")
     client.reply("Hi")
@@ -634,6 +642,7 @@ def test_the_window_is_remembered(
     assert again.window.panel.tab == loaded.settings.window.panel_tab == "chat"
 
 
+@pytest.mark.usefixtures("dressed")
 def test_broken_geometry_is_harmless(make_program: Callable[..., Program]) -> None:
     program = make_program(Settings(window=WindowSettings(geometry="!!! no base64 !!!")))
     assert program.window.isVisible()

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.messages import FinishReason
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 
 @pytest.fixture
 def gguf(tmp_path: Path) -> str:

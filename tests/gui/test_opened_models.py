@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+pytestmark = pytest.mark.usefixtures("one_reader_for_all", "plain_windows")
 CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 8 * GIB, 8 * GIB),))
 GPU = EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB),))
 

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.messages import FinishReason
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 # ---------------------------------------------------------------------------------- stop strings

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from paceline.gui.kit.dialogs import NameDialog
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 TUTOR = ReplyPreset(
     "Tutor", ReplySettings(SamplingParams(temperature=0.4), 300, None, "Explain.", ("\n\n",))

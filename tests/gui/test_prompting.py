@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.sampling.prompting import TemplateEditor
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 OWN = "{{ messages[0].content }}"
 
 

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.run.dialog import RunDialog
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
 
@@ -310,6 +313,7 @@ def test_a_reply_that_is_sent_meanwhile_ends_the_check(
     dialog.close()
 
 
+@pytest.mark.usefixtures("dressed")
 def test_another_theme_reaches_the_open_dialog(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
 DEMO_TARGET, DEMO_DRAFT = map(str, paths.demo_pair())
 DEMO = Pair(ModelParams(DEMO_TARGET), ModelParams(DEMO_DRAFT))
 

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.settings.controller import SettingsDialog
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 def opened(program: Program, *, is_whole: bool = True) -> SettingsDialog:
@@ -85,6 +88,7 @@ def test_the_dialog_and_the_menu_show_the_same(program: Program, qtbot: QtBot) -
     assert program.settings_controller.dialog is None
 
 
+@pytest.mark.usefixtures("dressed")
 def test_everything_acts_at_once_and_is_kept(
     program: Program, client: FakeClient, paceline_home: Path
 ) -> None:
@@ -248,6 +252,7 @@ def test_folders_of_the_program_are_opened(
     assert "No file manager" in dialog.privacy._refused.text()
 
 
+@pytest.mark.usefixtures("dressed")
 def test_keys_change_the_size_of_the_text(program: Program, qtbot: QtBot) -> None:
     actions = program.window.actions_
     assert not actions.normal_size.isEnabled()

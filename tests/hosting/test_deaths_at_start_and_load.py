@@ -165,6 +165,7 @@ def test_a_death_in_a_load(
         assert host.service.pid == 0
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("stage", ["target in self-test", "draft in self-test"])
 def test_a_crash_in_the_self_test_is_tried_once_more(
     stage: str, demo_pair: Pair, starts: Path
@@ -188,7 +189,8 @@ def test_a_crash_in_the_self_test_is_tried_once_more(
         assert starts.read_bytes() == b"x-x"
 
 
-@pytest.mark.parametrize("stage", ["target in self-test", "draft in self-test"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("stage", ["draft in self-test", "target in self-test"])
 def test_there_is_no_third_try(stage: str, demo_pair: Pair, starts: Path) -> None:
     with Host(demo_pair, functools.partial(dies_in_load, stage, "crash", str(starts))) as host:
         failed = only_failure(host.load())

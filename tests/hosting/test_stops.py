@@ -163,7 +163,8 @@ def test_a_program_that_nobody_disturbs(demo_pair: Pair, tmp_path: Path) -> None
         assert finished_text(host.reply(max_tokens=80)) == text
 
 
-@pytest.mark.parametrize("who", ["the host", "both"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("who", ["both", "the host"])
 def test_a_host_that_is_stopped_does_not_blame_the_engine(
     who: str, demo_pair: Pair, tmp_path: Path, is_long: bool
 ) -> None:
@@ -183,7 +184,8 @@ def test_a_host_that_is_stopped_does_not_blame_the_engine(
         assert finished_text(host.reply(max_tokens=80)) == text
 
 
-@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "running"])
 def test_no_engine_outlives_its_host(is_stopped: bool, demo_pair: Pair, tmp_path: Path) -> None:
     with Program(demo_pair, tmp_path / "order", 60.0) as program:
         program.wait_for_steps(10)
@@ -205,7 +207,7 @@ def test_no_engine_outlives_a_host_that_is_killed_while_it_starts(
 ) -> None:
     rng = random.Random(3)
     n_engines = 0
-    for _ in range(40 if is_long else 6):
+    for _ in range(40 if is_long else 3):
         program = Program(demo_pair, tmp_path / "order", 60.0)
         host = psutil.Process(program.process.pid)
         while not host.children():
@@ -224,7 +226,8 @@ def test_no_engine_outlives_a_host_that_is_killed_while_it_starts(
 # ------------------------------------------------------------------------------- a long decode
 
 
-@pytest.mark.parametrize("is_stopped", [False, True], ids=["running", "stopped"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "running"])
 def test_a_stop_makes_no_decode_longer(
     is_stopped: bool, demo_pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

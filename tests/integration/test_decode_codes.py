@@ -160,7 +160,7 @@ def test_a_code_at_every_decode(
 ) -> None:
     control, calls = undisturbed(bench, binding, strategy)
     seen = set()
-    # Plain steps are all alike. Seven steps further a decode is of another kind, as they take turns.
+    # Plain steps are all alike. Kinds take turns, so that every seventh decode is of another one.
     for n in range(1, N_CALLS + 1, 7 if not is_long else 3 if strategy == "off" else 1):
         engine = bench.fresh()
         binding.start(engine, {n: code})

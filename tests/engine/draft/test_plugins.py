@@ -460,6 +460,7 @@ def pieces(text: str) -> list[str]:
     return [piece.strip() for piece in found]
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("strategy", ["plugin.phrases", "plugin.phrases+draft:draft.p_min=0"])
 def test_installed_phrases_are_accepted(
     installed: Path, plain: dict[str, Any], tmp_path: Path, strategy: str
