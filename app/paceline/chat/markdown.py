@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
-    from markdown_it.token import Token
     from markdown_it.utils import EnvType
 
     BlockRule = Callable[[StateBlock, int, int, bool], bool]

@@ -20,7 +20,7 @@ from paceline.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from paceline.conversation import Conversation, ConversationSummary, SearchHit, ViewPlace
+    from paceline.conversation import Conversation
     from paceline.messages import StepCommitted
     from paceline.run_record import RunRecord
 
