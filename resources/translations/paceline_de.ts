@@ -3505,7 +3505,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} drafted behind the end of the reply, never judged</source>
+        <source>{} drafted after the end of the reply, never judged</source>
         <translation>{} hinter dem Ende der Antwort entworfen, nie geprüft</translation>
     </message>
     <message>

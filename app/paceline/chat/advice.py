@@ -94,7 +94,7 @@ MIN_STEPS = 20
 """Fewer steps say nothing at all."""
 HIGH, LOW = 0.6, 0.4
 _RARE = 1 / 50  # finds per call below which a lookup is as good as idle
-_DEAR = 0.25  # a draft model's share of the time from which advice is given
+_EXPENSIVE = 0.25  # a draft model's share of the time from which advice is given
 _LENGTHS = ("n_max", "m", "n_pred", "max")
 _MATCHES = ("n", "n_match")
 _LOOKUPS = ("suffix", "prompt-lookup", "ngram-simple")
@@ -205,7 +205,7 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
         f"{stats.plain_high:.1f} plain, although {_percent(rate)} of {stats.n_drafted} drafted "
         "tokens were accepted"
     )
-    if model and share >= _DEAR:
+    if model and share >= _EXPENSIVE:
         lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
         yield _advice(
             "expensive-draft",

@@ -11,7 +11,7 @@ steps together that come close to each other.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, assert_never
 
 from paceline import __version__
@@ -63,6 +63,25 @@ _MOST_VERSIONS = 4
 """Of a reply that draft the next one."""
 _MOST_CHARS = 200_000
 """Of each; the drafter keeps 32,768 tokens of all, and a text of a megabyte takes 0.3 s to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a reply is drawn, beside what is set.
+
+    Attributes:
+        greedy: Take the likeliest token each time, regardless of the settings.
+        continued: Another reply to the question, with which it begins.
+        replaced: The reply that it takes the place of: it drafts, as its other versions do.
+        keeps: Whether it is drawn with that one's seed, unless the settings have another.
+        like: Draw with what these say, and by their strategy, in place of what is set now.
+    """
+
+    greedy: bool = False
+    continued: Message | None = None
+    replaced: Message | None = None
+    keeps: bool = False
+    like: TurnOptions | None = None
 
 
 class SessionListener(Protocol):
@@ -146,38 +165,32 @@ class ReplyRunner:
     def start(
         self,
         question_id: str,
+        drawing: Drawing | None = None,
         *,
         shows_again: bool = False,
-        greedy: bool = False,
         recording: Recording | None = None,
-        continued: Message | None = None,
-        replaced: Message | None = None,
-        keeps: bool = False,
-        like: TurnOptions | None = None,
     ) -> Reply:
         """Start a reply in the shown conversation; none may be under way.
 
         Args:
             question_id: The message that it answers.
+            drawing: None: as it is set.
             shows_again: Whether the listener must show the conversation again, since the shown
                 path ends elsewhere.
-            greedy: Take the likeliest token each time, regardless of the settings.
             recording: Its events will come from here; the engine is not asked.
-            continued: Another reply to the question, with which it begins.
-            replaced: The reply that it takes the place of: it drafts, as its other versions do.
-            keeps: Whether it is drawn with that one's seed, unless the settings have another.
-            like: Draw with what these say, and by their strategy, whatever is set now.
         """
-        self._is_recorded, self._like = recording is not None, like
+        drawing = drawing or Drawing()
+        continued, replaced = drawing.continued, drawing.replaced
+        self._is_recorded, self._like = recording is not None, drawing.like
         if recording is not None:
             options = TurnOptions(read_strategy(recording.strategy))
         else:
             settings = self._conversations.settings
-            if greedy:
+            if drawing.greedy:
                 sampling = replace(settings.sampling, temperature=0.0)
                 settings = replace(settings, sampling=sampling)
             old = self._conversations.full_reply(replaced.message_id) if replaced else None
-            if keeps and old is not None and settings.seed is None:
+            if drawing.keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
             options = self._asked_options(self._conversations.current.conversation_id, settings)
         answer = self._conversations.new_message("assistant", "", question_id)

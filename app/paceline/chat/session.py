@@ -22,7 +22,7 @@ from paceline.chat.conversations import (
 )
 from paceline.chat.pair import new_id
 from paceline.chat.reply import can_be_repeated, edited_record, to_record
-from paceline.chat.reply_runner import ReplyRunner
+from paceline.chat.reply_runner import Drawing, ReplyRunner
 from paceline.chat.store import MemoryStore
 from paceline.chat.stored_texts import StoredTexts
 from paceline.conversation import Origin, clean, numbered, with_title
@@ -192,7 +192,7 @@ class ChatSession:
         if self.active is not None or not (text or attachments):
             return False
         question_id = self._add_question(text, attachments)
-        self._runner.start(question_id, greedy=greedy)
+        self._runner.start(question_id, Drawing(greedy=greedy))
         return True
 
     def begin_recorded(self, recording: Recording) -> Reply | None:
@@ -251,7 +251,7 @@ class ChatSession:
         now = self.conversations.now()
         edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
         self._put_question(edited, new_id)
-        self._runner.start(new_id, shows_again=True, replaced=replaced, keeps=keeps)
+        self._runner.start(new_id, Drawing(replaced=replaced, keeps=keeps), shows_again=True)
         return True
 
     def _answer_to(self, question_id: str) -> Message | None:
@@ -280,8 +280,8 @@ class ChatSession:
             question_id = questions[-1] if questions else None
         if self.active is not None or question_id is None:
             return False
-        replaced = replaced or self._answer_to(question_id)
-        self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=keeps)
+        drawing = Drawing(replaced=replaced or self._answer_to(question_id), keeps=keeps)
+        self._runner.start(question_id, drawing, shows_again=True)
         return True
 
     def repeat(self, message_id: str, strategy: Strategy) -> bool:
@@ -308,7 +308,7 @@ class ChatSession:
         if old.reason in (None, "cancelled", "context") and old.traces:
             settings = replace(settings, max_tokens=len(old.traces))
         like = replace(old.options, settings=settings, strategy=strategy)
-        self._runner.start(question_id, shows_again=True, like=like)
+        self._runner.start(question_id, Drawing(like=like), shows_again=True)
         return True
 
     def bring_up_to_date(self) -> bool:
@@ -333,7 +333,7 @@ class ChatSession:
         question_id = self._add_question(question.content, question.attachments)
         self.later = LaterTurns(question_id, n_questions, n_before + 1)
         replaced = next((m for m in after[:1] if m.role == "assistant"), None)
-        self._runner.start(question_id, shows_again=True, replaced=replaced, keeps=True)
+        self._runner.start(question_id, Drawing(replaced=replaced, keeps=True), shows_again=True)
 
     def _go_on_later(self) -> None:
         """Ask the next question where the last one was answered; otherwise it is over."""
@@ -362,7 +362,7 @@ class ChatSession:
         is_reply = old is not None and old.role == "assistant" and bool(old.content)
         if self.active is not None or old is None or not is_reply or old.parent_id is None:
             return False
-        self._runner.start(old.parent_id, shows_again=True, continued=old)
+        self._runner.start(old.parent_id, Drawing(continued=old), shows_again=True)
         return True
 
     def stop(self) -> None:

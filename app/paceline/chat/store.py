@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NEW_CHAT = ""
 """The id under which unsent text is kept that was written in a chat without a message."""
-_BEFORE, _BEHIND = 30, 60
+_BEFORE, _AFTER = 30, 60
 """Characters of a hit's text that are shown before and from the first word on."""
 
 
@@ -273,7 +273,7 @@ def _snippet(content: str, words: Sequence[str]) -> tuple[str, tuple[tuple[int, 
     folded = line.lower()
     first = max(min((folded.find(word) for word in words), default=0), 0)
     start = max(first - _BEFORE, 0)
-    snippet, folded = line[start : first + _BEHIND], folded[start : first + _BEHIND]
+    snippet, folded = line[start : first + _AFTER], folded[start : first + _AFTER]
     marks = []
     for word in words:
         at = folded.find(word)

@@ -178,7 +178,7 @@ def stats_details(reply: Reply) -> str:
     rows.extend(_drafter_rows(stats))
     if stats.n_discarded:
         rows.append(
-            _tr("{} drafted behind the end of the reply, never judged").format(stats.n_discarded)
+            _tr("{} drafted after the end of the reply, never judged").format(stats.n_discarded)
         )
     return "\n".join([*rows, *reply.notes])
 

@@ -2,7 +2,7 @@
 
 Built from the drafters' own descriptions, so a new drafter or a plug-in needs no code here. A
 strategy is one drafter or a chain of them. Every drafter has one set of settings, which it keeps in
-whatever chain it works, also while it is not chosen.
+every chain, also while it is not chosen.
 
 The window offers strategies in groups: auto, draft model, lookups, chains, and off. The order of
 the chains is that of usefulness: the first whose members there are is what the group means until

@@ -420,7 +420,7 @@ class ReplyView(MessageItem):
     # --------------------------------------------------------------------------- editing
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Put a field in the text's place; Enter begins a new line in it, whatever sends."""
+        """Put a field in the text's place; Enter begins a new line in it, with any send key."""
         if self.editor is not None or self.is_growing:
             return
         self.flush()
