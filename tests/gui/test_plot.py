@@ -226,14 +226,14 @@ def test_the_ranges_are_set_by_hand_and_follow_the_newest_steps(
 ) -> None:
     fill(metrics, 500)
     plot.refresh(30.0)
-    (left, right), (bottom, top) = plot.bars_range
+    (left, right), (bottom, top) = plot.bars_canvas.box.viewRange()
     assert (left, right) == (500 - 80 - 0.5, 499.5)
     assert bottom == 0
     assert top > 4
     metrics.clear()
     fill(metrics, 3)
     plot.refresh(30.0)
-    assert plot.bars_range[0] == [-0.5, 40 - 0.5]
+    assert plot.bars_canvas.box.viewRange()[0] == [-0.5, 40 - 0.5]
 
 
 def test_the_plain_estimate_is_a_dashed_line_or_nothing(
@@ -281,7 +281,7 @@ def test_a_refresh_is_cheap(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot)
 
 
 def steps_of(plot: SpeedPlot) -> tuple[float, float]:
-    first, last = plot.bars_range[0]
+    first, last = plot.bars_canvas.box.viewRange()[0]
     return first + 0.5, last + 0.5
 
 

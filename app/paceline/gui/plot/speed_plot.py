@@ -333,12 +333,6 @@ class SpeedPlot(Card):
             canvas.menu_wanted.connect(self.tools.open_menu)
 
     @property
-    def bars_range(self) -> tuple[list[float], list[float]]:
-        """What the bars' axes show; x from, to; y from, to."""
-        x_range, y_range = self.bars_canvas.box.viewRange()
-        return list(x_range), list(y_range)
-
-    @property
     def plain_text(self) -> str:
         """What is said about plain decoding."""
         return self._plain_label.text()

@@ -11,10 +11,8 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,7 +20,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of
+from paceline.gui.kit.layouts import IconButton, column_of, row_of
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, px
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
     from paceline.gui.look.colours import Theme
-    from paceline.gui.state.settings_store import Setting
+    from paceline.gui.state.settings_store import Setting, SettingsStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +50,20 @@ class SettingsPage(QWidget):
     stand still.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, store: SettingsStore, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = ""
+        self.title = title
         self.is_built = False
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(title)
+        self._store = store
         self._rows: list[_Row] = []
         self._settings: list[Setting] = []
-        self._heading = text_label("", "heading")
         self._column = column_of(
-            self._heading, None, on=self, margins=(PAGE, PAGE - 4, PAGE, PAGE), spacing=GAP
-        )
-
-    def set_title(self, title: str) -> None:
-        """Name the page; before anything is put on it."""
-        self.title = title
-        self._heading.setText(title)
-        self.setAccessibleName(title)
+            text_label(title, "heading"), None,
+            on=self, margins=(PAGE, PAGE - 4, PAGE, PAGE), spacing=GAP,
+        )  # fmt: skip
 
     def build(self) -> None:
         """Make the rows, once."""
@@ -88,12 +82,36 @@ class SettingsPage(QWidget):
         self._column.insertWidget(self._column.count() - 1, card)
         return card
 
-    def add(self, card: Card, widget: QWidget, words: Sequence[str], *settings: Setting) -> None:
-        """Put a row into a card; it is found by these words and by the card's title."""
+    def add(self, card: Card, widget: QWidget, *words: str) -> None:
+        """Put a row into a card; it is found by these words and by the titles around it."""
         card.body.addWidget(widget)
         text = " ".join((self.title, card.title.text(), *words)).casefold()
         self._rows.append(_Row(card, widget, text))
-        self._settings += settings
+
+    def add_switch(
+        self, card: Card, name: str, title: str, explanation: str, also: str = ""
+    ) -> None:
+        """Put a box to tick into a card, for a setting of this name; see `add_row`."""
+        setting = self._store.setting(name)
+        self.add(card, SwitchRow(title, explanation, setting), title, also)
+        self._settings.append(setting)
+
+    def add_row(
+        self, card: Card, title: str, explanation: str, control: Control, also: str = ""
+    ) -> SettingRow:
+        """Put a control into a card.
+
+        Args:
+            card: Where it stands.
+            title: Its name, by which it is found, too.
+            explanation: What it means; may be empty.
+            control: Shows and changes its `setting`.
+            also: Further words that it is found by.
+        """
+        row = SettingRow(title, explanation, control)
+        self.add(card, row, title, also)
+        self._settings.append(control.setting)
+        return row
 
     def show_matching(self, words: Sequence[str]) -> int:
         """Show only rows with all these words, none meaning everything; how many there are.
@@ -116,30 +134,23 @@ class SettingsPage(QWidget):
 
 
 class SettingRow(QWidget):
-    """A name with its explanation, and a control at the right, or below where it is wide."""
+    """A name with its explanation, and a list at the right, or another control below."""
 
     def __init__(
-        self,
-        title: str,
-        explanation: str,
-        control: QWidget,
-        *,
-        is_wide: bool = False,
-        parent: QWidget | None = None,
+        self, title: str, explanation: str, control: Control, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.label = QLabel(title)
-        self.label.setBuddy(control)
-        self.remark = text_label(explanation, wraps=True)
-        self.remark.setVisible(bool(explanation))
-        if not control.accessibleName():
-            control.setAccessibleName(title)
+        label = QLabel(title)
+        label.setBuddy(control)
+        remark = text_label(explanation, wraps=True)
+        remark.setVisible(bool(explanation))
+        control.setAccessibleName(title)
         control.setAccessibleDescription(explanation)
-        words = column_of(self.label, self.remark, spacing=2)
-        row = QVBoxLayout(self) if is_wide else QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(STEP if is_wide else 2 * STEP)
-        fill(row, (words, 1), (control, 0))
+        words = column_of(label, remark, spacing=2)
+        if isinstance(control, ChoiceField):
+            row_of((words, 1), control, on=self, margins=0, spacing=2 * STEP)
+        else:
+            column_of((words, 1), control, on=self, margins=0, spacing=STEP)
 
 
 _WIDEST = 2000
@@ -153,24 +164,12 @@ class SwitchRow(QWidget):
         self, title: str, explanation: str, setting: Setting, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._setting = setting
         self.box = QCheckBox(title)
         self.box.setAccessibleDescription(explanation)
         self.remark = text_label(explanation, wraps=True)
         self.remark.setContentsMargins(px(20), 0, 0, 0)
         column_of(self.box, self.remark, on=self, margins=0, spacing=2)
-        self._show()
-        self.box.toggled.connect(self._on_toggled)
-        setting.changed.connect(self._show)
-
-    @Slot()
-    def _show(self) -> None:
-        with QSignalBlocker(self.box):
-            self.box.setChecked(bool(self._setting.value))
-
-    @Slot(bool)
-    def _on_toggled(self, is_on: bool) -> None:  # noqa: FBT001
-        self._setting.set_value(is_on)
+        setting.bind(self.box)
 
 
 class ChoiceField(Choice):
@@ -186,7 +185,7 @@ class ChoiceField(Choice):
         super().__init__(parent)
         self.setProperty("kind", "")
         self.setMinimumContentsLength(14)
-        self._setting = setting
+        self.setting = setting
         for value, name in choices:
             self.addItem(name, value)
         self._show()
@@ -195,11 +194,11 @@ class ChoiceField(Choice):
 
     @Slot()
     def _show(self) -> None:
-        self.setCurrentIndex(self.findData(self._setting.value))
+        self.setCurrentIndex(self.findData(self.setting.value))
 
     @Slot(int)
     def _on_chosen(self, at: int) -> None:
-        self._setting.set_value(self.itemData(at))
+        self.setting.set_value(self.itemData(at))
 
 
 class SizeField(QWidget):
@@ -211,7 +210,7 @@ class SizeField(QWidget):
         self, low: int, high: int, setting: Setting, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._setting = setting
+        self.setting = setting
         self.slider = Slider()
         self.slider.setRange(low, high)
         self.slider.setPageStep(1)
@@ -225,15 +224,11 @@ class SizeField(QWidget):
         self.slider.valueChanged.connect(self._on_chosen)
         setting.changed.connect(self._show)
 
-    def name(self, title: str) -> None:
-        """Name the slider for those who do not see it."""
-        self.slider.setAccessibleName(title)
-
     @Slot()
     def _show(self) -> None:
         with QSignalBlocker(self.slider):
-            self.slider.setValue(int(self._setting.value))
-        self._on_moved(int(self._setting.value))
+            self.slider.setValue(int(self.setting.value))
+        self._on_moved(int(self.setting.value))
 
     @Slot(int)
     def _on_moved(self, size: int) -> None:
@@ -242,7 +237,7 @@ class SizeField(QWidget):
 
     @Slot(int)
     def _on_chosen(self, size: int) -> None:
-        self._setting.set_value(size)
+        self.setting.set_value(size)
 
 
 class FolderRow(QWidget):
@@ -274,7 +269,7 @@ class FolderList(QWidget):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._setting = setting
+        self.setting = setting
         self.rows: list[FolderRow] = []
         self.folders = FileChooser(self)
         self.folders.chosen.connect(self._on_chosen)
@@ -296,7 +291,7 @@ class FolderList(QWidget):
         for row in self.rows:
             row.hide()
             row.deleteLater()
-        self.rows = [FolderRow(folder) for folder in self._setting.value]
+        self.rows = [FolderRow(folder) for folder in self.setting.value]
         for at, row in enumerate(self.rows):
             row.removed.connect(self._on_removed)
             self._column.insertWidget(at, row)
@@ -304,7 +299,7 @@ class FolderList(QWidget):
 
     @Slot(str)
     def _on_removed(self, folder: str) -> None:
-        self._setting.set_value(tuple(f for f in self._setting.value if f != folder))
+        self.setting.set_value(tuple(f for f in self.setting.value if f != folder))
         self.add.setFocus()
 
     @Slot()
@@ -313,8 +308,8 @@ class FolderList(QWidget):
 
     @Slot(str)
     def _on_chosen(self, folder: str) -> None:
-        if folder and folder not in self._setting.value:
-            self._setting.set_value((*self._setting.value, folder))
+        if folder and folder not in self.setting.value:
+            self.setting.set_value((*self.setting.value, folder))
 
 
 class ThemePicture(QAbstractButton):
@@ -403,7 +398,7 @@ class ThemePictures(QWidget):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._setting = setting
+        self.setting = setting
         self._group = QButtonGroup(self)
         row = row_of(on=self, margins=0, spacing=GAP)
         self.pictures = {
@@ -421,10 +416,13 @@ class ThemePictures(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        self.pictures[self._setting.value].setChecked(True)
+        self.pictures[self.setting.value].setChecked(True)
 
     @Slot(QAbstractButton)
     def _on_clicked(self, button: QAbstractButton) -> None:
         for mode, picture in self.pictures.items():
             if picture is button:
-                self._setting.set_value(mode)
+                self.setting.set_value(mode)
+
+
+Control = ChoiceField | SizeField | FolderList | ThemePictures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -21,10 +21,8 @@ from paceline.gui.look.theme import ui_font
 from paceline.gui.settings.forms import (
     ChoiceField,
     FolderList,
-    SettingRow,
     SettingsPage,
     SizeField,
-    SwitchRow,
     ThemePictures,
 )
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
@@ -42,116 +40,100 @@ class GeneralPage(SettingsPage):
     """Settings that belong to no other page."""
 
     def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.set_title(self.tr("General"))
-        self._store = store
+        super().__init__(QCoreApplication.translate("GeneralPage", "General"), store, parent)
 
     def _fill(self) -> None:
         setting = self._store.setting
         window = self.section(self.tr("Window"))
-        language = SettingRow(
+        languages = (("system", self.tr("Like the desktop")), ("en", "English"), ("de", "Deutsch"))
+        self.add_row(
+            window,
             self.tr("Language"),
             self.tr("Takes effect at the next start."),
-            ChoiceField(
-                (
-                    ("system", self.tr("Like the desktop")),
-                    ("en", "English"),
-                    ("de", "Deutsch"),
-                ),
-                setting("language"),
-            ),
+            ChoiceField(languages, setting("language")),
+            "english deutsch",
         )
-        self.add(window, language, (language.label.text(), "english deutsch"), setting("language"))
-        start = SwitchRow(
+        self.add_switch(
+            window,
+            "opens_last_chat",
             self.tr("Start with the last chat"),
             self.tr("Off: every start shows a new, empty chat."),
-            setting("opens_last_chat"),
         )
-        self.add(window, start, (start.box.text(),), setting("opens_last_chat"))
 
         writing = self.section(self.tr("Writing"))
-        send = SettingRow(
+        keys = (("enter", self.tr("Enter")), ("ctrl+enter", self.tr("Ctrl+Enter")))
+        self.add_row(
+            writing,
             self.tr("A message is sent by"),
             self.tr("Shift+Enter always makes a new line, and Ctrl+Enter always sends."),
-            ChoiceField(
-                (("enter", self.tr("Enter")), ("ctrl+enter", self.tr("Ctrl+Enter"))),
-                setting("send_key"),
-            ),
+            ChoiceField(keys, setting("send_key")),
+            self.tr("send key enter"),
         )
-        self.add(writing, send, (send.label.text(), self.tr("send key enter")), setting("send_key"))
-        keeps = SwitchRow(
+        self.add_switch(
+            writing,
+            "keeps_on_edit",
             self.tr("Edits keep what need not change"),
             self.tr(
                 "The reply to an edited question is drawn with the seed of the old one and differs "
                 "only where it has to. Off: every edit draws a new seed, as Regenerate does."
             ),
-            setting("keeps_on_edit"),
+            self.tr("seed edit"),
         )
-        self.add(writing, keeps, (keeps.box.text(), self.tr("seed edit")), setting("keeps_on_edit"))
-        cuts = SwitchRow(
-            self.tr("Shorten chats that outgrow the context"),
-            self.tr(
-                "The oldest messages are left out of what the model sees; the chat itself stays "
-                "whole. Off: such a message is refused, and nothing is left out."
-            ),
-            setting("cuts_long_chats"),
+        explanation = self.tr(
+            "The oldest messages are left out of what the model sees; the chat itself stays "
+            "whole. Off: such a message is refused, and nothing is left out."
         )
-        self.add(writing, cuts, (cuts.box.text(), cuts.remark.text()), setting("cuts_long_chats"))
+        title = self.tr("Shorten chats that outgrow the context")
+        self.add_switch(writing, "cuts_long_chats", title, explanation, explanation)
 
 
 class LooksPage(SettingsPage):
     """Everything here takes effect at once, in the dialog and in the window."""
 
     def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.set_title(self.tr("Appearance"))
-        self._store = store
+        super().__init__(QCoreApplication.translate("LooksPage", "Appearance"), store, parent)
 
     def _fill(self) -> None:
         setting = self._store.setting
         colours = self.section(self.tr("Colours"))
         self.themes = ThemePictures(setting("theme"))
-        row = SettingRow(self.tr("Theme"), "", self.themes, is_wide=True)
-        self.add(colours, row, (row.label.text(), self.tr("light dark mode")), setting("theme"))
-        tokens = SwitchRow(
+        self.add_row(colours, self.tr("Theme"), "", self.themes, self.tr("light dark mode"))
+        self.add_switch(
+            colours,
+            "token_colours",
             self.tr("Token colours"),
             self.tr(
                 "Replies show where each token came from: the draft model, a lookup, or the target."
             ),
-            setting("token_colours"),
         )
-        self.add(colours, tokens, (tokens.box.text(),), setting("token_colours"))
 
         text = self.section(self.tr("Text"))
         self.size_field = SizeField(LOWEST_FONT_PX, HIGHEST_FONT_PX, setting("font_px"))
-        title = self.tr("Text size")
-        self.size_field.name(title)
+        self.size_field.slider.setAccessibleName(self.tr("Text size"))
         self.sample = _Sample()
         self.size_field.moved.connect(self.sample.show_size)
         self.sample.show_size(setting("font_px").value)
-        size = SettingRow(
-            title,
+        size = self.add_row(
+            text,
+            self.tr("Text size"),
             self.tr("Everything grows with it. Keys: Ctrl + plus, Ctrl + minus, Ctrl + 0."),
             self.size_field,
-            is_wide=True,
+            self.tr("font"),
         )
         size.layout().addWidget(self.sample)  # type: ignore[union-attr]  # it has one
-        self.add(text, size, (title, self.tr("font")), setting("font_px"))
 
-        motion = self.section(self.tr("Motion"))
-        moves = SettingRow(
+        motions = (
+            ("system", self.tr("Like the desktop")),
+            ("full", self.tr("Full")),
+            ("reduced", self.tr("Reduced")),
+        )
+        self.add_row(
+            self.section(self.tr("Motion")),
             self.tr("Movement"),
             self.tr("Reduced: the view jumps instead of gliding, and nothing fades or blinks."),
-            ChoiceField(
-                (
-                    ("system", self.tr("Like the desktop")),
-                    ("full", self.tr("Full")),
-                    ("reduced", self.tr("Reduced")),
-                ),
-                setting("motion"),
-            ),
+            ChoiceField(motions, setting("motion")),
+            self.tr("animation"),
         )
-        self.add(motion, moves, (moves.label.text(), self.tr("animation")), setting("motion"))
 
 
 class _Sample(QFrame):
@@ -181,67 +163,62 @@ class ModelsPage(SettingsPage):
     def __init__(
         self, store: SettingsStore, *, has_library: bool, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.set_title(self.tr("Models"))
+        super().__init__(QCoreApplication.translate("ModelsPage", "Models"), store, parent)
         self.folders: FolderList | None = None
-        self._store = store
         self._has_library = has_library
 
     def _fill(self) -> None:
         setting = self._store.setting
         if self._has_library:
-            files = self.section(self.tr("Model files"))
             self.folders = FolderList(setting("model_folders"))
-            folders = SettingRow(
+            self.add_row(
+                self.section(self.tr("Model files")),
                 self.tr("Folders to look in"),
                 self.tr(
                     "Besides the folders of Paceline, Ollama, LM Studio and the Hugging Face "
                     "cache, which are found by themselves."
                 ),
                 self.folders,
-                is_wide=True,
+                "gguf",
             )
-            self.add(files, folders, (folders.label.text(), "gguf"), setting("model_folders"))
-        hub = self.section(self.tr("Hugging Face Hub"))
-        offline = SwitchRow(
+        self.add_switch(
+            self.section(self.tr("Hugging Face Hub")),
+            "hub_offline",
             self.tr("Work offline"),
             self.tr("The Hub is not asked for anything. Everything on this computer works."),
-            setting("hub_offline"),
+            "internet network",
         )
-        self.add(hub, offline, (offline.box.text(), "internet network"), setting("hub_offline"))
         engine = self.section(self.tr("Engine"))
-        host = SettingRow(
+        hosts = (
+            ("process", self.tr("Its own process")),
+            ("thread", self.tr("The window's process")),
+        )
+        self.add_row(
+            engine,
             self.tr("The engine runs in"),
             self.tr(
                 "In a process of its own a crash of llama.cpp costs one reply; in the window's "
                 "process it ends the window. The models are loaded again."
             ),
-            ChoiceField(
-                (
-                    ("process", self.tr("Its own process")),
-                    ("thread", self.tr("The window's process")),
-                ),
-                setting("engine_host"),
-            ),
+            ChoiceField(hosts, setting("engine_host")),
+            "llama.cpp thread",
         )
-        self.add(engine, host, (host.label.text(), "llama.cpp thread"), setting("engine_host"))
-        kernels = SettingRow(
+        kernels = (
+            ("auto", self.tr("Automatic")),
+            ("own", self.tr("Own")),
+            ("stock", self.tr("llama.cpp's")),
+        )
+        self.add_row(
+            engine,
             self.tr("CPU kernels"),
             self.tr(
                 "Paceline's own compute several tokens at once faster, as far as they have "
                 "passed a test on this computer. Automatic takes them unless the variable "
                 "PACELINE_KERNELS says otherwise. The models are loaded again."
             ),
-            ChoiceField(
-                (
-                    ("auto", self.tr("Automatic")),
-                    ("own", self.tr("Own")),
-                    ("stock", self.tr("llama.cpp's")),
-                ),
-                setting("kernels"),
-            ),
+            ChoiceField(kernels, setting("kernels")),
+            "cpu processor",
         )
-        self.add(engine, kernels, (kernels.label.text(), "cpu processor"), setting("kernels"))
 
 
 class PlaceRow(QWidget):
@@ -282,33 +259,30 @@ class PrivacyPage(SettingsPage):
         places: Sequence[tuple[str, Path]],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.set_title(self.tr("Privacy"))
-        self._store = store
+        super().__init__(QCoreApplication.translate("PrivacyPage", "Privacy"), store, parent)
         self._folders = tuple(places)
 
     def _fill(self) -> None:
-        setting = self._store.setting
         learning = self.section(self.tr("Learning"))
-        learns = SwitchRow(
+        self.add_switch(
+            learning,
+            "learns_from_chats",
             self.tr("Learn across chats"),
             self.tr(
                 "Drafts are also looked up in your stored chats, for faster replies. Private chats "
                 "are left out, and deleted ones from the moment that they are deleted."
             ),
-            setting("learns_from_chats"),
         )
-        self.add(learning, learns, (learns.box.text(),), setting("learns_from_chats"))
         sizes = [(n, self.tr("{} MB of text").format(n)) for n in (1, 2, 4, MOST_LEARNED_MB)]
-        size = SettingRow(
+        self.add_row(
+            learning,
             self.tr("Learn from at most"),
             self.tr(
                 "The newest chats count. A megabyte takes four of memory, and a second or two of "
                 "idle time after each load."
             ),
-            ChoiceField(sizes, setting("learned_mb")),
+            ChoiceField(sizes, self._store.setting("learned_mb")),
         )
-        self.add(learning, size, (size.label.text(),), setting("learned_mb"))
 
         kept = self.section(self.tr("Where your files are"))
         self._refused = text_label(wraps=True)
@@ -318,7 +292,7 @@ class PrivacyPage(SettingsPage):
             place = PlaceRow(title, folder)
             place.refused.connect(self._on_refused)
             self.places.append(place)
-            self.add(kept, place, (title, self.tr("folder")))
+            self.add(kept, place, title, self.tr("folder"))
         kept.body.addWidget(self._refused)
 
         leaves = self.section(self.tr("What leaves this computer"))
@@ -331,7 +305,7 @@ class PrivacyPage(SettingsPage):
             ),
             wraps=True,
         )
-        self.add(leaves, promise, (promise.text(),))
+        self.add(leaves, promise, promise.text())
 
     @Slot(str)
     def _on_refused(self, folder: str) -> None:

@@ -447,11 +447,6 @@ class DraftSettings(Card):
         is_chain = len(self._model.members) > 1
         return {f"{f.drafter_id}.{f.name}" if is_chain else f.name: f for f in self._fields}
 
-    @property
-    def section_titles(self) -> list[str]:
-        """What the sections of a chain are called."""
-        return [section.accessibleName() for section in self._sections if section.accessibleName()]
-
     @Slot(str)
     def show_problem(self, text: str) -> None:
         """Say why a setting is not taken; empty: all is well."""

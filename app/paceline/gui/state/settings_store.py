@@ -97,11 +97,11 @@ class Setting(QObject):
     """One field of the store, for controls that show and change it."""
 
     changed = Signal()
+    _switched = Signal(bool)
 
     def __init__(self, store: SettingsStore, name: str) -> None:
         super().__init__(store)
         self._store, self._name = store, name
-        self._switches: list[QAction | QAbstractButton] = []
         store.changed.connect(self._on_changed)
 
     @property
@@ -120,14 +120,13 @@ class Setting(QObject):
         self._store.set(self._name, value)
 
     def bind(self, switch: QAction | QAbstractButton) -> None:
-        """Let a switch show and change it, as long as the store lives."""
+        """Let a switch show and change it, as long as both live."""
         switch.setChecked(bool(self.value))
         switch.toggled.connect(self.set_value)
-        self._switches.append(switch)
+        self._switched.connect(switch.setChecked)
 
     @Slot(str)
     def _on_changed(self, name: str) -> None:
         if name == self._name:
-            for switch in self._switches:
-                switch.setChecked(bool(self.value))
+            self._switched.emit(bool(self.value))
             self.changed.emit()
