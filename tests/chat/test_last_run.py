@@ -43,7 +43,7 @@ def test_it_holds_no_word_and_no_token_of_the_reply(tmp_path: Path) -> None:
         sample(TurnFinished), text="a secret", tokens=(424242,), seed=313131, strategy="off"
     )
     info = replace(sample(ModelInfo), path="/home/somebody/models/m.gguf")
-    run = LastRun.of(reply, info, None)
+    run = LastRun.of(reply.strategy, reply.stats, info, None)
     save_last_run(tmp_path, run)
     text = (tmp_path / FILE_NAME).read_text()
     for private in ("secret", "424242", "313131", "somebody"):

@@ -317,7 +317,12 @@ def test_a_bug_is_told_and_not_swallowed(
         raise RuntimeError("bug")
 
     monkeypatch.setattr(hub, "repository", broken)
-    controller.open_repository("owner/model-001")
+    with qtbot.waitSignal(controller.repository_failed, timeout=WAIT_MS) as caught:
+        controller.open_repository("owner/model-001")
+    assert caught.args is not None
+    assert caught.args[0].code == "internal"
+    monkeypatch.setattr(hub, "search", lambda *_: map(broken, [1]))
+    controller.search(SearchQuery("model"))
     until(qtbot, results, "failed")
     assert results.error is not None
     assert results.error.code == "internal"

@@ -19,7 +19,7 @@ from paceline import paths
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
 from paceline.files import write_whole
-from paceline.messages import ModelInfo, TurnFinished, TurnStats
+from paceline.messages import ModelInfo, TurnStats
 
 _log = logging.getLogger(__name__)
 
@@ -49,15 +49,12 @@ class LastRun:
     when: float
 
     @classmethod
-    def of(cls, reply: TurnFinished, target: ModelInfo, draft: ModelInfo | None) -> LastRun:
+    def of(
+        cls, strategy: str, stats: TurnStats, target: ModelInfo, draft: ModelInfo | None
+    ) -> LastRun:
         """Return the figures of a reply that has just ended."""
-        return cls(
-            strategy=reply.strategy,
-            target=Path(target.path).name,
-            draft=Path(draft.path).name if draft else None,
-            stats=reply.stats,
-            when=time.time(),
-        )
+        names = Path(target.path).name, Path(draft.path).name if draft else None
+        return cls(strategy, *names, stats, when=time.time())
 
 
 def save_last_run(folder: Path, run: LastRun) -> None:

@@ -150,7 +150,12 @@ class ChatRun:
     def _keep(self) -> None:
         folder, turn = self._request.kept_dir, self._request.turn
         if folder is not None and self._loaded and self._finished:
-            run = LastRun.of(self._finished, self._loaded.target, self._loaded.draft)
+            run = LastRun.of(
+                self._finished.strategy,
+                self._finished.stats,
+                self._loaded.target,
+                self._loaded.draft,
+            )
             save_last_run(folder, run)
             prompt = [message.content for message in turn.messages] or [turn.prompt or ""]
             add_texts(folder, [*prompt, self._finished.text])

@@ -150,10 +150,9 @@ class HelpController(QObject):
     def _summaries(self) -> Sequence[ConversationSummary]:
         return self._context.session.summaries
 
-    def _on_licences(self, components: object) -> None:
-        if self.about is not None and isinstance(components, tuple):
-            known = [each for each in components if isinstance(each, Component)]
-            self.about.licences.show_components(known)
+    def _on_licences(self, components: tuple[Component, ...]) -> None:
+        if self.about is not None:
+            self.about.licences.show_components(components)
 
     def _on_no_licences(self, error: UserError) -> None:
         if self.about is not None:

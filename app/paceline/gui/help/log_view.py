@@ -279,9 +279,9 @@ class LogPage(QWidget):
         job = ReadTail(self._file, self._place, self.lines.last_level)
         self._background.start(job, self._on_read, self._on_failed)
 
-    def _on_read(self, result: object) -> None:
+    def _on_read(self, result: Tail) -> None:
         self._is_reading = False
-        if self._is_closed or not isinstance(result, Tail):
+        if self._is_closed:
             return
         self._place = result.place
         if result.is_new:

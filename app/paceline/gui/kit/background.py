@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, Slot
 
@@ -17,8 +18,8 @@ CLOSE_TIMEOUT_MS = 2000
 
 _logger = logging.getLogger(__name__)
 
-Done = Callable[[object], None]
 Failed = Callable[[UserError], None]
+_T = TypeVar("_T")
 
 
 def _tr(text: str) -> str:
@@ -32,7 +33,7 @@ class Job(QObject):
     _raised = Signal(object)
     ended = Signal(object)
 
-    def __init__(self, done: Done, failed: Failed, parent: QObject) -> None:
+    def __init__(self, done: Callable[[Any], None], failed: Failed, parent: QObject) -> None:
         super().__init__(parent)
         self._done = done
         self._failed = failed
@@ -87,7 +88,7 @@ class Background(QObject):
         self._pool.setMaxThreadCount(2)
         self._jobs: dict[Job, _Runnable] = {}
 
-    def start(self, function: Callable[[], object], done: Done, failed: Failed) -> None:
+    def start(self, function: Callable[[], _T], done: Callable[[_T], None], failed: Failed) -> None:
         """Call `function` in the pool, then `done` with its result or `failed` with its error."""
         job = Job(done, failed, self)
         job.ended.connect(self._forget)

@@ -238,9 +238,9 @@ class ModelsController(QObject):
 
     def _open(self, pair: Pair, *paths: str) -> None:
         look = Look(pair, paths, self._models)
-        self._background.start(look, self._on_looked_at, self.failures.on_unusable)
+        self._background.start(look, self.load, self.failures.on_unusable)
 
-    def _on_start(self, pair: Pair, are_here: object) -> None:
+    def _on_start(self, pair: Pair, are_here: bool) -> None:  # noqa: FBT001
         if are_here:
             self.load(pair)
             return
@@ -258,10 +258,6 @@ class ModelsController(QObject):
     def _on_no_start(self, error: UserError) -> None:
         self.load_demo_pair()
         self.failures.on_unusable(error)
-
-    def _on_looked_at(self, pair: object) -> None:
-        if isinstance(pair, Pair):
-            self.load(pair)
 
     # ------------------------------------------------------------------------------------ slots
 

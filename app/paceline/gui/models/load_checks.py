@@ -17,7 +17,7 @@ import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
@@ -222,15 +222,14 @@ class MemoryAdvisor(QObject):
     def _plan(
         self,
         pair: Pair,
-        done: Callable[[Pair, object], None],
+        done: Callable[[Pair, MemoryPlan], None],
         failed: Callable[[Pair, UserError], None],
     ) -> None:
         if (planner := self._devices.planner) is not None:
             plan = partial(planner.plan, self._devices.look(), pair)
             self._background.start(plan, partial(done, pair), partial(failed, pair))
 
-    def _on_planned(self, pair: Pair, answer: object) -> None:
-        plan = cast("MemoryPlan", answer)
+    def _on_planned(self, pair: Pair, plan: MemoryPlan) -> None:
         if pair is self._question:
             self.decided.emit(pair, replace(pair, target=plan.target, draft=plan.draft))
 
@@ -238,8 +237,7 @@ class MemoryAdvisor(QObject):
         if pair is self._question:
             self.decided.emit(pair, None)
 
-    def _on_advice(self, pair: Pair, answer: object) -> None:
-        plan = cast("MemoryPlan", answer)
+    def _on_advice(self, pair: Pair, plan: MemoryPlan) -> None:
         usable = [remedy for remedy in plan.remedies if saving_title(remedy.saving)]
         self.advised.emit(pair, usable[0] if usable else None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -86,8 +86,8 @@ class LoadFailures(QObject):
                 _ignore,
             )
 
-    def _on_judged(self, error: RefusedPairError, answer: object) -> None:
-        remedy = cast("Verdict", answer).remedy
+    def _on_judged(self, error: RefusedPairError, verdict: Verdict) -> None:
+        remedy = verdict.remedy
         if remedy is None or not remedy.draft or self._alone != _alone(error.pair):
             return
         name = model_name(remedy.draft)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from paceline.chat.reply import Reply
-    from paceline.errors import UserError
     from paceline.gui.context import AppContext
     from paceline.paths import Paths
 
@@ -58,7 +56,7 @@ class LearningController(QObject):
             settings.update(learns_from_chats=False, was_told_of_learning=True)
         if paths.old_memory.exists():
             job = partial(_delete, paths.old_memory)
-            context.background.start(job, lambda _: None, self._on_failed)
+            context.background.start(job, lambda _: None, context.notices.user_error)
         for name in ("learns_from_chats", "learned_mb"):
             settings.setting(name).changed.connect(self._set_limit)
         context.signals.ended.connect(self._on_ended)
@@ -97,23 +95,15 @@ class LearningController(QObject):
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:
-        target = self._context.pair.state.target
-        if reply.stats is None or target is None or not reply.options.remember:
+        state = self._context.pair.state
+        if reply.stats is None or state.target is None or not reply.options.remember:
             return
-        draft = self._context.pair.state.draft
-        run = LastRun(
-            strategy=reply.strategy,
-            target=Path(target.path).name,
-            draft=Path(draft.path).name if draft else None,
-            stats=reply.stats,
-            when=time.time(),
-        )
+        run = LastRun.of(reply.strategy, reply.stats, state.target, state.draft)
         self._context.background.start(
-            partial(save_last_run, self._data_dir, run), lambda _: None, self._on_failed
+            partial(save_last_run, self._data_dir, run),
+            lambda _: None,
+            self._context.notices.user_error,
         )
-
-    def _on_failed(self, error: UserError) -> None:
-        self._context.notices.user_error(error)
 
 
 def _delete(folder: Path) -> None:

@@ -233,7 +233,7 @@ class PairFetcher(QObject):
         self._paths, self._waiting, self.problem = {}, {}, ""
         self._is_found = False
         question = self._question
-        find = _Find(self._models, pair.files, lambda: question != self._question)
+        find = partial(_find, self._models, pair.files, lambda: question != self._question)
         self._background.start(
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
@@ -247,8 +247,8 @@ class PairFetcher(QObject):
 
     # ----------------------------------------------------------------------------------- private
 
-    def _on_found(self, question: int, found: object) -> None:
-        if question != self._question or not isinstance(found, dict):
+    def _on_found(self, question: int, found: dict[str, str | DownloadRequest]) -> None:
+        if question != self._question:
             return
         for reference, what in found.items():
             if isinstance(what, DownloadRequest):
@@ -309,32 +309,26 @@ class PairFetcher(QObject):
             self.changed.emit()
 
 
-class _Find:
-    """Tells for each reference where its file is, or what to download; runs in the background."""
+def _find(
+    models: Models, references: Sequence[str], is_stopped: Callable[[], bool]
+) -> dict[str, str | DownloadRequest]:
+    """Tell for each reference where its file is, or what to download; runs in the background.
 
-    def __init__(
-        self, models: Models, references: Sequence[str], is_stopped: Callable[[], bool]
-    ) -> None:
-        self._models = models
-        self._references = references
-        self._is_stopped = is_stopped
-
-    def __call__(self) -> dict[str, str | DownloadRequest]:
-        """Look on the disk, then on the Hub.
-
-        Raises:
-            HubError: The Hub cannot be reached, or has no such file.
-        """
-        return {reference: self._find(reference) for reference in self._references}
-
-    def _find(self, reference: str) -> str | DownloadRequest:
-        if not is_reference(reference):
-            return reference
-        models, remote = self._models, parse_reference(reference)
-        here = file_here(remote, models.models_folder, models.places())
-        if here is not None:
-            return str(here)
-        return request_for(models.hub, remote, models.models_folder, self._is_stopped)
+    Raises:
+        HubError: The Hub cannot be reached, or has no such file.
+    """
+    found: dict[str, str | DownloadRequest] = {}
+    for reference in references:
+        found[reference] = reference
+        if is_reference(reference):
+            remote = parse_reference(reference)
+            here = file_here(remote, models.models_folder, models.places())
+            found[reference] = (
+                str(here)
+                if here is not None
+                else request_for(models.hub, remote, models.models_folder, is_stopped)
+            )
+    return found
 
 
 def _why(state: DownloadState) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import (
@@ -25,7 +26,6 @@ from PySide6.QtCore import (
 
 from paceline import sizes
 from paceline.catalog.hub.listing import recommended
-from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from paceline.catalog.hub.client import Hub
     from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
+    from paceline.errors import UserError
 
 MODEL_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The row's `HubModel`."""
@@ -152,7 +153,7 @@ class HubController(QObject):
     """`HubRepository`, and the `HubChoice` that suits this machine or None."""
     repository_failed = Signal(object)
     """UserError"""
-    _found = Signal(int, list)
+    _found = Signal(object, list)
     token_kept = Signal()
     token_failed = Signal(object)
     """UserError"""
@@ -164,11 +165,9 @@ class HubController(QObject):
         """What the search has found, and how it stands"""
         self._background = Background(self)
         self._search: _Search | None = None
-        self._number = 0
         self._is_asking = False
-        self._look: _Look | None = None
+        self._look: threading.Event | None = None
         self._wanted: SearchQuery | None = None
-        self._n_free = 0
         self._is_closed = False
         self._found.connect(self._on_found)
         self._soon = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -202,41 +201,36 @@ class HubController(QObject):
             return
         self._drop_search()
         self.results.begin()
-        self._search = _Search(self._hub, self._wanted, self._number, self._found.emit)
+        self._search = _Search(self._hub, self._wanted, self._found.emit)
         self._ask()
 
     def _ask(self) -> None:
-        if self._search is not None:
+        if (search := self._search) is not None:
             self._is_asking = True
-            self._background.start(self._search, self._on_searched, self._on_broken)
+            self._background.start(
+                search, partial(self._on_searched, search), partial(self._on_not_searched, search)
+            )
 
     def _drop_search(self) -> None:
         if self._search is not None:
             self._search.stop()
             self._search = None
         self._is_asking = False
-        self._number += 1
 
-    @Slot(int, list)
-    def _on_found(self, number: int, models: list[HubModel]) -> None:
-        if number == self._number:
+    @Slot(object, list)
+    def _on_found(self, search: _Search, models: list[HubModel]) -> None:
+        if search is self._search:
             self.results.append(models)
 
-    def _on_searched(self, result: object) -> None:
-        assert isinstance(result, _Searched)
-        if result.number != self._number or self._search is None:
-            return
-        self._is_asking = False
-        if result.error is not None:
-            self.results.fail(result.error)
-        else:
-            self.results.end(has_more=result.has_more)
+    def _on_searched(self, search: _Search, has_more: bool) -> None:  # noqa: FBT001
+        if search is self._search:
+            self._is_asking = False
+            self.results.end(has_more=has_more)
 
-    def _on_broken(self, error: UserError) -> None:
-        """Handle an unexpected failure; the log has the details."""
-        self._drop_search()
-        self._drop_look()
-        self.results.fail(error)
+    def _on_not_searched(self, search: _Search, error: UserError) -> None:
+        if search is self._search:
+            self._is_asking = False
+            self.results.fail(error)
 
     # ------------------------------------------------------------------------------ repository
 
@@ -250,26 +244,28 @@ class HubController(QObject):
         if self._is_closed:
             return
         self._drop_look()
-        self._n_free = n_free
-        self._look = _Look(self._hub, repo)
-        self._background.start(self._look, self._on_looked, self._on_broken)
+        self._look = look = threading.Event()
+        self._background.start(
+            partial(self._hub.repository, repo, is_stopped=look.is_set),
+            partial(self._on_looked, look, n_free),
+            partial(self._on_not_looked, look),
+        )
 
     def _drop_look(self) -> None:
         if self._look is not None:
-            self._look.stop()
+            self._look.set()
             self._look = None
 
-    def _on_looked(self, result: object) -> None:
-        assert isinstance(result, _Looked)
-        if result.look is not self._look:
-            return
-        self._look = None
-        if isinstance(result.answer, UserError):
-            self.repository_failed.emit(result.answer)
-        else:
-            choices = result.answer.choices
-            best = recommended(choices, self._n_free) if self._n_free else None
-            self.repository_ready.emit(result.answer, best)
+    def _on_looked(self, look: threading.Event, n_free: int, repository: HubRepository) -> None:
+        if look is self._look:
+            self._look = None
+            best = recommended(repository.choices, n_free) if n_free else None
+            self.repository_ready.emit(repository, best)
+
+    def _on_not_looked(self, look: threading.Event, error: UserError) -> None:
+        if look is self._look:
+            self._look = None
+            self.repository_failed.emit(error)
 
     # --------------------------------------------------------------------------------- the rest
 
@@ -277,13 +273,11 @@ class HubController(QObject):
     def set_token(self, token: str) -> None:
         """Keep an access token, then say so by `token_kept`; a keyring may have to be unlocked."""
         if not self._is_closed:
-            self._background.start(_Keep(self._hub, token), self._on_kept, self._on_not_kept)
+            keep = partial(self._hub.tokens.set_token, token)
+            self._background.start(keep, self._on_kept, self.token_failed.emit)
 
-    def _on_kept(self, _result: object) -> None:
+    def _on_kept(self, _result: None) -> None:
         self.token_kept.emit()
-
-    def _on_not_kept(self, error: UserError) -> None:
-        self.token_failed.emit(error)
 
     def set_offline(self, is_offline: bool) -> None:  # noqa: FBT001
         """Use the network, or do not; what failed for that reason has to be asked for again."""
@@ -304,30 +298,12 @@ class HubController(QObject):
         return self._background.close(END_MS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Searched:
-    """What a call of a search came to."""
-
-    number: int
-    has_more: bool = False
-    error: UserError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """What a look at a repository came to."""
-
-    look: _Look
-    answer: HubRepository | UserError
-
-
 class _Search:
     """One search, a batch of rows per call; called on a worker's thread."""
 
     def __init__(
-        self, hub: Hub, query: SearchQuery, number: int, tell: Callable[[int, list[HubModel]], None]
+        self, hub: Hub, query: SearchQuery, tell: Callable[[_Search, list[HubModel]], None]
     ) -> None:
-        self._number = number
         self._tell = tell
         self._n_wanted = query.limit
         self._is_stopped = threading.Event()
@@ -339,64 +315,23 @@ class _Search:
         """End soon; any thread."""
         self._is_stopped.set()
 
-    def __call__(self) -> _Searched:
-        """Find rows; runs on the worker's thread, one call at a time."""
-        try:
-            return _Searched(self._number, has_more=self._find())
-        except UserError as error:
-            return _Searched(self._number, error=error)
+    def __call__(self) -> bool:
+        """Find rows, one call at a time; returns whether there may be more.
 
-    def _find(self) -> bool:
+        Raises:
+            UserError: The Hub does not answer as it should.
+        """
         batch: list[HubModel] = []
         sent_s = time.monotonic()
-        n_found = 0
-        has_more = False
         try:
-            for model in self._models:
+            for n_found, model in enumerate(self._models, start=1):
                 batch.append(model)
-                n_found += 1
                 if n_found >= self._n_wanted:
-                    has_more = True
-                    break
+                    return True
                 if len(batch) >= _BATCH or time.monotonic() - sent_s > _BATCH_S:
-                    self._tell(self._number, batch)
+                    self._tell(self, batch)
                     batch, sent_s = [], time.monotonic()
         finally:
             if batch:
-                self._tell(self._number, batch)
-        return has_more
-
-
-class _Look:
-    """Looks at a repository; called on a worker's thread."""
-
-    def __init__(self, hub: Hub, repo: str) -> None:
-        self._hub, self._repo = hub, repo
-        self._is_stopped = threading.Event()
-
-    def stop(self) -> None:
-        """End soon; any thread."""
-        self._is_stopped.set()
-
-    def __call__(self) -> _Looked:
-        """Fetch the repository's page; the answer is it, or why there is none."""
-        try:
-            page = self._hub.repository(self._repo, is_stopped=self._is_stopped.is_set)
-        except UserError as error:
-            return _Looked(self, error)
-        return _Looked(self, page)
-
-
-class _Keep:
-    """Keeps a token; called on a worker's thread."""
-
-    def __init__(self, hub: Hub, token: str) -> None:
-        self._hub, self._token = hub, token
-
-    def __call__(self) -> None:
-        """Store the token.
-
-        Raises:
-            UserError: It is none, or cannot be kept.
-        """
-        self._hub.tokens.set_token(self._token)
+                self._tell(self, batch)
+        return False

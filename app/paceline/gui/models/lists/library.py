@@ -19,6 +19,7 @@ import contextlib
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -387,12 +388,11 @@ class LibraryController(QObject):
         if self._scan is not None:
             self._scan.go_on()
 
-    def _on_scanned(self, result: object) -> None:
-        if isinstance(result, Found):
-            self.model.update(result.entries)
-            if result.is_whole:
-                self.model.retain({entry.file.path for entry in result.entries})
-                self._watch(result.folders)
+    def _on_scanned(self, result: Found) -> None:
+        self.model.update(result.entries)
+        if result.is_whole:
+            self.model.retain({entry.file.path for entry in result.entries})
+            self._watch(result.folders)
         self._end_scan()
         self.refreshed.emit()
 
@@ -503,9 +503,11 @@ class LibraryController(QObject):
         # It may have been loaded while the question was open.
         if entry is None or self._is_closed or self._refuses_loaded(entry):
             return
-        self._background.start(_MoveToTrash(entry), self._on_deleted, self._on_not_deleted)
+        self._background.start(
+            partial(_move_to_trash, entry), self._on_deleted, self._on_not_deleted
+        )
 
-    def _on_deleted(self, _result: object) -> None:
+    def _on_deleted(self, _result: None) -> None:
         self.refresh()
 
     def _on_not_deleted(self, error: UserError) -> None:
@@ -513,29 +515,21 @@ class LibraryController(QObject):
         self.refresh()
 
 
-class _MoveToTrash:
-    """Moves the files of a model to the trash, off the main thread."""
+def _move_to_trash(entry: LibraryEntry) -> None:
+    """Move the files of a model there, and remove folders that are empty then; any thread.
 
-    def __init__(self, entry: LibraryEntry) -> None:
-        self._entry = entry
-
-    def __call__(self) -> None:
-        """Move them, and remove folders that are empty then.
-
-        Raises:
-            UserError: A file cannot be moved there.
-        """
-        for part in self._entry.file.parts:
-            file = QFile(str(part))
-            if part.exists() and not file.moveToTrash():
-                raise UserError(
-                    "not-deleted",
-                    _tr("“{}” cannot be moved to the trash: {}.").format(
-                        part.name, file.errorString()
-                    ),
-                    _tr("Delete it in the file manager; it is in {}.").format(part.parent),
-                )
-        folder = self._entry.file.path.parent
-        with contextlib.suppress(OSError):  # they hold something else
-            folder.rmdir()  # REPO
-            folder.parent.rmdir()  # OWNER
+    Raises:
+        UserError: A file cannot be moved there.
+    """
+    for part in entry.file.parts:
+        file = QFile(str(part))
+        if part.exists() and not file.moveToTrash():
+            raise UserError(
+                "not-deleted",
+                _tr("“{}” cannot be moved to the trash: {}.").format(part.name, file.errorString()),
+                _tr("Delete it in the file manager; it is in {}.").format(part.parent),
+            )
+    folder = entry.file.path.parent
+    with contextlib.suppress(OSError):  # they hold something else
+        folder.rmdir()  # REPO
+        folder.parent.rmdir()  # OWNER

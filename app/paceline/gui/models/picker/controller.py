@@ -118,8 +118,8 @@ class PickerFiles(QObject):
         if self._dialog is not None:
             self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
 
-    def _on_looked_at(self, entry: object) -> None:
-        if self._dialog is None or not isinstance(entry, LibraryEntry):
+    def _on_looked_at(self, entry: LibraryEntry) -> None:
+        if self._dialog is None:
             return
         self._library.model.update([entry])
         candidate = of_entry(entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -150,13 +150,13 @@ class PairJudgement(QObject):
         if self._pair is None:
             return
         question = self._question
-        look = _Look(self._models, self._pair, self._stopper(question))
+        look = partial(_look, self._models, self._pair, self._stopper(question))
         self._background.start(
             look, partial(self._on_looked, question), partial(self._on_unusable, question)
         )
 
-    def _on_looked(self, question: int, answer: object) -> None:
-        if question == self._question and isinstance(answer, Judgement):
+    def _on_looked(self, question: int, answer: Judgement) -> None:
+        if question == self._question:
             self._set(answer)
             self._plan()
 
@@ -178,19 +178,14 @@ class PairJudgement(QObject):
         self._is_planning = True
         self._planned = wanted
         question = self._question
-        plan = partial(
-            self._planner.plan,
-            self._room,
-            self._pair,
-            self._stopper(question),
-        )
+        plan = partial(self._planner.plan, self._room, self._pair, self._stopper(question))
         self._background.start(
             plan, partial(self._on_planned, question), partial(self._on_no_plan, question)
         )
 
-    def _on_planned(self, question: int, plan: object) -> None:
+    def _on_planned(self, question: int, plan: MemoryPlan) -> None:
         if question == self._question:
-            self._set(replace(self._judgement, plan=cast("MemoryPlan", plan), plan_problem=""))
+            self._set(replace(self._judgement, plan=plan, plan_problem=""))
         self._plan_next()
 
     def _on_no_plan(self, question: int, error: UserError) -> None:
@@ -219,31 +214,22 @@ class PairJudgement(QObject):
         return timer
 
 
-class _Look:
-    """Looks into both models and judges them; runs in the background."""
+def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgement:
+    """Look into both models and judge them; runs in the background.
 
-    def __init__(self, models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> None:
-        self._models = models
-        self._pair = pair
-        self._is_stopped = is_stopped
-
-    def __call__(self) -> Judgement:
-        """Return what is known of the models.
-
-        Raises:
-            UserError: One of them cannot be used, or was not asked about any more.
-        """
-        models, is_stopped = self._models, self._is_stopped
-        target = models.examine(self._pair.target.path, is_stopped).card
-        draft: ModelCard | None = None
-        drafter = ""
-        if len(self._pair.files) > 1:
-            drafter = self._pair.files[1]
-            draft = models.card(drafter, is_stopped)
-        elif self._pair.mtp == "off" or not target.n_heads:
-            return Judgement("known", target)
-        verdict = models.judge(self._pair.target.path, drafter, is_stopped)
-        return Judgement("known", target, draft, verdict)
+    Raises:
+        UserError: One of them cannot be used, or was not asked about any more.
+    """
+    target = models.examine(pair.target.path, is_stopped).card
+    draft: ModelCard | None = None
+    drafter = ""
+    if len(pair.files) > 1:
+        drafter = pair.files[1]
+        draft = models.card(drafter, is_stopped)
+    elif pair.mtp == "off" or not target.n_heads:
+        return Judgement("known", target)
+    verdict = models.judge(pair.target.path, drafter, is_stopped)
+    return Judgement("known", target, draft, verdict)
 
 
 def _models(pair: Pair | None) -> tuple[str, ...]:
