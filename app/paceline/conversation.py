@@ -9,14 +9,12 @@ Which message follows which is worked out once per value, at the first question.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from paceline.params import ReplySettings
 
 Role = Literal["user", "assistant"]

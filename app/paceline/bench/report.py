@@ -15,7 +15,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.bench.plan import PLAIN, Plan
-from paceline.bench.runs import Conditions, Failure, Run, summarise
+from paceline.bench.runs import Conditions, Failure, Report, Result, Run, summarise
 from paceline.bench.workload import Workload
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import UserError
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from paceline.bench.runs import Report, Result
 
 FORMAT = "paceline-passport"
 VERSION = 1

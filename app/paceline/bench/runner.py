@@ -32,11 +32,12 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from paceline.bench.plan import WARM_UP_TOKENS, is_controlled
+from paceline.bench.plan import WARM_UP_TOKENS, Cell, Plan, is_controlled
 from paceline.bench.runs import (
     Conditions,
     Drafted,
     Failure,
+    Report,
     Run,
     describe_machine,
     load_average,
@@ -47,9 +48,13 @@ from paceline.chat.reply import model_record
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Command,
     DescribeEngine,
     EngineDescribed,
     EngineDied,
+    Event,
+    ModelInfo,
+    ModelParams,
     Reset,
     StartTurn,
     TurnFailed,
@@ -60,10 +65,7 @@ from paceline.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from paceline.bench.plan import Cell, Plan
-    from paceline.bench.runs import Report
     from paceline.chat.pair import Pair
-    from paceline.messages import Command, Event, ModelInfo, ModelParams
 
 
 BETWEEN_S = 0.02

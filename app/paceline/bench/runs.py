@@ -10,25 +10,21 @@ import hashlib
 import os
 import platform
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 import psutil
 
 from paceline import __version__
-from paceline.bench.plan import PLAIN, is_controlled
+from paceline.bench.plan import PLAIN, Plan, is_controlled
 from paceline.chat.pair import Pair
 from paceline.engine.auto.ledger import READING, SHARE
-from paceline.messages import KernelUse, WidthCost
+from paceline.messages import EngineDescribed, KernelUse, ModelInfo, WidthCost
 from paceline.run_record import ModelRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.bench.plan import Plan
     from paceline.bench.workload import Workload
-    from paceline.messages import EngineDescribed, ModelInfo
 
 
 Loads = tuple[float, float, float]

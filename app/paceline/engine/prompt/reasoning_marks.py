@@ -8,10 +8,7 @@ shows the reply could not tell reasoning from answer without them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 PAIRS = {
     "<think>": "</think>",
