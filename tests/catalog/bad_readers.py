@@ -27,7 +27,7 @@ from paceline.catalog.inspect.wire import (
     Texts,
     TextsOf,
 )
-from paceline.hosting.wire import MAX_FRAME, Ready, encode_named, frame
+from paceline.hosting.wire import MAX_FRAME, Ready, encode_message, frame
 
 Fault = Callable[[socket.socket, Iterator[Answer]], Iterator[Answer]]
 
@@ -44,7 +44,7 @@ def silent(pipe: socket.socket, parent_pid: int, output: str) -> None:
 
 def chatty(pipe: socket.socket, parent_pid: int, output: str) -> None:
     """Say more than that it is ready."""
-    pipe.sendall(2 * frame(encode_named(Ready(1))))
+    pipe.sendall(2 * frame(encode_message(Ready(1))))
     time.sleep(60)
 
 
@@ -112,13 +112,13 @@ def _send(data: bytes, pipe: socket.socket, answers: Iterator[Answer]) -> Iterat
 
 
 def _half(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
-    pipe.sendall(frame(encode_named(next(answers)))[:-1])
+    pipe.sendall(frame(encode_message(next(answers)))[:-1])
     os._exit(0)
 
 
 def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
     (answer,) = answers
-    pipe.sendall(2 * frame(encode_named(answer)))
+    pipe.sendall(2 * frame(encode_message(answer)))
     time.sleep(60)
     return answers
 
@@ -126,7 +126,7 @@ def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
 def _late(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
     """Answer, and then die when nobody asks."""
     (answer,) = answers
-    pipe.sendall(frame(encode_named(answer)))
+    pipe.sendall(frame(encode_message(answer)))
     os._exit(0)
 
 

@@ -32,7 +32,7 @@ from paceline.catalog.inspect.wire import (
     unpack_texts,
 )
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import MAX_FRAME, Dying, Ready, WireError, encode_named
+from paceline.hosting.wire import MAX_FRAME, Dying, Ready, WireError, encode_message
 from paceline.params import ModelParams
 
 SEEN = Seen(CARD, NATURE)
@@ -54,8 +54,8 @@ QUESTIONS: list[Question] = [
 
 
 def test_everything_arrives_as_it_was() -> None:
-    assert [decode_answer(encode_named(answer)) for answer in ANSWERS] == ANSWERS
-    assert [decode_question(encode_named(question)) for question in QUESTIONS] == QUESTIONS
+    assert [decode_answer(encode_message(answer)) for answer in ANSWERS] == ANSWERS
+    assert [decode_question(encode_message(question)) for question in QUESTIONS] == QUESTIONS
 
 
 def test_only_texts_have_answers_behind_them() -> None:
@@ -67,10 +67,10 @@ def test_only_texts_have_answers_behind_them() -> None:
 def test_answers_are_no_questions() -> None:
     for answer in ANSWERS:
         with pytest.raises(WireError):
-            decode_question(encode_named(answer))
+            decode_question(encode_message(answer))
     for question in QUESTIONS:
         with pytest.raises(WireError):
-            decode_answer(encode_named(question))
+            decode_answer(encode_message(question))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_answers_are_no_questions() -> None:
 )  # fmt: skip
 def test_cards_that_contradict_themselves(change: dict[str, Any]) -> None:
     with pytest.raises(WireError, match="a card"):
-        decode_answer(encode_named(Seen(replace(CARD, **change), NATURE)))
+        decode_answer(encode_message(Seen(replace(CARD, **change), NATURE)))
 
 
 JSON = st.recursive(
@@ -102,7 +102,7 @@ def test_garbage(payload: bytes) -> None:
 
 @given(st.sampled_from(ANSWERS), st.data())
 def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
-    encoded = json.loads(encode_named(answer))
+    encoded = json.loads(encode_message(answer))
     where = encoded
     while True:
         key = data.draw(st.sampled_from(sorted(where)))
@@ -114,7 +114,7 @@ def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
         decoded = decode_answer(json.dumps(encoded).encode())
     except WireError:
         return
-    assert decode_answer(encode_named(decoded)) == decoded
+    assert decode_answer(encode_message(decoded)) == decoded
 
 
 # ------------------------------------------------------------------------------------- texts
@@ -134,7 +134,7 @@ def test_texts_arrive_in_pieces(texts: list[bytes], size: int) -> None:
 def test_as_much_as_there_may_be_fits_into_frames() -> None:
     texts = [b"x" * (2 << 20)] * 5 + [b""] * ((1 << 20) - 5)
     pieces = list(pack_texts(texts))
-    assert max(len(encode_named(piece)) for piece in pieces) < MAX_FRAME
+    assert max(len(encode_message(piece)) for piece in pieces) < MAX_FRAME
     assert len(unpack_texts(pieces)) == 1 << 20
 
 

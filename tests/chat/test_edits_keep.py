@@ -10,7 +10,7 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.conversations import later_turns
-from paceline.hosting.wire import encode_command, frame
+from paceline.hosting.wire import encode_message, frame
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ReplySettings, SamplingParams
 
@@ -134,7 +134,7 @@ def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:
         assert bench.session.edit_reply(bench.message(1), f"{n} " + "x" * 5_000_000)
     bench.session.regenerate()
     assert len(asked(bench).earlier) == 4
-    assert frame(encode_command(asked(bench)))
+    assert frame(encode_message(asked(bench)))
 
 
 # ------------------------------------------------------------------------------------ later turns

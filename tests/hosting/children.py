@@ -29,7 +29,7 @@ from paceline.hosting.wire import (
     Ready,
     Upward,
     decode_command,
-    encode_upward,
+    encode_message,
     frame,
 )
 from paceline.messages import (
@@ -69,7 +69,7 @@ class Line:
 
     def send(self, *messages: Upward) -> None:
         """Send messages in one piece."""
-        self.pipe.sendall(b"".join(frame(encode_upward(message)) for message in messages))
+        self.pipe.sendall(b"".join(frame(encode_message(message)) for message in messages))
 
     def take(self) -> Command:
         """Wait for the next command; ends the process when the pipe ends."""

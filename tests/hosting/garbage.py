@@ -20,15 +20,14 @@ from paceline.hosting.wire import (
     Dying,
     LogLine,
     Ready,
-    encode_command,
-    encode_upward,
+    encode_message,
     frame,
 )
 
 Make = Callable[[random.Random], bytes]
 
 REPORTS = (Ready(7), Done(), Beat(1, 1.5, 9, 0.5, 10.0), Dying("why"), LogLine(30, "paceline", "x"))
-SOUND = [encode_upward(sample(cls)) for cls in EVENTS] + [encode_upward(r) for r in REPORTS]
+SOUND = [encode_message(sample(cls)) for cls in EVENTS] + [encode_message(r) for r in REPORTS]
 
 
 def _random_bytes(rng: random.Random) -> bytes:
@@ -83,7 +82,7 @@ def _long_type(rng: random.Random) -> bytes:
 
 
 def _command(rng: random.Random) -> bytes:
-    return encode_command(sample(rng.choice(COMMANDS)))
+    return encode_message(sample(rng.choice(COMMANDS)))
 
 
 def _lone_surrogate(rng: random.Random) -> bytes:
@@ -154,10 +153,10 @@ STREAMS: dict[str, Make] = {
 HARMFUL_IN_A_TURN: dict[str, Make] = {
     **{name: (lambda rng, make=make: frame(make(rng))) for name, make in FRAMES.items()},
     **STREAMS,
-    "done too early": lambda _rng: frame(encode_upward(Done())),
-    "done twice": lambda _rng: frame(encode_upward(Done())) * 2,
+    "done too early": lambda _rng: frame(encode_message(Done())),
+    "done twice": lambda _rng: frame(encode_message(Done())) * 2,
     "another turn's end": lambda _rng: _ends("other"),
-    "another load's end": lambda _rng: frame(SOUND[2]) + frame(encode_upward(Done())),
+    "another load's end": lambda _rng: frame(SOUND[2]) + frame(encode_message(Done())),
 }
 """Bytes behind which no answer of this process can be taken for one."""
 
@@ -165,7 +164,7 @@ HARMFUL_IN_A_TURN: dict[str, Make] = {
 def _ends(turn_id: str) -> bytes:
     from paceline.messages import TurnFailed
 
-    return frame(encode_upward(TurnFailed(turn_id, "x", "y", ""))) + frame(encode_upward(Done()))
+    return frame(encode_message(TurnFailed(turn_id, "x", "y", ""))) + frame(encode_message(Done()))
 
 
 def frames_of_all_kinds(rng: random.Random, n: int) -> Iterator[tuple[str, bytes]]:

@@ -22,7 +22,7 @@ from paceline.engine.model.threads import calm_waiting_threads
 from paceline.hosting import child
 from paceline.hosting.child import Uplink, run_child
 from paceline.hosting.child_process import ChildMain
-from paceline.hosting.wire import Done, encode_upward, frame
+from paceline.hosting.wire import Done, encode_message, frame
 
 Action = Callable[[Any], None]
 """Gets the target's `LlamaModel`, on the engine's thread, in place of the n-th decode."""
@@ -262,7 +262,7 @@ def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None
             if how.startswith("kill"):
                 os.kill(os.getpid(), signal.SIGKILL)
             if how.startswith("done"):
-                pipe.sendall(frame(encode_upward(Done())))
+                pipe.sendall(frame(encode_message(Done())))
                 time.sleep(3600)
             ctypes.string_at(0)
 

@@ -25,7 +25,7 @@ from paceline.hosting.wire import (
     LogLine,
     WireError,
     decode_upward,
-    encode_upward,
+    encode_message,
     frame,
 )
 from paceline.messages import StepCommitted, TokenTrace
@@ -82,7 +82,7 @@ def test_ten_thousand_frames_of_garbage(
 @pytest.mark.parametrize("payload", garbage.SOUND, ids=lambda p: p[9:24].decode())
 def test_the_same_frames_unharmed_are_taken(payload: bytes) -> None:
     (back,) = FrameReader().feed(frame(payload))
-    assert encode_upward(decode_upward(back)) == payload
+    assert encode_message(decode_upward(back)) == payload
 
 
 @pytest.mark.parametrize("kind", garbage.STREAMS)
@@ -148,7 +148,7 @@ STEP = StepCommitted("turn", 9, (TokenTrace(1, "target", -1, None, 3),), "abc", 
 
 
 def _half_a_step() -> bytes:
-    data = frame(encode_upward(STEP))
+    data = frame(encode_message(STEP))
     return data[: len(data) // 2]
 
 
@@ -182,8 +182,8 @@ def test_half_a_frame_and_then_nothing(
 
 def test_a_frame_of_16_mb_is_taken_as_what_it_is(demo_pair: Pair, tmp_path: Path) -> None:
     """It is a sound message, so the reply goes on, and the log gets no more than its start."""
-    empty = len(encode_upward(LogLine(20, "paceline", "")))
-    data = frame(encode_upward(LogLine(20, "paceline", "x" * (MAX_FRAME - empty))))
+    empty = len(encode_message(LogLine(20, "paceline", "")))
+    data = frame(encode_message(LogLine(20, "paceline", "x" * (MAX_FRAME - empty))))
     assert len(data) == MAX_FRAME + 4
     order = tmp_path / "order"
     order.write_bytes(data)

@@ -21,8 +21,7 @@ from paceline.hosting.wire import (
     WireError,
     decode_command,
     decode_upward,
-    encode_command,
-    encode_upward,
+    encode_message,
 )
 from paceline.messages import ChatMessage, CountTokens, PairLoaded, StartTurn, Tune, TurnFailed
 from paceline.params import Strategy
@@ -48,14 +47,14 @@ any_report = st.one_of(
 @given(any_message())
 def test_every_message_comes_through(message: Any) -> None:
     if isinstance(message, COMMANDS):
-        assert decode_command(encode_command(message)) == message
+        assert decode_command(encode_message(message)) == message
     else:
-        assert decode_upward(encode_upward(message)) == message
+        assert decode_upward(encode_message(message)) == message
 
 
 @given(any_report)
 def test_every_report_comes_through(report: wire.Report) -> None:
-    back = decode_upward(encode_upward(report))
+    back = decode_upward(encode_message(report))
     assert back == report
     assert type(back) is type(report)
 
@@ -66,20 +65,20 @@ def test_the_strategies_above_know_every_report() -> None:
 
 @pytest.mark.parametrize("cls", COMMANDS)
 def test_a_command_is_no_event(cls: type) -> None:
-    with pytest.raises(WireError, match=f"{cls.__name__} is no event"):
-        decode_upward(encode_command(sample(cls)))
+    with pytest.raises(WireError, match=f"unknown type '{cls.__name__}'"):
+        decode_upward(encode_message(sample(cls)))
 
 
 @pytest.mark.parametrize("cls", EVENTS)
 def test_an_event_is_no_command(cls: type) -> None:
-    with pytest.raises(WireError, match=f"{cls.__name__} is no command"):
-        decode_command(encode_upward(sample(cls)))
+    with pytest.raises(WireError, match=f"unknown type '{cls.__name__}'"):
+        decode_command(encode_message(sample(cls)))
 
 
 @pytest.mark.parametrize("cls", REPORTS)
 def test_a_report_is_no_command(cls: type) -> None:
-    with pytest.raises(WireError, match="unknown message type"):
-        decode_command(encode_upward(sample(cls)))
+    with pytest.raises(WireError, match="unknown type"):
+        decode_command(encode_message(sample(cls)))
 
 
 @given(st.binary(max_size=200))
@@ -125,7 +124,7 @@ def test_what_is_almost_a_message_is_refused(payload: bytes) -> None:
 
 @pytest.mark.parametrize("cls", [c for c in (*EVENTS, *REPORTS) if fields(c)])
 def test_every_field_with_a_value_of_another_kind_is_refused(cls: type) -> None:
-    data = json.loads(encode_upward(sample(cls)))
+    data = json.loads(encode_message(sample(cls)))
     for field in fields(cls):
         broken = {**data, field.name: {"not": "this"}}
         with pytest.raises(WireError, match=field.name):
@@ -137,9 +136,9 @@ LONE = ["\ud800", "a\udfffb", "\udc80" * 3]
 
 @pytest.mark.parametrize("text", LONE)
 def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> None:
-    down = decode_command(encode_command(StartTurn("t", messages=(ChatMessage("user", text),))))
+    down = decode_command(encode_message(StartTurn("t", messages=(ChatMessage("user", text),))))
     assert isinstance(down, StartTurn)
-    up = decode_upward(encode_upward(TurnFailed("t", "bug", text, "")))
+    up = decode_upward(encode_message(TurnFailed("t", "bug", text, "")))
     assert isinstance(up, TurnFailed)
     for back in (down.messages[0].content, up.message):
         assert len(back) == len(text)
@@ -148,8 +147,8 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> No
 
 @pytest.mark.parametrize("text", ["\U0001f600", "é\0\x7f\u2028", "\\ud83d\\ude00", '"\\"\n'])
 def test_every_other_text_comes_through_unchanged(text: str) -> None:
-    assert decode_upward(encode_upward(Dying(text))) == Dying(text)
-    assert decode_command(encode_command(Tune(text, Strategy.of(text)))) == Tune(
+    assert decode_upward(encode_message(Dying(text))) == Dying(text)
+    assert decode_command(encode_message(Tune(text, Strategy.of(text)))) == Tune(
         text, Strategy.of(text)
     )
 
@@ -160,7 +159,7 @@ def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
     texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
     messages = tuple(ChatMessage("user", texts[i % 4]) for i in range(n_messages))
     command = CountTokens("q", messages, 100, cuts=True)
-    payload = encode_command(command)
+    payload = encode_message(command)
     assert decode_command(payload) == command
     assert json.loads(payload)["messages"][:4] == [
         {"role": "user", "content": text} for text in texts[:n_messages]
@@ -170,11 +169,11 @@ def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
 def test_numbers_that_json_does_not_know_do_no_harm() -> None:
     """Python writes and reads them all the same; a figure may be one, a count may not."""
     event = sample(PairLoaded)
-    data = json.loads(encode_upward(event))
+    data = json.loads(encode_message(event))
     data["load_s"] = float("inf")
     back = decode_upward(json.dumps(data).encode())
     assert isinstance(back, PairLoaded)
     assert back.load_s == float("inf")
-    beat = json.loads(encode_upward(Beat(1, 1.0, 1, 0.0, 0.0)))
+    beat = json.loads(encode_message(Beat(1, 1.0, 1, 0.0, 0.0)))
     with pytest.raises(WireError, match="n_events"):
         decode_upward(json.dumps({**beat, "n_events": float("nan")}).encode())

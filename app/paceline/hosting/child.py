@@ -31,7 +31,7 @@ from paceline.hosting.wire import (
     Ready,
     Upward,
     decode_command,
-    encode_upward,
+    encode_message,
     frame,
 )
 from paceline.messages import CancelTurn, Remember, Shutdown, Tune
@@ -153,7 +153,7 @@ class Uplink:
 
     def send(self, message: Upward) -> None:
         """Send one message; ends the process when the other end of the pipe is closed."""
-        data = frame(encode_upward(message))
+        data = frame(encode_message(message))
         with self._lock:
             self.n_events += not isinstance(message, Beat)
             self._send(data)
@@ -161,7 +161,7 @@ class Uplink:
     def send_last(self, message: Dying) -> None:
         """As `send`, when the thread that holds the lock may never release it."""
         has_lock = self._lock.acquire(timeout=1.0)
-        self._send(frame(encode_upward(message)))
+        self._send(frame(encode_message(message)))
         if has_lock:
             self._lock.release()
 

@@ -31,7 +31,7 @@ from paceline.hosting.wire import (
     Upward,
     WireError,
     decode_upward,
-    encode_command,
+    encode_message,
     frame,
 )
 from paceline.messages import Command, Shutdown
@@ -68,7 +68,7 @@ class Language(Generic[Down, Up]):
 
 def engine_language() -> Language[Command, Upward]:
     """Return the messages of an engine's process."""
-    return Language("paceline-engine", encode_command, decode_upward, Shutdown())
+    return Language("paceline-engine", encode_message, decode_upward, Shutdown())
 
 
 class ChildProcess(Generic[Down, Up]):

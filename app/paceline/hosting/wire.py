@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from paceline.codec import CodecError, decode, decode_part, encode, encode_part
+from paceline.codec import CodecError, decode_part, encode_part
 from paceline.messages import Command, Event
 
 if TYPE_CHECKING:
@@ -85,88 +85,58 @@ class LogLine:
 Report = Ready | Done | Beat | Dying | LogLine
 Upward = Event | Report
 
-_REPORTS: dict[str, type] = {cls.__name__: cls for cls in get_args(Report)}
-_EVENTS: tuple[type, ...] = get_args(Event)
-_COMMANDS: tuple[type, ...] = get_args(Command)
 
-
-def encode_command(command: Command) -> bytes:
-    """Return the bytes for a command."""
-    return _dump(encode(command))
+def encode_message(message: DataclassInstance) -> bytes:
+    """Return the bytes for a message, with its name."""
+    return _dump({"type": type(message).__name__, **encode_part(message)})
 
 
 def decode_command(payload: bytes) -> Command:
-    """Return the command that `encode_command` gave these bytes for.
+    """Return the command that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else.
     """
-    message = _decode_message(_load(payload))
-    if not isinstance(message, _COMMANDS):
-        raise WireError(f"{type(message).__name__} is no command")
-    return message  # type: ignore[return-value]
-
-
-def encode_upward(message: Upward) -> bytes:
-    """Return the bytes for an event or a report."""
-    if type(message).__name__ in _REPORTS:
-        return encode_named(_as_dataclass(message))
-    return _dump(encode(message))  # type: ignore[arg-type]
+    return decode_message(payload, _COMMANDS)
 
 
 def decode_upward(payload: bytes) -> Upward:
-    """Return the event or report that `encode_upward` gave these bytes for.
+    """Return the event or report that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else.
     """
-    data = _load(payload)
-    report: Report | None = _decode_named(data, _REPORTS)
-    if report is not None:
-        return report
-    message = _decode_message(data)
-    if not isinstance(message, _EVENTS):
-        raise WireError(f"{type(message).__name__} is no event")
-    return message  # type: ignore[return-value]
+    return decode_message(payload, _UPWARD)
 
 
-def encode_named(value: DataclassInstance) -> bytes:
-    """Return the bytes for a dataclass, with its name."""
-    return _dump({"type": type(value).__name__, **encode_part(value)})
-
-
-def decode_named(payload: bytes, classes: Mapping[str, type[T]]) -> T:
-    """Return the value that `encode_named` gave these bytes for.
+def decode_message(payload: bytes, classes: Mapping[str, type[T]]) -> T:
+    """Return the message that `encode_message` gave these bytes for.
 
     Args:
         payload: Anything.
-        classes: The dataclasses that are accepted, by name.
+        classes: From `by_name`: the dataclasses that are accepted.
 
     Raises:
         WireError: They are something else.
     """
     data = _load(payload)
-    value = _decode_named(data, classes)
-    if value is None:
-        raise WireError(f"unknown type {data.get('type')!r:.60}")
-    return value
-
-
-def _decode_named(data: dict[str, Any], classes: Mapping[str, type[T]]) -> T | None:
-    """Return the value; None when its type is none of the classes."""
-    name = data.get("type")
+    name = data.pop("type", None)
     cls = classes.get(name) if isinstance(name, str) else None
     if cls is None:
-        return None
-    data.pop("type")
+        raise WireError(f"unknown type {name!r:.60}")
     try:
         return decode_part(cls, data)
-    except (CodecError, RecursionError) as error:
-        raise _refusal(error) from None
+    except (CodecError, RecursionError) as error:  # the user reads it, and names may be very long
+        raise WireError(str(error)[:_MOST_TEXT]) from None
 
 
-def _as_dataclass(message: Any) -> DataclassInstance:
-    return message  # type: ignore[no-any-return]
+def by_name(union: Any) -> dict[str, type]:
+    """Return the classes of a union by their names."""
+    return {cls.__name__: cls for cls in get_args(union)}
+
+
+_COMMANDS = by_name(Command)
+_UPWARD = by_name(Upward)
 
 
 def _dump(data: dict[str, Any]) -> bytes:
@@ -212,18 +182,6 @@ def _load(payload: bytes) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise WireError(f"a message is an object, not {type(data).__name__}")
     return data
-
-
-def _decode_message(data: dict[str, Any]) -> Command | Event:
-    try:
-        return decode(data)
-    except (CodecError, RecursionError) as error:
-        raise _refusal(error) from None
-
-
-def _refusal(error: Exception) -> WireError:
-    """Return the error to raise, cut: the user reads it, and names in it may be very long."""
-    return WireError(str(error)[:_MOST_TEXT])
 
 
 MAX_FRAME = 16 << 20

@@ -43,7 +43,7 @@ from paceline.engine.children import guard_process
 from paceline.engine.model.model_file import GgufHeader, check_model_file
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
-from paceline.hosting.wire import Dying, FrameReader, Ready, encode_named, frame
+from paceline.hosting.wire import Dying, FrameReader, Ready, encode_message, frame
 from paceline.sizes import one_line
 
 TOKENS = "tokenizer.ggml.tokens"
@@ -274,7 +274,7 @@ def run_inspector(
 
     def send(answer: Answer | Dying) -> None:
         try:
-            pipe.sendall(frame(encode_named(answer)))
+            pipe.sendall(frame(encode_message(answer)))
         except OSError:
             os._exit(0)
 

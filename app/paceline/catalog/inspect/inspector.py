@@ -47,7 +47,7 @@ from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.child_process import ChildMain, ChildProcess, Language
 from paceline.hosting.exit_reasons import OUT_OF_MEMORY
-from paceline.hosting.wire import FrameError, Ready, WireError, encode_named
+from paceline.hosting.wire import FrameError, Ready, WireError, encode_message
 from paceline.params import ModelParams
 from paceline.sizes import one_line
 
@@ -220,7 +220,7 @@ class InspectorThread:
             self._kill()
         try:
             child = self._child = ChildProcess(
-                self._main, Language("paceline-inspector", encode_named, decode_answer, Leave())
+                self._main, Language("paceline-inspector", encode_message, decode_answer, Leave())
             )
         except OSError as error:
             raise NoAnswerError("not-started", str(error.strerror or error)) from None

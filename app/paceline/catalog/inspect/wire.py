@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import get_args
 
 import numpy as np
 
 from paceline.catalog.card import ModelCard, Nature
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import Dying, Ready, WireError, decode_named
+from paceline.hosting.wire import Dying, Ready, WireError, by_name, decode_message
 from paceline.params import ModelParams
 
 MOST_TEXT = 256 << 20
@@ -116,27 +115,27 @@ class Refused:
 Question = LookAt | TextsOf | Measure | Leave
 Answer = Ready | Seen | Texts | Measured | Refused
 
-_QUESTIONS: dict[str, type] = {cls.__name__: cls for cls in get_args(Question)}
-_ANSWERS: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Answer), Dying)}
+_QUESTIONS = by_name(Question)
+_ANSWERS = by_name(Answer | Dying)
 
 
 def decode_question(payload: bytes) -> Question:
-    """Return the question that `encode_named` gave these bytes for.
+    """Return the question that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else.
     """
-    question: Question = decode_named(payload, _QUESTIONS)
+    question: Question = decode_message(payload, _QUESTIONS)
     return question
 
 
 def decode_answer(payload: bytes) -> Answer | Dying:
-    """Return the answer that `encode_named` gave these bytes for.
+    """Return the answer that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else, or an answer that contradicts itself.
     """
-    answer: Answer | Dying = decode_named(payload, _ANSWERS)
+    answer: Answer | Dying = decode_message(payload, _ANSWERS)
     if isinstance(answer, Seen):
         check_seen(answer)
     return answer
