@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Literal, TypeVar, cast, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part
@@ -147,12 +147,8 @@ class RunRecord:
 
 
 _T = TypeVar("_T", int, str)
-_TIMES = ("draft_us", "verify_us", "sample_us", "total_us")
-_TOKEN_COLUMNS = ("token", "source", "position", "text_end")
-_DECISION_COLUMNS = ("decided_step", "decided_drafter", "decided_n", "decided_reason")
+_TIMES = ("draft", "verify", "sample", "total")
 _OLD_REASONS = {"dear": "expensive"}
-_FIGURE_COLUMNS = ("decided_expected", "decided_gain")
-_COUNT_COLUMNS = ("drafter", "n_drafted", "n_accepted", "n_discarded")
 _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
 
 
@@ -202,10 +198,7 @@ def steps_to_json(steps: Sequence[StepCommitted]) -> dict[str, Any]:
         "step": [step.step for step in steps],
         "text": [step.text for step in steps],
         "plain": [int(step.plain) for step in steps],
-        "draft_us": [_micros(step.draft_s) for step in steps],
-        "verify_us": [_micros(step.verify_s) for step in steps],
-        "sample_us": [_micros(step.sample_s) for step in steps],
-        "total_us": [_micros(step.total_s) for step in steps],
+        **{f"{of}_us": [_micros(getattr(s, f"{of}_s")) for s in steps] for of in _TIMES},
         "n_tokens": [len(step.tokens) for step in steps],
         "n_counts": [len(step.drafted) for step in steps],
         "token": [token.token for token in tokens],
@@ -229,34 +222,38 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
     """
     if not isinstance(data, dict):
         raise CodecError(f"steps are an object, not {type(data).__name__}")
-    names = _column(data, "names", str)
-    texts = _column(data, "text", str)
+    columns = _Columns(data)
+    texts = columns.of(str, "text")
     n = len(texts)
-    turn, number, plain, n_tokens, n_counts, draft, verify, sample, total = (
-        _column(data, key, int, n)
-        for key in ("turn", "step", "plain", "n_tokens", "n_counts", *_TIMES)
-    )
-    tokens = _tokens(data, names, sum(n_tokens))
-    counts = _counts(data, names, sum(n_counts))
-    if min(n_tokens, default=0) < 0 or min(n_counts, default=0) < 0:
+    number, plain, n_tokens, n_counts = columns.ints("step plain n_tokens n_counts", n)
+    if min((*n_tokens, *n_counts), default=0) < 0:
         raise CodecError("a step has fewer than no tokens")
-    decisions = _decisions(data, names, n)
-    token_ends, count_ends = list(accumulate(n_tokens)), list(accumulate(n_counts))
+    times = zip(*columns.ints(" ".join(f"{of}_us" for of in _TIMES), n), strict=True)
+    n_all = sum(n_tokens)
+    token, position, distance = columns.ints("token position text_end", n_all)
+    source, confidence = columns.named("source", n_all), columns.shares("confidence", n_all)
+    traces = map(TokenTrace, token, source, position, confidence, accumulate(distance))
+    n_all = sum(n_counts)
+    drafted = columns.ints("n_drafted n_accepted n_discarded", n_all)
+    counts = map(DraftCount, columns.named("drafter", n_all), *drafted)
+    decisions = _decisions(columns, n) if "decided_step" in data else {}
     return tuple(
         StepCommitted(
-            _name(names, turn[i]),
+            turn,
             number[i],
-            tuple(tokens[token_ends[i] - n_tokens[i] : token_ends[i]]),
+            tuple(islice(traces, n_tokens[i])),
             texts[i],
-            tuple(counts[count_ends[i] - n_counts[i] : count_ends[i]]),
-            draft[i] / 1e6,
-            verify[i] / 1e6,
-            sample[i] / 1e6,
-            total[i] / 1e6,
+            tuple(islice(counts, n_counts[i])),
+            draft / 1e6,
+            verify / 1e6,
+            sample / 1e6,
+            total / 1e6,
             bool(plain[i]),
             decisions.get(i),
         )
-        for i in range(n)
+        for i, (turn, (draft, verify, sample, total)) in enumerate(
+            zip(columns.named("turn", n), times, strict=True)
+        )
     )
 
 
@@ -274,27 +271,21 @@ def _decisions_to_json(
     }
 
 
-def _decisions(data: dict[str, Any], names: list[str], n_steps: int) -> dict[int, Decision]:
+def _decisions(columns: _Columns, n_steps: int) -> dict[int, Decision]:
     """Return the decisions by their steps' places."""
-    if _DECISION_COLUMNS[0] not in data:
-        return {}
-    places = _column(data, _DECISION_COLUMNS[0], int)
-    columns = [_column(data, key, int, len(places)) for key in _DECISION_COLUMNS[1:]]
-    expected, gain = (_shares(data, key, len(places)) for key in _FIGURE_COLUMNS)
+    places = columns.of(int, "decided_step")
+    n = len(places)
     if any(not 0 <= place < n_steps for place in places):
         raise CodecError("a decision belongs to no step")
-    return {
-        place: Decision(
-            _name(names, drafter),
-            n_drafted,
-            _reason(_name(names, reason)),
-            1.0 if wanted is None else wanted,
-            1.0 if better is None else better,
-        )
-        for place, drafter, n_drafted, reason, wanted, better in zip(
-            places, *columns, expected, gain, strict=True
-        )
-    }
+    (drafted,) = columns.ints("decided_n", n)
+    reasons = map(_reason, columns.named("decided_reason", n))
+    expected, gain = (
+        [1.0 if share is None else share for share in columns.shares(key, n)]
+        for key in ("decided_expected", "decided_gain")
+    )
+    drafters = columns.named("decided_drafter", n)
+    made = map(Decision, drafters, drafted, reasons, expected, gain)
+    return dict(zip(places, made, strict=True))
 
 
 def _reason(name: str) -> Reason:
@@ -305,40 +296,37 @@ def _reason(name: str) -> Reason:
     raise CodecError(f"{name!r:.60} is no reason of Auto's")
 
 
-def _tokens(data: dict[str, Any], names: list[str], n: int) -> list[TokenTrace]:
-    token, source, position, distance = (_column(data, key, int, n) for key in _TOKEN_COLUMNS)
-    confidence = _shares(data, "confidence", n)
-    return [
-        TokenTrace(token[i], _name(names, source[i]), position[i], confidence[i], end)
-        for i, end in enumerate(accumulate(distance))
-    ]
+class _Columns:
+    """Columns from somewhere; each method raises a `CodecError` where one does not fit."""
 
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+        self._names = self.of(str, "names")
 
-def _counts(data: dict[str, Any], names: list[str], n: int) -> list[DraftCount]:
-    columns = [_column(data, key, int, n) for key in _COUNT_COLUMNS]
-    return [DraftCount(_name(names, name), *rest) for name, *rest in zip(*columns, strict=True)]
+    def of(self, kind: type[_T], key: str, n: int | None = None) -> list[_T]:
+        column = self._data.get(key)
+        if not isinstance(column, list) or not all(type(value) is kind for value in column):
+            raise CodecError(f"steps.{key} is not a list of {kind.__name__}")
+        if n is not None and len(column) != n:
+            raise CodecError(f"steps.{key} has {len(column)} values instead of {n}")
+        return column
 
+    def ints(self, keys: str, n: int) -> list[list[int]]:
+        """Return several columns, whose keys have blanks between them."""
+        return [self.of(int, key, n) for key in keys.split()]
 
-def _column(data: dict[str, Any], key: str, kind: type[_T], n: int | None = None) -> list[_T]:
-    column = data.get(key)
-    if not isinstance(column, list) or not all(type(value) is kind for value in column):
-        raise CodecError(f"steps.{key} is not a list of {kind.__name__}")
-    if n is not None and len(column) != n:
-        raise CodecError(f"steps.{key} has {len(column)} values instead of {n}")
-    return column
+    def named(self, key: str, n: int) -> list[str]:
+        """Return a column of numbers as the names that they stand for."""
+        numbers, names = self.of(int, key, n), self._names
+        if not all(0 <= number < len(names) for number in numbers):
+            raise CodecError(f"steps.{key} has a number that is none of a name")
+        return [names[number] for number in numbers]
 
-
-def _name(names: list[str], number: int) -> str:
-    if not 0 <= number < len(names):
-        raise CodecError(f"steps.names has no number {number}")
-    return names[number]
-
-
-def _shares(data: dict[str, Any], key: str, n: int) -> list[float | None]:
-    column = data.get(key)
-    if not isinstance(column, list) or len(column) != n:
-        raise CodecError(f"steps.{key} is not a list as long as the others")
-    return [_share(value, key) for value in column]
+    def shares(self, key: str, n: int) -> list[float | None]:
+        column = self._data.get(key)
+        if not isinstance(column, list) or len(column) != n:
+            raise CodecError(f"steps.{key} is not a list as long as the others")
+        return [_share(value, key) for value in column]
 
 
 def _share(value: object, key: str) -> float | None:
