@@ -220,9 +220,8 @@ class Sampler:
         self.seed = seed
         self.grammar = grammar
         self._suppress = sorted(suppress)
-        few = not params.logit_bias and len(self._suppress) <= _FEW
-        self._few_suppressed = self._suppress if few else []
-        self._biases = None if few else Biases(params, self._suppress)
+        is_biased = params.logit_bias or self._suppress
+        self._biases = Biases(params, self._suppress) if is_biased else None
         penalties = Penalties(params)
         self._penalties = penalties if penalties.is_active else None
         self.has_memory = self._penalties is not None or grammar is not None
@@ -327,9 +326,6 @@ class Sampler:
         """Bias and penalise the row, and return its largest logit and whose it is."""
         if self._biases:
             self._biases.apply(row)
-        else:
-            for token in self._few_suppressed:  # without a call: it is made for every row
-                row[token] = -math.inf
         if self._penalties:
             self._penalties.apply(row)
         best = int(row.argmax())  # the lowest id among equals; the first NaN if there is one
