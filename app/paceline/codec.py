@@ -32,6 +32,10 @@ class CodecError(ValueError):
     """The data is not a message; the text says which field is wrong."""
 
 
+class UnknownFieldError(CodecError):
+    """The data has a field that this version of the program does not know."""
+
+
 def encode(message: Message) -> dict[str, Any]:
     """Return JSON data (dict, list, str, int, float, bool, None) for a message."""
     return {"type": type(message).__name__, **_encode_fields(message)}
@@ -126,6 +130,10 @@ class _MisfitError(Exception):
         self.place: list[str] = []
 
 
+class _UnknownFieldMisfitError(_MisfitError):
+    """A field is not known."""
+
+
 _Reader = Callable[[Any], Any]
 
 
@@ -134,7 +142,8 @@ def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
         return _dataclass_reader(cls)(data)
     except _MisfitError as error:
         where = "".join((cls.__name__, *reversed(error.place)))
-        raise CodecError(f"{where}{error}") from None
+        is_unknown = isinstance(error, _UnknownFieldMisfitError)
+        raise (UnknownFieldError if is_unknown else CodecError)(f"{where}{error}") from None
 
 
 @functools.cache
@@ -146,7 +155,8 @@ def _dataclass_reader(cls: type) -> _Reader:
         if not isinstance(data, dict):
             raise _misfit(data)
         if not data.keys() <= known:
-            raise _MisfitError(f" has no field {min(map(repr, data.keys() - known))}")
+            unknown = min(map(repr, data.keys() - known))
+            raise _UnknownFieldMisfitError(f" has no field {unknown}")
         values = {}
         key = ""
         try:

@@ -60,7 +60,7 @@ def put(data: Any, path: str, value: object) -> None:
     ("path", "value", "words"),
     [
         ("version", "1", "version is not a number from 1 on"),
-        ("version", VERSION + 1, "by a newer Paceline (format 2, known: 1)"),
+        ("version", VERSION + 1, "by a newer Paceline (format 3, known: 2)"),
         ("messages", {}, "messages is not a list"),
         ("messages.1", "hello", "messages[1] is not an object"),
         ("messages.1.id", "c-0", "messages[1].id stands for another message already"),
@@ -134,6 +134,19 @@ def test_a_chat_that_was_exported_before_there_was_an_interval(data: dict[str, A
     assert old.stats is not None
     assert (old.stats.tokens_per_s, old.stats.speedup) == (30.0, None)
     assert replace(old, stats=now.stats) == now
+
+
+def test_a_field_that_only_a_later_version_knows_is_no_damage(data: dict[str, Any]) -> None:
+    data["runs"][0]["stats"]["n_dreamed"] = 3
+    with pytest.raises(UserError, match=r"by a newer Paceline .*has no field 'n_dreamed'") as caught:
+        from_json(data)
+    assert caught.value.code == "newer-chat"
+
+
+def test_a_chat_of_the_first_version_is_read(data: dict[str, Any]) -> None:
+    data["version"] = 1
+    del data["runs"][0]["stats"]["kept"]
+    assert from_json(data)[1]["c-1"].stats is not None
 
 
 def test_a_second_run_of_a_reply_is_refused(data: dict[str, Any]) -> None:

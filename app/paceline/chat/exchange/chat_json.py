@@ -1,9 +1,10 @@
 """A conversation as JSON, complete: the whole tree, its files, and how every reply was made.
 
-Version 1 is an object with five fields: `format`, `version`, `conversation` (title, flags and
+It is an object with five fields: `format`, `version`, `conversation` (title, flags and
 settings), `messages` (in the order in which they were added, so each after its parent) and `runs`
 (`run_record`). One difference to that: JSON has no infinity, so a bias that forbids a token is
-the text "-Infinity". Settings may be missing, and may have fields that a later version added.
+the text "-Infinity". Settings may be missing, and may have fields that a later version added. Since
+version 2 a record tells what a reply kept of an earlier one.
 
 A file from elsewhere is read field by field, and an error says which field is wrong: it may be
 damaged or malicious, with numbers out of any range, megabytes of text where a name belongs, half
@@ -19,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
-from paceline.codec import CodecError, decode_known, encode_part
+from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part
 from paceline.conversation import Attachment, Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
@@ -44,6 +45,14 @@ _T = TypeVar("_T")
 def broken(place: str, why: str) -> UserError:
     """Return the error about one place of the file."""
     return UserError("broken-chat", f"The chat is damaged: {place} {why}.", HINT)
+
+
+def _newer(why: str) -> UserError:
+    return UserError(
+        "newer-chat",
+        f"The chat was exported by a newer Paceline ({why}).",
+        "Install the newest version and import it there.",
+    )
 
 
 class Fields:
@@ -121,7 +130,7 @@ def scrubbed(value: Any) -> Any:
 
 
 FORMAT = "paceline-chat"
-VERSION = 1
+VERSION = 2
 
 MAX_MESSAGES = 200_000
 MAX_TAGS = 100
@@ -189,11 +198,7 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
     if type(version) is not int or version < 1:
         raise broken("version", "is not a number from 1 on")
     if version > VERSION:
-        raise UserError(
-            "newer-chat",
-            f"The chat was exported by a newer Paceline (format {version}, known: {VERSION}).",
-            "Install the newest version and import it there.",
-        )
+        raise _newer(f"format {version}, known: {VERSION}")
     messages: dict[str, Message] = {}
     for number, item in enumerate(whole.items("messages", MAX_MESSAGES)):
         message = _message(Fields(item, f"messages[{number}]"), messages)
@@ -332,6 +337,8 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     data = scrubbed(data)
     try:
         record = record_from_json(read_forbidden(data))
+    except UnknownFieldError as error:
+        raise _newer(f"{place} {error!s:.200}") from None
     except CodecError as error:
         raise broken(place, f"has something that does not fit ({error!s:.200})") from None
     except (KeyError, OverflowError) as error:
