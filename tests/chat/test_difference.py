@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from difflib import SequenceMatcher
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paceline.chat import difference
 from paceline.chat.difference import Row, as_table, compare
 
 WORDS = st.lists(st.sampled_from(["a", "bee", "sea", "\n", "\n\n", "```", "it.", "  ", "<b>"]))
@@ -86,3 +90,19 @@ def test_a_table_escapes_texts_and_numbers_the_changes() -> None:
     assert '&lt;a&gt; <span class="gone">one</span>' in html
     assert '  <span class="new">new</span>' in html
     assert "<a name=" not in as_table(compare("a", "b"))
+
+
+def test_equal_ends_take_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+
+    def search(junk: None, left: list[object], right: list[object], *, autojunk: bool) -> Any:
+        searched.append(len(left) * len(right))
+        return SequenceMatcher(junk, left, right, autojunk=autojunk)  # type: ignore[type-var]
+
+    monkeypatch.setattr(difference, "SequenceMatcher", search)
+    same = "The same line.\n" * 4_000
+    assert compare(same, same).n_changes == 0
+    assert compare(f"{same}One.\n{same}", f"{same}Two.\n{same}").n_changes == 1
+    assert max(searched) <= 4
+    assert compare(f"One.\n{same}One.", f"Two.\n{same}Two.").n_changes == 1, "too many pairs"
+    assert max(searched) <= 4

@@ -8,9 +8,10 @@ that mean nothing; as islands between longer changes they count as changed. Any 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,9 @@ _ISLAND = 2
 _MOST_PAIRS = 4_000_000
 """Units of one side times those of the other that are compared by words, some 1,500 words each;
 beyond, which may take seconds, the whole passage counts as changed."""
+_MOST_EQUAL = 2_000_000
+"""The same where lines repeat: pairs of equal ones, of which each is looked at."""
+T = TypeVar("T")
 
 
 class Part(NamedTuple):
@@ -72,14 +76,13 @@ def compare(left: str, right: str) -> Difference:
     """Compare two texts in Markdown."""
     one, other = _lines(left), _lines(right)
     rows: list[Row] = []
-    lines = SequenceMatcher(None, one, other, autojunk=False)
-    for tag, a, b, c, d in lines.get_opcodes():
-        if tag == "equal":
-            for line in one[a:b]:
-                side = (Part(line.text, is_same=True),)
-                rows.append(Row(side, side, line.is_code))
-        else:
-            rows += _changed(one[a:b], other[c:d])
+    for run in _matched(one, other):
+        if not run.is_same:
+            rows += _changed(run.left, run.right)
+            continue
+        for line in run.left:
+            side = (Part(line.text, is_same=True),)
+            rows.append(Row(side, side, line.is_code))
     shown = tuple(row for row in rows if _is_shown(row))
     n_changes = sum(
         not row.is_same and (before is None or before.is_same)
@@ -142,21 +145,38 @@ def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(part for part in joined if part.text)
 
 
-class _Run(NamedTuple):
+class _Run(NamedTuple, Generic[T]):
     is_same: bool
-    left: Sequence[str]
-    right: Sequence[str]
+    left: Sequence[T]
+    right: Sequence[T]
 
 
-def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run]:
+def _matched(left: Sequence[T], right: Sequence[T]) -> Iterator[_Run[T]]:
+    """Both sides in runs of what is equal and what is not; the equal ends take no search."""
+    n_most = min(len(left), len(right))
+    head = next((i for i in range(n_most) if left[i] != right[i]), n_most)
+    rest = range(1, n_most - head + 1)
+    tail = next((i for i in rest if left[-i] != right[-i]), len(rest) + 1) - 1
+    if head:
+        yield _Run(is_same=True, left=left[:head], right=right[:head])
+    mine, yours = left[head : len(left) - tail], right[head : len(right) - tail]
+    counts = Counter(mine)
+    if sum(counts[item] for item in yours) > _MOST_EQUAL:
+        yield _Run(is_same=False, left=mine, right=yours)
+    else:
+        matcher = SequenceMatcher(None, mine, yours, autojunk=False)
+        for tag, a, b, c, d in matcher.get_opcodes():
+            yield _Run(tag == "equal", mine[a:b], yours[c:d])
+    if tail:
+        yield _Run(is_same=True, left=left[-tail:], right=right[-tail:])
+
+
+def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run[str]]:
     """Both sides in runs of equal and of changed units, without islands."""
     if len(left) * len(right) > _MOST_PAIRS:
         return [_Run(is_same=False, left=left, right=right)]
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    runs = [
-        _Run(tag == "equal", left[a:b], right[c:d]) for tag, a, b, c, d in matcher.get_opcodes()
-    ]
-    kept: list[_Run] = []
+    runs = [*_matched(left, right)]
+    kept: list[_Run[str]] = []
     for run, after in zip(runs, (*runs[1:], None), strict=True):
         before = kept[-1] if kept else None
         is_island = (
@@ -175,7 +195,7 @@ def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run]:
     return kept
 
 
-def _length(run: _Run) -> int:
+def _length(run: _Run[str]) -> int:
     return max(len(run.left), len(run.right))
 
 

@@ -138,8 +138,9 @@ def test_a_chat_that_was_exported_before_there_was_an_interval(data: dict[str, A
 
 def test_a_field_that_only_a_later_version_knows_is_no_damage(data: dict[str, Any]) -> None:
     data["runs"][0]["stats"]["n_dreamed"] = 3
-    with pytest.raises(UserError, match=r"by a newer Paceline .*has no field 'n_dreamed'") as caught:
+    with pytest.raises(UserError, match="by a newer Paceline") as caught:
         from_json(data)
+    assert "has no field 'n_dreamed'" in caught.value.message
     assert caught.value.code == "newer-chat"
 
 
