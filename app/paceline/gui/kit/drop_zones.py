@@ -95,7 +95,10 @@ class DropZones(QWidget):
 
     def _tell(self, paths: list[str], zone: QFrame) -> None:
         if zone in (self._target, self._draft):
-            self.dropped.emit(_models(paths), zone is self._draft)
+            models = _models(paths)
+            self.dropped.emit(models, zone is self._draft)
+            if rest := [path for path in paths if path not in models]:
+                self.take(rest)
         elif zone is self._import:
             self.chats_dropped.emit(paths)
         else:

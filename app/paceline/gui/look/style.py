@@ -271,7 +271,7 @@ QLabel[role="big"] { font-size: $figure; font-weight: 700; }
 QLabel[role="ratio"] { color: $accent; font-size: $heading; font-weight: 700; }
 QLabel[role="ratio"][tone="even"] { color: $muted; }
 QLabel[role="ratio"][tone="loss"] { color: $danger; }
-QLabel[role="scale"] { color: $muted; font-size: $tiny; background: transparent; }
+QLabel[role="scale"] { color: $muted; font-size: $tiny; background: $surface; padding: 0 4px; }
 QLabel[role="accent"] { color: $accent; font-weight: 600; }
 QLabel[role="danger"] { color: $danger; }
 QLabel[role="value"] { color: $text; }
@@ -465,7 +465,10 @@ _MENUS = """
 QMenuBar { background: transparent; color: $muted; border: 0; padding: 0; }
 QMenuBar::item { background: transparent; padding: 6px 8px; border-radius: 6px; }
 QMenuBar::item:selected { background: $hover; color: $text; }
-QMenu { background: $surface; color: $text; border: 1px solid $line_strong; padding: 4px; }
+QMenu {
+    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
+    padding: 4px;
+}
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 6px; }
 QMenu::item:selected { background: $accent_soft; color: $text; }
 QMenu::item:disabled { color: $faint; }
