@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtTest import QTest
 
 from paceline import paths
@@ -15,6 +15,8 @@ from paceline.gui.help.guide import GuideDialog, anchor_of
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 FOLDER = paths.resources() / "guide"
 TEXT = (FOLDER / guide.FILE).read_text(encoding="utf-8")
+GERMAN = (FOLDER / "guide.de.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -42,12 +45,46 @@ def test_f1_opens_it_once_and_closing_forgets_it(program: Program, dialog: Guide
     assert program.help.guide is None
 
 
-def test_every_link_leads_to_a_heading_or_to_the_web(dialog: GuideDialog, qtbot: QtBot) -> None:
-    names = {anchor_of(title) for title in re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)}
-    links = re.findall(r"\[[^\]]+\]\(([^)]+)\)", TEXT)
+@pytest.mark.parametrize("text", [TEXT, GERMAN], ids=["en", "de"])
+def test_every_link_leads_to_a_heading_or_to_the_web(text: str) -> None:
+    names = {anchor_of(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    links = re.findall(r"\[[^\]]+\]\(([^)]+)\)", text)
     assert len(links) > 7
     for link in links:
         assert link.startswith("https://") or link.removeprefix("#") in names, link
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        r"^#+ ",
+        r"^\d\. ",
+        r"^- ",
+        r"^\|",
+        "^paceline .*$",
+        r'(?:src|srcset)="([^"]+)"',
+        r"`[^`\n]+`",
+        r"Q\d_\w+",
+    ],
+)
+def test_the_translation_has_the_same_parts(what: str) -> None:
+    # `Gemma 4` and the like stand in both; words of commands and settings are not translated.
+    found = [sorted(re.findall(what, text, re.MULTILINE)) for text in (TEXT, GERMAN)]
+    assert found[0]
+    assert found[0] == found[1]
+
+
+def test_it_has_the_language_of_the_window(tmp_path: Path) -> None:
+    assert guide.file_in(FOLDER).name == "guide.md"
+    QLocale.setDefault(QLocale("de"))
+    try:
+        assert guide.file_in(FOLDER).name == "guide.de.md"
+        assert guide.file_in(tmp_path).name == "guide.md"
+    finally:
+        QLocale.setDefault(QLocale.c())
+
+
+def test_a_link_scrolls_to_its_heading(dialog: GuideDialog, qtbot: QtBot) -> None:
     bar = dialog.page.verticalScrollBar()
     dialog.page.anchorClicked.emit(QUrl("#privacy"))
     qtbot.waitUntil(lambda: bar.value() > bar.maximum() // 2)

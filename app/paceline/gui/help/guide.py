@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QRectF, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QLocale, QRectF, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
     QDesktopServices,
     QImage,
@@ -45,6 +45,12 @@ def anchor_of(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
 
 
+def file_in(folder: Path) -> Path:
+    """Return the guide in the language of the interface; in English where there is none."""
+    translated = (folder / FILE).with_suffix(f".{QLocale().name().split('_')[0]}.md")
+    return translated if translated.is_file() else folder / FILE
+
+
 def page_of(markdown: str) -> str:
     """Return the guide as HTML: headings have names, and pictures one file for both themes."""
     text = _PICTURE.sub(r"![\1](\2)", markdown)
@@ -71,7 +77,7 @@ class GuidePage(QTextBrowser):
         """
         super().__init__()
         self._folder = folder
-        self._html = page_of((folder / FILE).read_text(encoding="utf-8"))
+        self._html = page_of(file_in(folder).read_text(encoding="utf-8"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(self.tr("User guide"))
         self.setOpenLinks(False)

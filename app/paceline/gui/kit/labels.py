@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QLabel,
     QMenu,
+    QPushButton,
     QSizePolicy,
     QStyle,
     QStyleOptionButton,
@@ -192,6 +193,28 @@ class YieldingCheckBox(QCheckBox):
         self.initStyleOption(option)
         option.text = self.shown_text
         QStylePainter(self).drawControl(QStyle.ControlElement.CE_CheckBox, option)
+
+
+class YieldingButton(QPushButton):
+    """Cuts its words off at their end where there is no room; a button does so on both sides."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters."""
+        hint = self.sizeHint()
+        return QSize(min(hint.width(), _MIN_PX + _KEPT * _FEW), hint.height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint what there is room for."""
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        part = QStyle.SubElement.SE_PushButtonContents
+        room = self.style().subElementRect(part, option, self).width()
+        option.text = _fitting(self, option.text, room, Qt.TextElideMode.ElideRight)
+        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
 
 class BreakingLabel(QLabel):
