@@ -18,10 +18,13 @@ import ast
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from paceline.chat.advice import CLAUSES
 from paceline.engine.draft import grammar_drafter, registry
 
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
+ADVICE = "Advice"
+"""Context of the reasons of advice; `paceline.gui.state.auto_words` looks there."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,12 +48,14 @@ class Found:
 
 
 def find_all(package: Path) -> Found:
-    """Return the strings of all modules below a folder, and those of the built-in drafters."""
+    """Return the strings of all modules below a folder, of built-in drafters and of advice."""
     found = Found()
     for file in sorted(package.rglob("*.py")):
         name = file.relative_to(package.parent).as_posix()
         find_in(file.read_text(encoding="utf-8"), name, found)
     _find_drafters(found)
+    for clause in CLAUSES:
+        found.add(ADVICE, clause, "chat/advice")
     return found
 
 
@@ -142,8 +147,8 @@ class _Finder(ast.NodeVisitor):
             self._refuse(node, "the context is not known")
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
-        if context == DRAFTERS:
-            return  # also where the registry has an entry
+        if context in (DRAFTERS, ADVICE):
+            return  # also where the registry has an entry, or the advice a clause
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:
             self._refuse(call, "the argument is no literal")

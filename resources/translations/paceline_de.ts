@@ -486,6 +486,54 @@
     </message>
 </context>
 <context>
+    <name>Advice</name>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>, {:.1f} of at most {} per draft</source>
+        <translation>, {:.1f} von höchstens {} je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>, {:.1f} of {:.1f} per draft</source>
+        <translation>, {:.1f} von {:.1f} je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>; the MTP head took {:.0f} % of the time</source>
+        <translation>; der MTP-Kopf brauchte {:.0f} % der Zeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>; the draft model took {:.0f} % of the time</source>
+        <translation>; das Entwurfsmodell brauchte {:.0f} % der Zeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>{:.0f} % of {} drafted tokens of {} were accepted</source>
+        <translation>{:.0f} % der {} Token, die „{}“ entwarf, wurden angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>{:.0f} % of {} drafted tokens were accepted</source>
+        <translation>{:.0f} % der {} entworfenen Token wurden angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>{:.1f} tokens/s against {:.1f} to {:.1f} plain, although {:.0f} % of {} drafted tokens were accepted</source>
+        <translation>{:.1f} Token/s gegen {:.1f} bis {:.1f} ohne Entwürfe, obwohl {:.0f} % der {} entworfenen Token angenommen wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>{} found nothing in {} steps</source>
+        <translation>„{}“ fand in {} Schritten nichts</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice"/>
+        <source>{} found something in {} of {} steps</source>
+        <translation>„{}“ fand in {} von {} Schritten etwas</translation>
+    </message>
+</context>
+<context>
     <name>AdviceLine</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>

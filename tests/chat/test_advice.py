@@ -203,7 +203,7 @@ def test_a_lookup_that_finds_nothing_looks_for_too_much(strategy: str, next_one:
     stats = figures(did(lookup, 0, 0, drafts=0, calls=80))
     assert told(stats, strategy) == [("shorter-match", next_one)]
     (advice,) = advise(stats, strategy)
-    assert advice.reason == f"{lookup} found something in none of 80 steps."
+    assert advice.reason == f"{lookup} found nothing in 80 steps."
 
 
 def test_a_lookup_that_cannot_look_for_less_makes_room_for_another() -> None:

@@ -8,17 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QLocale, QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
-from paceline.chat.advice import advise, reply_advice
+from paceline import paths
+from paceline.chat import advice as reply_advice
+from paceline.chat.advice import advise
 from paceline.engine.draft.strategy import strategy_text
+from paceline.gui.kit.translation import install_language
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.state.auto_words import advice_to_try
+from paceline.gui.state.sources import Sources
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -29,7 +33,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QLabel
+    from PySide6.QtWidgets import QApplication, QLabel
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -251,5 +255,20 @@ def test_every_advice_that_names_a_strategy_has_words_of_the_window(qtbot: QtBot
     codes = set(re.findall(r'(?:change|_advice)\(\s*"([a-z-]+)"', source))
     assert len(codes) == 9
     for code in sorted(codes):
-        told = advice_to_try(reply_advice.Advice(code, "", "Because.", "off"), "“Off”")
+        advice = reply_advice.Advice(code, "", "Because.", "off")
+        told = advice_to_try(advice, "“Off”", Sources())
         assert told.text.startswith("Try “Off”: ")
+
+
+def test_reasons_are_told_in_the_language_of_the_window(qapp: QApplication) -> None:
+    advice = next(one for one in advise(BAD, "draft:p_min=0") if one.code == "shorter-drafts")
+    assert advice.reason == "25 % of 120 drafted tokens were accepted, 0.8 of 3.0 per draft."
+    translators = install_language("de", paths.resources())
+    try:
+        told = advice_to_try(advice, "„Entwurfsmodell“", Sources())
+    finally:
+        for translator in translators:
+            qapp.removeTranslator(translator)
+        QLocale.setDefault(QLocale.c())
+    german = "25 % der 120 entworfenen Token wurden angenommen, 0,8 von 3,0 je Entwurf."
+    assert told.reason == german

@@ -48,7 +48,7 @@ def test_point_and_comma_mean_the_same_everywhere(qtbot: QtBot, typed: str) -> N
     qtbot.keyClicks(field, typed)
     field.interpretText()
     assert field.value() == 0.5
-    assert field.text() == "0.50"
+    assert field.text() == "0,50"
 
 
 def silent_turn(program: Program, client: FakeClient, strategy: str, speed: float) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtCore import QLocale, Qt, QTranslator
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QScrollArea
 
@@ -128,6 +128,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     yield name
     for translator in translators:
         qapp.removeTranslator(translator)
+    QLocale.setDefault(QLocale.c())
 
 
 @pytest.mark.parametrize("size", [11, 14, 20])

@@ -12,7 +12,15 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QObject
 
 from paceline.engine.draft import registry
-from paceline.gui.kit.translation import DRAFTERS, in_words, install_language, language_of
+from paceline.gui.kit.translation import (
+    DRAFTERS,
+    in_words,
+    install_language,
+    language_of,
+    local,
+    local_size,
+    local_sizes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +63,7 @@ def german(qapp: QCoreApplication, resources: Path) -> Iterator[tuple[QTranslato
     for translator in translators:
         QCoreApplication.removeTranslator(translator)
         translator.deleteLater()
+    QLocale.setDefault(QLocale.c())
 
 
 def test_widgets_and_qt_itself_speak_it(german: tuple[QTranslator, ...]) -> None:
@@ -72,8 +81,16 @@ def test_drafters_speak_it_and_plug_ins_keep_their_words(
     assert in_words(suffix) == suffix  # nobody has translated it here
 
 
-def test_numbers_keep_their_style(german: tuple[QTranslator, ...]) -> None:
-    assert QLocale().decimalPoint() == "."
+def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:
+    assert f"{local(1234.5):,.2f} {local(7):g}" == "1.234,50 7"
+    assert local_size(4.7e9) == "4,7 GB"
+    assert QLocale().standaloneMonthName(5) == "Mai"
+
+
+def test_english_numbers_are_pythons(qapp: QCoreApplication) -> None:
+    assert f"{local(1234.5):,.2f}" == "1,234.50"
+    assert local_sizes(3.1e9, 4.9e9) == ("3.1", "4.9 GB")
+    assert not local_size(0)
 
 
 def test_english_needs_nothing(qapp: QCoreApplication, resources: Path) -> None:

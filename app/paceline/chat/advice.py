@@ -103,6 +103,32 @@ _BOLDER = (0.75, 0.5, 0.25)
 _SHORTEST_MATCH = {"n": 2, "n_match": 16}  # shorter hashes hit by chance
 
 
+_ACCEPTED = "{:.0f} % of {} drafted tokens were accepted"
+_ACCEPTED_OF = "{:.0f} % of {} drafted tokens of {} were accepted"
+_PER_DRAFT = ", {:.1f} of {:.1f} per draft"
+_AT_MOST = ", {:.1f} of at most {} per draft"
+_NO_GAIN = (
+    "{:.1f} tokens/s against {:.1f} to {:.1f} plain, although {:.0f} % of {} drafted tokens were "
+    "accepted"
+)
+_DRAFT_TOOK = "; the draft model took {:.0f} % of the time"
+_HEAD_TOOK = "; the MTP head took {:.0f} % of the time"
+_FOUND = "{} found something in {} of {} steps"
+_FOUND_NOTHING = "{} found nothing in {} steps"
+CLAUSES = (
+    _ACCEPTED, _ACCEPTED_OF, _PER_DRAFT, _AT_MOST, _NO_GAIN, _DRAFT_TOOK, _HEAD_TOOK, _FOUND,
+    _FOUND_NOTHING,
+)  # fmt: skip
+"""What reasons are made of; the window translates them."""
+
+
+class Clause(NamedTuple):
+    """A part of a reason: one of `CLAUSES`, and its figures; a text is a drafter's id."""
+
+    words: str
+    figures: tuple[float | str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """One thing to try.
@@ -112,12 +138,14 @@ class Advice:
         text: What to try, in a sentence that names the setting.
         reason: The figures that it rests on, in a sentence.
         strategy: The strategy that the text names, ready to be used; empty when it names none.
+        clauses: What the reason is made of.
     """
 
     code: str
     text: str
     reason: str
     strategy: str = ""
+    clauses: tuple[Clause, ...] = ()
 
 
 class _Case(NamedTuple):
@@ -152,13 +180,16 @@ class _Case(NamedTuple):
         """The longest draft in tokens; 0 when no setting says."""
         return min(int(self.settings.get(self.length_name, 0)), MAX_WIDTH - 1)
 
-    def figures(self) -> str:
-        whose = f" of {self.info.id}" if self.others else ""
-        return f"{_percent(self.rate)} of {self.stats.tokens} drafted tokens{whose} were accepted"
+    def figures(self) -> Clause:
+        """How much was accepted."""
+        figures = 100 * self.rate, self.stats.tokens
+        if self.others:
+            return Clause(_ACCEPTED_OF, (*figures, self.info.id))
+        return Clause(_ACCEPTED, figures)
 
-    def change(self, code: str, what: str, reason: str, **settings: float) -> Advice:
+    def change(self, code: str, what: str, *reason: Clause, **settings: float) -> Advice:
         """Advise other settings of this drafter."""
-        return _advice(code, with_settings(self.strategy, self.info, settings), what, reason)
+        return _advice(code, with_settings(self.strategy, self.info, settings), what, *reason)
 
 
 def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
@@ -200,25 +231,23 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
         return
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
-    reason = (
-        f"{stats.tokens_per_s:.1f} tokens/s against {stats.plain_low:.1f} to "
-        f"{stats.plain_high:.1f} plain, although {_percent(rate)} of {stats.n_drafted} drafted "
-        "tokens were accepted"
-    )
+    low, high = stats.plain_low or 0.0, stats.plain_high or 0.0
+    reason = Clause(_NO_GAIN, (stats.tokens_per_s, low, high, 100 * rate, stats.n_drafted))
     if model and share >= _EXPENSIVE:
         lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
         yield _advice(
             "expensive-draft",
             lookup,
             "it needs no second model; or take a smaller draft model",
-            f"{reason}; {_who(model.info)} took {_percent(share)} of the time.",
+            reason,
+            Clause(_HEAD_TOOK if needs_of([model.info]) == "mtp" else _DRAFT_TOOK, (100 * share,)),
         )
     else:
         yield _advice(
             "expensive-verify",
             "off",
             "verifying several tokens takes about as long here as decoding them one by one",
-            f"{reason}.",
+            reason,
         )
 
 
@@ -228,7 +257,7 @@ def _who(info: DrafterInfo) -> str:
 
 
 def _mostly_rejected(case: _Case) -> Iterator[Advice]:
-    reason = f"{case.figures()}."
+    reason = case.figures()
     settings = case.settings
     surer = next((p for p in _SURER if p > settings.get("p_min", 1.0) + 0.04), None)
     shorter = max(math.ceil(1.5 * case.accepted), 1)
@@ -237,8 +266,10 @@ def _mostly_rejected(case: _Case) -> Iterator[Advice]:
         what = f"drafts end where {_who(case.info)} is unsure"
         yield case.change("higher-p-min", what, reason, p_min=surer)
     if shorter <= 0.75 * min(case.drafted, case.longest) and case.accepted >= 0.5:
-        length = f"{case.figures()}, {case.accepted:.1f} of {case.drafted:.1f} per draft."
-        yield case.change("shorter-drafts", "shorter drafts", length, **{case.length_name: shorter})
+        length = Clause(_PER_DRAFT, (case.accepted, case.drafted))
+        yield case.change(
+            "shorter-drafts", "shorter drafts", reason, length, **{case.length_name: shorter}
+        )
     elif match:
         longer = math.ceil(1.5 * settings[match])
         if longer <= _parameter_high(case, match):
@@ -251,22 +282,23 @@ def _mostly_rejected(case: _Case) -> Iterator[Advice]:
 def _mostly_accepted(case: _Case) -> Iterator[Advice]:
     longest = case.longest
     longer = min(math.ceil(1.5 * longest), MAX_WIDTH - 1)
-    figures = f"{case.figures()}, {case.accepted:.1f} of at most {longest} per draft."
+    figures = case.figures(), Clause(_AT_MOST, (case.accepted, longest))
     may_be_longer = 0 < longest < longer <= _parameter_high(case, case.length_name)
     if may_be_longer and case.accepted >= HIGH * longest:
-        yield case.change("longer-drafts", "longer drafts", figures, **{case.length_name: longer})
+        yield case.change("longer-drafts", "longer drafts", *figures, **{case.length_name: longer})
         return
     bolder = next((p for p in _BOLDER if p < case.settings.get("p_min", 0.0) - 0.04), None)
     if bolder is not None and case.rate >= 0.8 and case.drafted < longest / 2:
-        yield case.change("lower-p-min", "drafts go on for longer", figures, p_min=bolder)
+        yield case.change("lower-p-min", "drafts go on for longer", *figures, p_min=bolder)
 
 
 def _finds_nothing(case: _Case) -> Iterator[Advice]:
     stats, settings = case.stats, case.settings
     if stats.n_draft < MIN_STEPS or stats.drafts >= _RARE * stats.n_draft:
         return
-    times = f"in {stats.drafts}" if stats.drafts else "in none"
-    reason = f"{case.info.id} found something {times} of {stats.n_draft} steps."
+    reason = Clause(_FOUND_NOTHING, (case.info.id, stats.n_draft))
+    if stats.drafts:
+        reason = Clause(_FOUND, (case.info.id, stats.drafts, stats.n_draft))
     changes: dict[str, float] = {}
     if settings.get("min_hits", 1) > 1:
         changes["min_hits"] = 1
@@ -283,7 +315,7 @@ def _finds_nothing(case: _Case) -> Iterator[Advice]:
         yield from _another(case, reason)
 
 
-def _another(case: _Case, reason: str) -> Iterator[Advice]:
+def _another(case: _Case, reason: Clause) -> Iterator[Advice]:
     """Advise another drafter in this one's place, or a chain without it."""
     if case.others:
         strategy = without(case.strategy, case.info)
@@ -294,16 +326,13 @@ def _another(case: _Case, reason: str) -> Iterator[Advice]:
     yield _advice("another-drafter", lookup, what, reason)
 
 
-def _advice(code: str, strategy: str, what: str, reason: str) -> Advice:
-    return Advice(code, f"Try {strategy}: {what}.", reason, strategy)
+def _advice(code: str, strategy: str, what: str, *reason: Clause) -> Advice:
+    words = "".join(clause.words.format(*clause.figures) for clause in reason)
+    return Advice(code, f"Try {strategy}: {what}.", f"{words}.", strategy, reason)
 
 
 def _parameter_high(case: _Case, name: str) -> float:
     return next((p.high for p in case.info.parameters if p.name == name), 0)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 FindingCode = Literal["draft-does-not-pay", "cannot-pay", "cannot-pay-cached"]

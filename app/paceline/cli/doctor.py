@@ -404,7 +404,10 @@ def collect_last(folder: Path) -> dict[str, Any]:
         "draft": run.draft,
         "stats": stats_object(run.stats),
         "speedup": run.stats.speedup._asdict() if run.stats.speedup else None,
-        "advice": [dataclasses.asdict(advice) for advice in advise(run.stats, run.strategy)],
+        "advice": [
+            {"code": a.code, "text": a.text, "reason": a.reason, "strategy": a.strategy}
+            for a in advise(run.stats, run.strategy)
+        ],
     }
 
 

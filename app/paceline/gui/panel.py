@@ -22,6 +22,7 @@ from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
@@ -176,7 +177,8 @@ class SpeculationPanel(QWidget):
         """Name the strategy as its menu does, not by its text."""
         if not advice.strategy:
             return advice
-        return advice_to_try(advice, self._speculation.told(advice.strategy))
+        told = self._speculation.told(advice.strategy)
+        return advice_to_try(advice, told, self._figures.sources)
 
     def _pair_advice(self) -> tuple[Advice, ...]:
         """What Auto found out about the pair in the reply that is shown."""
@@ -508,7 +510,9 @@ class PanelController(QObject):
         settings = self._panel.sampling.settings
         seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
         sampling = settings.sampling
-        sampling_words = f"{seed} · T {sampling.temperature:g} · top-p {sampling.top_p:g}"
+        sampling_words = (
+            f"{seed} · T {local(sampling.temperature):g} · top-p {local(sampling.top_p):g}"
+        )
         self._status.set_settings(
             f"{self._speculation.current.title} · {sampling_words}",
             self.tr("The next reply: strategy {}, {}").format(

@@ -33,6 +33,7 @@ from paceline.files import write_whole
 from paceline.gui.bench.rows import BenchPanel, best_of, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import remark_text
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
+from paceline.gui.kit.translation import local
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, COMPACT, SMALL, TINY, px
@@ -156,7 +157,7 @@ def _paint_axis(painter: QPainter, rect: QRectF, n_rows: int, frame: _Frame, the
             painter.drawLine(QPointF(x, rect.top()), QPointF(x, bottom))
         painter.setPen(QColor(theme.text if is_plain else theme.muted))
         place = QRectF(x - px(24), bottom + 2, px(48), px(AXIS_PX) - 2)
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, f"{tick:g}×")
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, f"{local(tick):g}×")
         tick += step
 
 

@@ -39,6 +39,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks, without_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.plot.plot_words import entries_html
@@ -145,14 +146,18 @@ class BenchTableModel(QAbstractTableModel):
             return row.title
         if row.ratio is None and row.tokens_per_s is None:
             return "–" if column in (SPEED, RATIO) else ""
-        spread = "" if row.low is None or row.high is None else f"{row.low:.2f}–{row.high:.2f}"
+        spread = (
+            ""
+            if row.low is None or row.high is None
+            else f"{local(row.low):.2f}–{local(row.high):.2f}"
+        )
         same = {None: "", True: self.tr("yes"), False: self.tr("no")}[row.same_text]
         return {
             SPEED: "–" if row.tokens_per_s is None else speed_text(row.tokens_per_s),
             RATIO: "–" if row.ratio is None else ratio_text(row.ratio),
             SPREAD: "" if row.kind == "plain" else spread,
             ACCEPTED: "" if row.acceptance is None else percent_text(row.acceptance),
-            PER_STEP: "" if row.per_step is None else f"{row.per_step:.2f}",
+            PER_STEP: "" if row.per_step is None else f"{local(row.per_step):.2f}",
             SAME: same,
             RUNS: str(row.n_runs),
         }.get(column, "")

@@ -27,6 +27,7 @@ from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.state.speculation import GROUPS
 
@@ -283,7 +284,7 @@ class PromptsCard(Card):
             box = YieldingCheckBox(prompt_title(workload.name))
             box.setChecked(True)
             words = self.tr("Up to {} tokens, temperature {:g}").format(
-                workload.max_tokens, workload.sampling.temperature
+                workload.max_tokens, local(workload.sampling.temperature)
             )
             box.setToolTip(words)
             box.setAccessibleDescription(words)

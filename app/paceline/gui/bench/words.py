@@ -13,10 +13,9 @@ from PySide6.QtCore import QCoreApplication
 from paceline.bench.runs import bound_of
 from paceline.engine.draft.strategy import parse_strategy, read_strategy
 from paceline.errors import UserError
-from paceline.gui.kit.translation import in_words
+from paceline.gui.kit.translation import in_words, local, local_size
 from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
 from paceline.gui.state.speculation import choice_of
-from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +118,7 @@ def _setting(
         has_one_length = len(infos) == 1 or info.family == "model"
         if has_one_length:
             return (_tr("{} token") if value == 1 else _tr("{} tokens")).format(f"{value:.0f}")
-    shown = f"{value:.0f}" if parameter.kind == "int" else f"{value:g}"
+    shown = f"{value:.0f}" if parameter.kind == "int" else f"{local(value):g}"
     owner = f"{info.id}." if len(infos) > 1 else ""
     return f"{owner}{parameter.name} {shown}"
 
@@ -136,16 +135,16 @@ def rough_text(seconds: float) -> str:
     minutes = seconds / 60
     if minutes < 90:
         return _tr("{} min").format(round(minutes))
-    return _tr("{:.1f} h").format(minutes / 60)
+    return _tr("{:.1f} h").format(local(minutes / 60))
 
 
 def estimate_text(plan: Plan, plain_tokens_per_s: float | None) -> str:
     """How much is to be done, and how long that takes at most; that is guessed from plain speed."""
-    counted = _tr("{:,} replies").format(plan.n_runs)
+    counted = _tr("{:,} replies").format(local(plan.n_runs))
     lengths = [workload.max_tokens for workload in plan.workloads]
     if not plain_tokens_per_s:
         return _tr("{} of up to {:,} tokens; the first ones show how long that takes.").format(
-            counted, max(lengths, default=0)
+            counted, local(max(lengths, default=0))
         )
     tokens = plan.n_runs * sum(lengths) / max(len(lengths), 1)
     return _tr("{}, {} or less at {:.0f} tokens/s, prompts not counted.").format(
@@ -159,7 +158,9 @@ def state_text(progress: Progress, *, is_paused: bool) -> str:
         return _tr("Paused while a reply is written; it goes on by itself.")
     if progress.stage == "prepare":
         return _tr("Getting ready: short replies warm up the models and show what prompts cost.")
-    return _tr("{:,} of {:,} replies measured").format(progress.n_done, progress.n_total)
+    return _tr("{:,} of {:,} replies measured").format(
+        local(progress.n_done), local(progress.n_total)
+    )
 
 
 def now_text(progress: Progress) -> str:
@@ -190,7 +191,7 @@ def bound_text(report: Report) -> str:
     return _tr(
         "Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and "
         "3 % of the prompt's time: {:,} of {:,} kept to it."
-    ).format(bound.n_within, bound.n_replies)
+    ).format(local(bound.n_within), local(bound.n_replies))
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:
@@ -207,7 +208,7 @@ def ending_text(ending: Ending, reason: str, report: Report) -> str:
     if not report.runs:
         return words
     return _tr("{} The figures are of the {:,} replies that were measured before.").format(
-        words, len(report.runs)
+        words, local(len(report.runs))
     )
 
 
@@ -219,7 +220,7 @@ def busy_text(report: Report) -> str:
         return ""
     return _tr(
         "The machine was busy before this began (a load of {:.1f}), so the figures scatter."
-    ).format(before[0])
+    ).format(local(before[0]))
 
 
 def models_text(target: str, draft: str) -> str:
@@ -258,7 +259,7 @@ def machine_rows(made: Conditions) -> tuple[Row, ...]:
     cores = _tr("{} cores").format(n_cores) if n_cores else ""
     rows = (
         (_tr("Processor"), ", ".join(filter(None, (machine.cpu, cores)))),
-        (_tr("Memory"), readable_size(machine.memory_bytes)),
+        (_tr("Memory"), local_size(machine.memory_bytes)),
         (_tr("Graphics"), ", ".join(machine.gpus) or _tr("none")),
         (_tr("System"), f"{machine.system}, Python {machine.python}"),
         ("llama.cpp", f"llama-cpp-python {machine.library}: {machine.library_build}"),
@@ -295,7 +296,7 @@ def acceptance_rows(report: Report) -> tuple[Row, ...]:
 
 
 def _kind_of_text(work: WorkloadResult) -> str:
-    title, temperature = prompt_title(work.name), f"{work.temperature:g}"
+    title, temperature = prompt_title(work.name), f"{local(work.temperature):g}"
     return title if temperature in title else _tr("{}, temperature {}").format(title, temperature)
 
 

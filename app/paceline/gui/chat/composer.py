@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QMimeData, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -26,6 +26,8 @@ from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
+from paceline.gui.kit.translation import local_size
+from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
@@ -181,6 +183,7 @@ class ComposerEdit(QPlainTextEdit):
             self.setFixedHeight(height)
 
 
+_BUTTON_PX = 84  # at least, so that it does not grow while a reply is written
 _METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what is beside it
 _HELD_SHARE = 2.0  # the same of the button of a message that is held back
 
@@ -274,7 +277,6 @@ class Composer(QFrame):
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.meter = ContextMeter()
         self.button = QPushButton()
-        self.button.setMinimumWidth(84)
         self.button.clicked.connect(self._on_clicked)
         self.setFocusProxy(self.edit)
 
@@ -356,6 +358,7 @@ class Composer(QFrame):
             why = self._obstacle or self.held.label.text()
             self.button.setToolTip(why or self.tr("Send the message (Enter)"))
             self.button.setEnabled(self.can_send)
+        self.button.setMinimumWidth(max(px(_BUTTON_PX), self.button.sizeHint().width()))
         if self._pasted and self._pasted not in self.text:
             self._pasted = ""
         self.offer.setVisible(bool(self._pasted))
@@ -414,7 +417,7 @@ class Composer(QFrame):
         """Offer to send what was pasted as a file."""
         # As the field has it: Qt's line ends and a character of two units are no difference.
         self._pasted = text.replace("\r\n", "\n").replace("\r", "\n")
-        size = QLocale().formattedDataSize(len(text.encode(errors="replace")), 0)
+        size = local_size(len(text.encode(errors="replace")))
         self.offer.setText(self.tr("Attach the {} that you pasted as a file").format(size))
         self.offer.setToolTip(self.tr("Then its end is marked for the model"))
         self._update()

@@ -24,6 +24,7 @@ from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.errors import UserError
 from paceline.gui.chat.context_meter import ContextUse, short_tokens, use_of
 from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.gui.kit.translation import local
 from paceline.messages import CountTokens, TokensCounted, TurnStarted
 
 if TYPE_CHECKING:
@@ -378,7 +379,7 @@ class LongerContext(QObject):
             self._composer.hold_back("")
             return
         words = self.tr("Too long: the chat would have {} tokens, and the context holds {}.")
-        self._words = words.format(f"{use.n_used:,}", f"{use.n_ctx:,}")
+        self._words = words.format(f"{local(use.n_used):,}", f"{local(use.n_ctx):,}")
         options = options_for(self._pair.state, use)
         if options != self._options:
             self._options, self._found, self._has_no_room = options, None, False

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, set_look, styled
+from paceline.gui.kit.translation import local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +128,9 @@ def short_tokens(n_tokens: int, n_ctx: int) -> str:
     if n_tokens < unit:
         return str(n_tokens)
     thousands = n_tokens / unit
-    text = f"{thousands:.1f}" if thousands < 99.95 else f"{thousands:.0f}"
-    return f"{text.removesuffix('.0')}k"
+    tenths = round(thousands, 1)
+    is_whole = thousands >= 99.95 or tenths.is_integer()
+    return f"{local(tenths):.{0 if is_whole else 1}f}k"
 
 
 def meter_text(use: ContextUse) -> str:
@@ -140,8 +142,10 @@ def meter_text(use: ContextUse) -> str:
 def headline(use: ContextUse) -> str:
     """The exact figures in one sentence."""
     if use.n_used < 0:
-        return _tr("The context holds {} tokens.").format(f"{use.n_ctx:,}")
-    return _tr("{} of {} tokens are in use.").format(f"{use.n_used:,}", f"{use.n_ctx:,}")
+        return _tr("The context holds {} tokens.").format(f"{local(use.n_ctx):,}")
+    return _tr("{} of {} tokens are in use.").format(
+        f"{local(use.n_used):,}", f"{local(use.n_ctx):,}"
+    )
 
 
 def warning(use: ContextUse) -> str:
@@ -161,7 +165,7 @@ def warning(use: ContextUse) -> str:
         return _tr("The oldest messages are left out of this reply: {}.").format(use.n_cut)
     if use.n_free < use.room:
         return _tr("The reply ends after at most {} tokens, when the context is full.").format(
-            f"{use.n_free:,}"
+            f"{local(use.n_free):,}"
         )
     return ""
 
@@ -186,9 +190,9 @@ def parts(use: ContextUse) -> list[tuple[str, int]]:
 
 def description(use: ContextUse) -> str:
     """All of it in lines, for the tool tip and for screen readers."""
-    lines = [headline(use), *(f"{words}: {n_tokens:,}" for words, n_tokens in parts(use))]
+    lines = [headline(use), *(f"{words}: {local(n_tokens):,}" for words, n_tokens in parts(use))]
     if use.room and use.n_used >= 0:
-        lines.append(_tr("The reply may have {} tokens.").format(f"{use.room:,}"))
+        lines.append(_tr("The reply may have {} tokens.").format(f"{local(use.room):,}"))
     return "\n".join([*lines, warning(use)]).strip()
 
 
@@ -292,9 +296,9 @@ class ContextPopover(QFrame):
             label.hide()
             label.deleteLater()
         self._labels = []
-        rows = [(words, f"{n_tokens:,}") for words, n_tokens in parts(use)]
+        rows = [(words, f"{local(n_tokens):,}") for words, n_tokens in parts(use)]
         if use.room:
-            rows.append((self.tr("The reply may have"), f"{use.room:,}"))
+            rows.append((self.tr("The reply may have"), f"{local(use.room):,}"))
         for row, (words, figure) in enumerate(rows):
             self._add(row, 0, words, "small")
             self._add(row, 1, figure, "value")

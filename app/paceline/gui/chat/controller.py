@@ -15,6 +15,7 @@ from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.markdown.code import file_pattern
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.state import figures
 from paceline.gui.state.auto_words import decision_details, decision_part
@@ -405,7 +406,7 @@ class ReplyWriter(QObject):
         edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""
         left_out = self._cut_note(reply.n_cut) if reply.n_cut else ""
-        notes = edited, mark.format(f"{reply.options.settings.max_tokens:,}"), left_out
+        notes = edited, mark.format(f"{local(reply.options.settings.max_tokens):,}"), left_out
         view.set_note(" ".join(filter(None, notes)))
         if reply.reason == "cancelled" and not reply.text:
             view.set_status(self.tr("Stopped."))

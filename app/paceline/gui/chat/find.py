@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from shiboken6 import isValid
 
 from paceline.gui.chat.markdown.found import phrase
+from paceline.gui.kit.translation import local
 
 if TYPE_CHECKING:
     import re
@@ -171,12 +172,12 @@ class FindController(QObject):
         if self._pattern is None:
             words = ""
         elif not is_whole:
-            words = self.tr("{} so far…").format(f"{total:,}")
+            words = self.tr("{} so far…").format(f"{local(total):,}")
         elif not total:
             words = self.tr("Not found")
         else:
             at = sum(self._counts[: self._place]) + self._number + 1 if self._number >= 0 else 0
-            words = self.tr("{} of {}").format(f"{at:,}", f"{total:,}")
+            words = self.tr("{} of {}").format(f"{local(at):,}", f"{local(total):,}")
         self._bar.show_count(words)
         for button in (self._bar.previous, self._bar.next):
             button.setEnabled(bool(total) and is_whole)

@@ -31,9 +31,9 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import GAP, HALF, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
-from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def machine_facts(engine: EngineDescribed | None) -> list[Fact]:
                 psutil.cpu_count(logical=False) or "?", psutil.cpu_count() or "?"
             ),
         ),
-        (_tr("Main memory"), readable_size(memory.total)),
+        (_tr("Main memory"), local_size(memory.total)),
     ]
     if engine is None:
         return [*facts, (_tr("Devices"), _tr("The engine has not answered yet."))]
@@ -117,8 +117,8 @@ def _device(device: DeviceInfo) -> str:
     return _tr("{} ({}), {} of {} free").format(
         device.description,
         device.kind,
-        readable_size(device.free_bytes),
-        readable_size(device.total_bytes),
+        local_size(device.free_bytes),
+        local_size(device.total_bytes),
     )
 
 

@@ -45,6 +45,7 @@ from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.search_field import SearchField
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
@@ -307,8 +308,10 @@ class LogPage(QWidget):
             self.told.setText(self.tr("Nothing to show."))
         else:
             n_lines = self.lines.rowCount()
-            words = self.tr("1 line") if n_lines == 1 else self.tr("{:,} lines").format(n_lines)
-            self.told.setText(words.replace(",", "\u202f"))
+            words = (
+                self.tr("1 line") if n_lines == 1 else self.tr("{:,} lines").format(local(n_lines))
+            )
+            self.told.setText(words)
 
     @Slot(int)
     def _on_level(self, at: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QButtonGroup,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -164,15 +165,17 @@ class Number(QDoubleSpinBox):
         self.setSingleStep(0.05)
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Judge what is typed, and show it with a point."""
-        verdict: tuple[QValidator.State, str, int] = super().validate(
-            text.replace(",", "."), position
-        )
+        """Judge what is typed, and show it with the language's sign."""
+        verdict: tuple[QValidator.State, str, int] = super().validate(self._local(text), position)
         return verdict
 
     def valueFromText(self, text: str) -> float:
         """The number that is typed."""
-        return super().valueFromText(text.replace(",", "."))
+        return super().valueFromText(self._local(text))
+
+    def _local(self, text: str) -> str:
+        sign = self.locale().decimalPoint()
+        return text.replace(",", sign).replace(".", sign)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to the panel."""
@@ -200,7 +203,6 @@ def _make_quiet(field: QAbstractSpinBox) -> None:
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     field.setKeyboardTracking(False)
-    field.setLocale(QLocale.c())  # numbers look the same everywhere in the window
     field.setProperty("kind", "value")
 
 
@@ -256,7 +258,7 @@ class SliderField(QWidget):
         self._fit()
         self.label.setBuddy(self.field)
         if default is not None:
-            shown = f"{default:g}"
+            shown = f"{local(default):g}"
             explanation = self.tr("{}\nDefault: {}").format(explanation, shown)
             self.put_back_button.setAccessibleName(self.tr("Put {} back").format(title))
             self.put_back_button.setToolTip(self.tr("Back to {}").format(shown))

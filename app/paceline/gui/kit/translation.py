@@ -2,8 +2,9 @@
 
 Texts are looked up when widgets are made, so a language is installed before the window and another
 one takes effect with the next start. Qt's own words (buttons of its dialogs, menus of text fields)
-come from the file that PySide brings along. Numbers keep one style in every language: the locale of
-the program stays `QLocale.c()`. Main thread; `QCoreApplication` must exist.
+come from the file that PySide brings along. Numbers and dates follow the language, too: it is the
+program's `QLocale`, which is `QLocale.c()` in English, and `local` gives a number its signs. Main
+thread; `QCoreApplication` must exist.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +59,7 @@ def install_language(setting: str, resources: Path) -> tuple[QTranslator, ...]:
         _logger.info("there is no translation for the language %r", language)
         return ()
     QCoreApplication.installTranslator(ours)
+    QLocale.setDefault(QLocale(language))
     of_qt = QTranslator(app)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     if not of_qt.load(f"qtbase_{language}", folder):
@@ -73,6 +77,37 @@ def in_words(info: DrafterInfo) -> DrafterInfo:
         replace(each, title=_tr(each.title), help=_tr(each.help)) for each in info.parameters
     )
     return replace(info, title=_tr(info.title), summary=_tr(info.summary), parameters=parameters)
+
+
+class local:  # noqa: N801  # it reads as a function
+    """A number that is formatted with the signs of the interface's language.
+
+    Every number that is shown is wrapped: ``f"{local(speed):.1f}"``, ``words.format(local(n))``.
+    """
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number: float) -> None:
+        self._number = number
+
+    def __format__(self, how: str) -> str:
+        return _with_signs(format(self._number, how))
+
+
+def local_size(n_bytes: float) -> str:
+    """A size in words, as `readable_size`; empty for 0, which is not known."""
+    return _with_signs(readable_size(n_bytes)) if n_bytes else ""
+
+
+def local_sizes(n_part: float, n_whole: float) -> tuple[str, str]:
+    """Two sizes in one unit, as `part_and_whole`."""
+    part, whole = part_and_whole(n_part, n_whole)
+    return _with_signs(part), _with_signs(whole)
+
+
+def _with_signs(number: str) -> str:
+    locale = QLocale()
+    return number.translate({ord("."): locale.decimalPoint(), ord(","): locale.groupSeparator()})
 
 
 def _tr(text: str) -> str:

@@ -16,9 +16,9 @@ from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
+from paceline.gui.kit.translation import local_size
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
-from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
@@ -292,7 +292,7 @@ def main_button(
     text = _tr("Load pair") if is_pair else _tr("Load model")
     if picks.missing:
         n_bytes = [candidate.n_bytes for candidate in picks.missing]
-        size = size_text(sum(n_bytes)) if all(n_bytes) else ""
+        size = local_size(sum(n_bytes)) if all(n_bytes) else ""
         text = _tr("Download and load")
         if size:
             text = _tr("Download and load ({})").format(size)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolT
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
@@ -94,7 +95,7 @@ class Axis(QWidget):
             top = min(max(top, 0.0), self.height() - height)
             place = QRectF(0, top, self.width() - _AXIS_GAP, height)
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(place, flags, f"{value:g}")
+            painter.drawText(place, flags, f"{local(value):g}")
 
 
 class Bars(pg.BarGraphItem):  # type: ignore[misc]  # it is not typed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.state.auto_words import step_decision
 from paceline.gui.state.figures import speed_text
@@ -93,7 +94,7 @@ def place_words(window: StepWindow, place: int) -> str:
         (
             _tr("Steps {} to {}").format(first, first + window.per_place - 1),
             _tr("{:.1f} of {:.1f} drafted tokens accepted per step").format(
-                window.accepted[place], window.drafted[place]
+                local(window.accepted[place]), local(window.drafted[place])
             ),
             _tr("{} tokens per second").format(speed_text(window.tokens_per_s[place])),
         )
@@ -112,5 +113,7 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     if speed:
         parts.append(_tr("{} tokens per second").format(speed_text(speed)))
     if stats is not None and stats.speedup is not None:
-        parts.append(_tr("{:.2f} times the speed without drafts").format(stats.speedup.ratio))
+        parts.append(
+            _tr("{:.2f} times the speed without drafts").format(local(stats.speedup.ratio))
+        )
     return ", ".join(parts)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QW
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.state.figures import (
@@ -78,7 +79,7 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
         ),
         Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
         Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
-        Figure(_tr("Tokens"), f"{n_tokens:,}" if n_tokens else ""),
+        Figure(_tr("Tokens"), f"{local(n_tokens):,}" if n_tokens else ""),
     )
 
 
@@ -178,7 +179,7 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
     if record.stats is not None and record.stats.kept is not None:
         rows.append((_tr("Earlier reply"), kept_words(record.stats.kept)))
     if record.max_tokens:
-        rows.append((_tr("Tokens at most"), f"{record.max_tokens:,}"))
+        rows.append((_tr("Tokens at most"), f"{local(record.max_tokens):,}"))
     if record.prompting.template:
         rows.append((_tr("Chat template"), _tr("your own")))
     if record.prompting.think:
@@ -213,7 +214,7 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
         (
             _tr("Prompt"),
             _tr("{:,} tokens, {:,} of them still in the context").format(
-                stats.n_prompt, stats.n_reused
+                local(stats.n_prompt), local(stats.n_reused)
             ),
         )
     ]
@@ -230,10 +231,10 @@ def logit_words(stats: TurnStats) -> str:
     if not stats.batch_invariant:
         most = stats.logit_difference
         words = _tr("they depend on the batch width, so near-ties may fall either way")
-        return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, most)
+        return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, local(most))
     words = _tr("the same at every batch width, so the text does not depend on drafts")
     n_rows = stats.n_rows_compared
-    return _tr("{} ({:,} rows compared)").format(words, n_rows) if n_rows else words
+    return _tr("{} ({:,} rows compared)").format(words, local(n_rows)) if n_rows else words
 
 
 def sampling_words(sampling: SamplingParams) -> str:
@@ -241,19 +242,19 @@ def sampling_words(sampling: SamplingParams) -> str:
     if sampling.temperature == 0:
         parts = [_tr("temperature 0 (the likeliest token)")]
     else:
-        parts = [_tr("temperature {:g}").format(sampling.temperature)]
+        parts = [_tr("temperature {:g}").format(local(sampling.temperature))]
         if sampling.top_k:
             parts.append(f"top-k {sampling.top_k}")
         if sampling.top_p < 1:
-            parts.append(f"top-p {sampling.top_p:g}")
+            parts.append(f"top-p {local(sampling.top_p):g}")
         if sampling.min_p:
-            parts.append(f"min-p {sampling.min_p:g}")
+            parts.append(f"min-p {local(sampling.min_p):g}")
     if sampling.repeat_penalty != 1:
-        parts.append(_tr("repeat penalty {:g}").format(sampling.repeat_penalty))
+        parts.append(_tr("repeat penalty {:g}").format(local(sampling.repeat_penalty)))
     if sampling.presence_penalty:
-        parts.append(_tr("presence penalty {:g}").format(sampling.presence_penalty))
+        parts.append(_tr("presence penalty {:g}").format(local(sampling.presence_penalty)))
     if sampling.frequency_penalty:
-        parts.append(_tr("frequency penalty {:g}").format(sampling.frequency_penalty))
+        parts.append(_tr("frequency penalty {:g}").format(local(sampling.frequency_penalty)))
     if sampling.logit_bias:
         parts.append(_tr("{} logit biases").format(len(sampling.logit_bias)))
     return ", ".join(parts)

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -178,7 +179,7 @@ class ReplyList(QAbstractListModel):
             parts.append(self.tr("{} of plain").format(ratio_text(row.speedup.ratio)))
         if row.acceptance_rate is not None:
             parts.append(self.tr("{} accepted").format(percent_text(row.acceptance_rate)))
-        parts.append(self.tr("{:,} tokens").format(row.n_tokens))
+        parts.append(self.tr("{:,} tokens").format(local(row.n_tokens)))
         parts.append(row.strategy)
         return ", ".join(filter(None, parts))
 
@@ -222,7 +223,7 @@ class ReplyBars(QStyledItemDelegate):
         painter.setFont(ui_font(SMALL))
         if row.n_tokens:
             painter.setPen(QColor(look.theme.muted))
-            painter.drawText(title, _RIGHT, self.tr("{:,} tokens").format(row.n_tokens))
+            painter.drawText(title, _RIGHT, self.tr("{:,} tokens").format(local(row.n_tokens)))
         speed = QRect(inner.left(), inner.top() + third, inner.width(), third)
         drafts = QRect(inner.left(), inner.top() + 2 * third, inner.width(), third)
         if row.tokens_per_s is None:
@@ -272,7 +273,7 @@ class ReplyBars(QStyledItemDelegate):
             width = bar.width() * n / row.n_drafted
             painter.fillRect(QRectF(left, bar.top(), width, bar.height()), QColor(colour))
             left += width
-        words = self.tr("{} of {:,}").format(percent_text(rate), row.n_drafted)
+        words = self.tr("{} of {:,}").format(percent_text(rate), local(row.n_drafted))
         self._paint_figure(painter, rect, words)
 
     def _ground(self, painter: QPainter, rect: QRect) -> QRectF:

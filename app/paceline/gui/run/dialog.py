@@ -28,6 +28,7 @@ from paceline.chat.sameness import CannotCompare, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.plot.bars import TimeBar
@@ -64,7 +65,7 @@ def _tr(text: str) -> str:
 
 def progress_words(n_same: int, n_tokens: int) -> str:
     """How far a check is."""
-    return _tr("{:,} of {:,} tokens the same").format(n_same, n_tokens)
+    return _tr("{:,} of {:,} tokens the same").format(local(n_same), local(n_tokens))
 
 
 def result_words(result: Result) -> SamenessWords:
@@ -72,7 +73,9 @@ def result_words(result: Result) -> SamenessWords:
     if isinstance(result, Same):
         return SamenessWords(
             "accent",
-            _tr("The same: all {:,} tokens are what plain decoding gives.").format(result.n_tokens),
+            _tr("The same: all {:,} tokens are what plain decoding gives.").format(
+                local(result.n_tokens)
+            ),
         )
     if isinstance(result, CannotCompare):
         return SamenessWords("muted", result.message, result.hint)
@@ -83,14 +86,14 @@ def _different(result: Differs) -> SamenessWords:
     expected = _quoted(result.expected)
     found = _quoted(result.found)
     verdict = _tr("Token {:,} of {:,} differs: the reply has {}, plain decoding {}.").format(
-        result.index + 1, result.n_tokens, expected, found
+        local(result.index + 1), local(result.n_tokens), expected, found
     )
     details = [_tr("Both have before: “…{}”").format(result.before)] if result.before else []
     if result.margin is None:
         details.append(_tr("No change of one logit gives plain decoding the reply's token."))
     else:
         change = _tr("If one logit changes by {:.3g}, plain decoding has the reply's token, too.")
-        details.append(change.format(result.margin))
+        details.append(change.format(local(result.margin)))
     if result.is_promised:
         details.append(
             _tr(
@@ -113,7 +116,7 @@ def _explanation(result: Differs) -> str:
         words = _tr(
             "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other "
             "batches can differ by rounding."
-        ).format(*result.reused)
+        ).format(*map(local, result.reused))
         words = f"{words} {cure}"
     elif most is None:
         words = _tr("How far logits depend on the width of a batch was not looked at here yet.")
@@ -123,13 +126,13 @@ def _explanation(result: Differs) -> str:
         words = _tr(
             "That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} "
             "here."
-        ).format(most)
+        ).format(local(most))
         words = f"{words} {cure}"
     else:
         words = _tr(
             "Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply "
             "made with other kernels, threads, devices or cache types?"
-        ).format(most)
+        ).format(local(most))
     return words
 
 

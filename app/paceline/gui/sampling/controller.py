@@ -15,8 +15,10 @@ from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_
 from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import NameDialog
+from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.translation import local
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.sampling.sampling_settings import slider_titles
@@ -49,14 +51,14 @@ def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
     for name, title in slider_titles().items():
         value = getattr(drawn, name)
         if value != getattr(usually, name):
-            yield f"{title} {value:g}"
+            yield f"{title} {local(value):g}"
     if (drawn.json_schema, drawn.grammar) != (usually.json_schema, usually.grammar):
         is_free = not (drawn.json_schema or drawn.grammar)
         yield _tr("Free text") if is_free else "JSON" if drawn.json_schema else _tr("Grammar")
     if now.system_prompt != usual.system_prompt:
         yield _tr("System prompt") if now.system_prompt else _tr("No system prompt")
     if now.max_tokens != usual.max_tokens:
-        yield _tr("At most {} tokens").format(f"{now.max_tokens:,}")
+        yield _tr("At most {} tokens").format(f"{local(now.max_tokens):,}")
     if now.stop != usual.stop:
         yield _tr("Stop strings") if now.stop else _tr("No stop strings")
     if drawn.logit_bias != usually.logit_bias:
@@ -74,7 +76,7 @@ class SettingsBadge(QWidget):
     def __init__(self, presets: ReplyPresets) -> None:
         super().__init__()
         self._presets = presets
-        self.open_button = styled(QPushButton(), kind="chip")
+        self.open_button = styled(YieldingButton(), kind="chip")
         self.reset_button = styled(QPushButton(self.tr("Reset")), kind="link")
         row_of(self.open_button, self.reset_button, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

@@ -14,22 +14,18 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QMenu,
-    QPushButton,
     QSizePolicy,
-    QStyle,
-    QStyleOptionButton,
-    QStylePainter,
     QWidget,
 )
 
 from paceline.chat.presets import clean_name, free_name
+from paceline.gui.kit.labels import YieldingButton
+from paceline.gui.kit.translation import local
 from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from PySide6.QtGui import QPaintEvent
 
 
 BUILT_IN = ":"
@@ -267,7 +263,7 @@ class ReplyPresets(QObject):
 
 def _summary(preset: ReplyPreset) -> str:
     sampling = preset.settings.sampling
-    return f"T {sampling.temperature:g} · top-p {sampling.top_p:g}"
+    return f"T {local(sampling.temperature):g} · top-p {local(sampling.top_p):g}"
 
 
 def _of(name: str, sampling: SamplingParams, max_tokens: int = 1024) -> ReplyPreset:
@@ -348,7 +344,7 @@ class PresetMenu(QMenu):
         self.chosen.emit(action.data())
 
 
-class PresetButton(QPushButton):
+class PresetButton(YieldingButton):
     """Says which preset is in force; `long` has the word before it and takes the whole width."""
 
     def __init__(self, presets: ReplyPresets, *, long: bool) -> None:
@@ -367,16 +363,6 @@ class PresetButton(QPushButton):
             self.setMenu(self.menu_)
         presets.changed.connect(self.refresh)
         self.refresh()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        """Cut the name off at its end where there is no room; a button does so on both sides."""
-        option = QStyleOptionButton()
-        self.initStyleOption(option)
-        part = QStyle.SubElement.SE_PushButtonContents
-        room = self.style().subElementRect(part, option, self).width()
-        end = Qt.TextElideMode.ElideRight
-        option.text = self.fontMetrics().elidedText(option.text, end, room)
-        QStylePainter(self).drawControl(QStyle.ControlElement.CE_PushButton, option)
 
     @Slot()
     def _on_clicked(self) -> None:

@@ -19,6 +19,7 @@ from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look
+from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.messages import ChatMessage, PromptRendered, RenderPrompt
@@ -117,7 +118,7 @@ class TemplateEditor(QDialog):
             self.preview.setPlainText(answer.text)
             bar = self.preview.verticalScrollBar()
             bar.setValue(bar.maximum())
-        words = [self.tr("{:,} characters.").format(answer.n_chars), *answer.notes]
+        words = [self.tr("{:,} characters.").format(local(answer.n_chars)), *answer.notes]
         if answer.stops:
             ends = ", ".join(f"“{stop.strip()}”" for stop in answer.stops)
             words.append(self.tr("A reply ends before {}.").format(ends))

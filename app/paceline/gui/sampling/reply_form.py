@@ -20,6 +20,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
+from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
 from paceline.params import MAX_SEED
@@ -254,7 +255,9 @@ class SeedField(QWidget):
         self.number.setSingleStep(1)
         self.number.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.number.setAccessibleName(label.text())
-        self.number.setToolTip(self.tr("A whole number from 0 to {}").format(f"{MAX_SEED:,}"))
+        self.number.setToolTip(
+            self.tr("A whole number from 0 to {}").format(f"{local(MAX_SEED):,}")
+        )
         label.setBuddy(self.number)
         self.copy = _link(self.tr("Copy"), self.tr("Copy the seed"))
         self.last = _link(self.tr("Last reply's"), self.tr("Use the seed of the last reply"))

@@ -28,6 +28,7 @@ from paceline.gui.kit.dialogs import NameDialog
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.translation import local
 from paceline.settings import MAX_PRESETS, DraftPreset
 
 if TYPE_CHECKING:
@@ -362,9 +363,10 @@ class ParameterField(SliderField):
 
     def __init__(self, drafter_id: str, parameter: Parameter) -> None:
         usual = max(4 * parameter.default, 32)
+        low, high = local(parameter.low), local(parameter.high)
         super().__init__(
             parameter.title,
-            f"{parameter.help} ({parameter.name}, {parameter.low:g} to {parameter.high:g})",
+            f"{parameter.help} ({parameter.name}, {low:g}–{high:g})",
             parameter.low,
             parameter.high,
             whole=parameter.kind == "int",

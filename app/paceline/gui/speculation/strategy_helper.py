@@ -23,8 +23,8 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
-from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,7 +220,7 @@ class StrategyAdvisor(QObject):
             hint = self.tr("The draft model is not needed then; without it {} more are free.")
             if model.model == "mtp":
                 hint = self.tr("The MTP head is not needed then; without it {} more are free.")
-            hint = hint.format(readable_size(draft.size_bytes))
+            hint = hint.format(local_size(draft.size_bytes))
             offer = self.tr("Unload it")
         return HelperRow(
             use_case,

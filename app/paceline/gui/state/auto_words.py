@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.chat.advice import Advice
+from paceline.chat.advice import Advice, Clause
 from paceline.chat.decisions import judge
 from paceline.engine.auto.acceptance import PLACE_OF
+from paceline.gui.kit.translation import local, local_size
 from paceline.gui.state.figures import duration_text, percent_text, ratio_text
-from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from paceline.gui.state.sources import Kind, Sources
     from paceline.messages import ControlReported
 
+ADVICE = "Advice"
+"""Context of the clauses of reasons; `packaging/translations.py` collects them."""
 Row = tuple[str, str]
 """What something is called, and its value"""
 _PLAIN_FROM = 0.25
@@ -104,7 +106,7 @@ def _expensive(verdict: Verdict, sources: Sources) -> str:
     return _tr(
         "The model is faster alone here: checking one more token makes a step {:.1f} times as "
         "long, and {} of what {} drafts first is accepted."
-    ).format(verdict.ratio, percent_text(verdict.rate), _names(verdict.drafters, sources))
+    ).format(local(verdict.ratio), percent_text(verdict.rate), _names(verdict.drafters, sources))
 
 
 def _shut(verdict: Verdict, sources: Sources) -> str:
@@ -113,7 +115,7 @@ def _shut(verdict: Verdict, sources: Sources) -> str:
         return _tr("No drafts for now: they did not pay of late.")
     if verdict.ratio is not None and len(verdict.drafters) == 1:
         words = _tr("No drafts for now: with {} it was {:.2f} times as fast as without.")
-        return words.format(names, verdict.ratio)
+        return words.format(names, local(verdict.ratio))
     return _tr("No drafts for now: {} did not pay of late.").format(names)
 
 
@@ -126,7 +128,8 @@ def _names(drafters: Sequence[str], sources: Sources) -> str:
 
 def _few(n: float) -> str:
     """Tokens per draft, whole unless a half counts."""
-    return f"{n:.0f}" if n >= 5 or abs(n - round(n)) < 0.25 else f"{n:.1f}"
+    is_whole = n >= 5 or abs(n - round(n)) < 0.25
+    return f"{local(n):.{0 if is_whole else 1}f}"
 
 
 def reason_title(reason: Reason) -> str:
@@ -149,10 +152,10 @@ def step_decision(decision: Decision) -> str:
     words = _tr("Auto: {}").format(reason_title(decision.reason))
     if not decision.n_drafted:
         return words
-    expected = _tr("{:.1f} tokens expected").format(decision.expected)
+    expected = _tr("{:.1f} tokens expected").format(local(decision.expected))
     if decision.reason == "forced":
         return words
-    return f"{words}, {expected} ({decision.gain:.1f}×)"
+    return f"{words}, {expected} ({local(decision.gain):.1f}×)"
 
 
 # ------------------------------------------------------------------------------------ a whole reply
@@ -172,11 +175,16 @@ def decision_rows(mix: Mix, sources: Sources, speedup: Speedup | None) -> tuple[
     by_steps = sorted(mix.drafters.items(), key=lambda item: -item[1].n_steps)
     for name, work in by_steps:
         parts = [_tr("drafted first in {} of the steps").format(_share(work.n_steps, mix.n_steps))]
-        parts.append(_tr("{:,} of {:,} tokens accepted").format(work.n_accepted, work.n_judged))
+        parts.append(
+            _tr("{:,} of {:,} tokens accepted").format(local(work.n_accepted), local(work.n_judged))
+        )
         rows.append((sources.title(name), ", ".join(parts)))
     reasons = sorted(mix.reasons.items(), key=lambda item: -item[1])
     rows += [
-        (_capital(reason_title(reason)), _tr("{:,} steps, {}").format(n, _share(n, mix.n_steps)))
+        (
+            _capital(reason_title(reason)),
+            _tr("{:,} steps, {}").format(local(n), _share(n, mix.n_steps)),
+        )
         for reason, n in reasons
     ]
     return tuple(rows)
@@ -359,7 +367,11 @@ def _place_bars(outlook: Outlook) -> tuple[RateBar, ...]:
 
 
 def _facts(outlook: Outlook) -> str:
-    parts = [_tr("{:,} of {:,} tokens accepted").format(outlook.n_accepted, outlook.n_judged)]
+    parts = [
+        _tr("{:,} of {:,} tokens accepted").format(
+            local(outlook.n_accepted), local(outlook.n_judged)
+        )
+    ]
     if outlook.seconds_per_token > 0:
         per_token = duration_text(outlook.seconds_per_token)
         parts.append(_tr("{} per drafted token").format(per_token))
@@ -422,7 +434,7 @@ class PairAdvice(Advice):
     frees: str = ""
 
 
-def advice_to_try(advice: Advice, strategy: str) -> Advice:
+def advice_to_try(advice: Advice, strategy: str, sources: Sources) -> Advice:
     """Put advice that names a strategy into words; `strategy` is that one as its menu says it."""
     what = {
         "expensive-draft": _tr("it needs no second model; a smaller draft model may do, too"),
@@ -435,13 +447,21 @@ def advice_to_try(advice: Advice, strategy: str) -> Advice:
         "shorter-match": _tr("shorter matches are found more often"),
         "another-drafter": _tr("this drafter is right too rarely here, or finds nothing"),
     }[advice.code]
-    return replace(advice, text=_tr("Try {}: {}.").format(strategy, what))
+    reason = "".join(_clause(clause, sources) for clause in advice.clauses)
+    return replace(advice, text=_tr("Try {}: {}.").format(strategy, what), reason=f"{reason}.")
+
+
+def _clause(clause: Clause, sources: Sources) -> str:
+    words = QCoreApplication.translate(ADVICE, clause.words)
+    return words.format(
+        *(sources.title(f) if isinstance(f, str) else local(f) for f in clause.figures)
+    )
 
 
 def advice_on(finding: Finding, sources: Sources) -> PairAdvice:
     """Put a finding into words."""
     frees = _tr("Free its memory") if finding.draft_bytes else ""
-    more = _tr("{} more would be free.").format(readable_size(finding.draft_bytes))
+    more = _tr("{} more would be free.").format(local_size(finding.draft_bytes))
     if finding.code == "draft-does-not-pay":
         title = sources.title(finding.drafter)
         text = _tr("{} has not paid on this machine so far; Auto works without it, too.")
@@ -462,7 +482,7 @@ def advice_on(finding: Finding, sources: Sources) -> PairAdvice:
     if not finding.draft_bytes:
         return PairAdvice(finding.code, text, reason)
     spare = _tr("Without the draft model {} more would be free.")
-    reason = f"{reason} {spare.format(readable_size(finding.draft_bytes))}"
+    reason = f"{reason} {spare.format(local_size(finding.draft_bytes))}"
     return PairAdvice(finding.code, text, reason, frees=frees)
 
 
@@ -473,7 +493,7 @@ def _gave(finding: Finding) -> str:
         if finding.saved_s > 0
         else _tr("Over {:,} judged tokens it lost {}.")
     )
-    words = words.format(finding.n_judged, duration_text(abs(finding.saved_s)))
+    words = words.format(local(finding.n_judged), duration_text(abs(finding.saved_s)))
     if finding.gain is None:
         return words
     gain = _tr("Its steps gave {} of the speed without drafts.").format(ratio_text(finding.gain))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from paceline.engine.draft.strategy import drafters_named
-from paceline.sizes import readable_size
+from paceline.gui.kit.translation import local, local_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,17 +51,17 @@ class Headline:
 
 def speed_text(tokens_per_s: float) -> str:
     """A speed with three significant digits or so."""
-    return f"{tokens_per_s:.0f}" if tokens_per_s >= 100 else f"{tokens_per_s:.1f}"
+    return f"{local(tokens_per_s):.{0 if tokens_per_s >= 100 else 1}f}"
 
 
 def ratio_text(ratio: float) -> str:
     """A ratio of two speeds."""
-    return f"{ratio:.2f}×"
+    return f"{local(ratio):.2f}×"
 
 
 def interval_text(low: float, high: float) -> str:
     """Between which ratios the true one is, in 95 of 100 cases."""
-    return f"{low:.2f}–{high:.2f}×"
+    return f"{local(low):.2f}–{local(high):.2f}×"
 
 
 def percent_text(rate: float) -> str:
@@ -71,7 +71,7 @@ def percent_text(rate: float) -> str:
 
 def seconds_text(seconds: float) -> str:
     """Seconds with one decimal, below a tenth with two."""
-    return f"{seconds:.1f}" if seconds >= 0.095 else f"{seconds:.2f}"
+    return f"{local(seconds):.{1 if seconds >= 0.095 else 2}f}"
 
 
 def duration_text(seconds: float) -> str:
@@ -81,8 +81,8 @@ def duration_text(seconds: float) -> str:
         return f"{seconds * 1e6:.0f}\u202fµs"
     if milliseconds >= 1000:
         n_decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
-        return f"{seconds:.{n_decimals}f}\u202fs"
-    return f"{milliseconds:.1f}\u202fms" if milliseconds < 100 else f"{milliseconds:.0f}\u202fms"
+        return f"{local(seconds):.{n_decimals}f}\u202fs"
+    return f"{local(milliseconds):.{1 if milliseconds < 100 else 0}f}\u202fms"
 
 
 def stats_line(reply: Reply, decided: str = "") -> str:
@@ -156,10 +156,10 @@ def stats_details(reply: Reply) -> str:
     rows = [
         _tr("strategy {}, seed {}").format(reply.strategy, reply.seed),
         _tr("{} tokens in {:.2f} s, {} steps").format(
-            stats.n_generated, stats.decode_s, stats.n_steps
+            stats.n_generated, local(stats.decode_s), stats.n_steps
         ),
         _tr("prompt: {} tokens ({} reused), {:.2f} s").format(
-            stats.n_prompt, stats.n_reused, stats.prefill_s
+            stats.n_prompt, stats.n_reused, local(stats.prefill_s)
         ),
     ]
     if reply.n_parts > 1:
@@ -172,7 +172,7 @@ def stats_details(reply: Reply) -> str:
             )
         )
     if stats.mean_committed_per_step is not None:
-        rows.append(_tr("{:.2f} tokens per step").format(stats.mean_committed_per_step))
+        rows.append(_tr("{:.2f} tokens per step").format(local(stats.mean_committed_per_step)))
     if stats.kept is not None:
         rows.append(kept_words(stats.kept))
     rows.extend(_drafter_rows(stats))
@@ -197,7 +197,7 @@ def kept_words(kept: Kept) -> str:
 def _drafter_rows(stats: TurnStats) -> list[str]:
     return [
         _tr("{}: {} of {} tokens accepted, {:.2f} s spent on drafting").format(
-            drafter.drafter, drafter.tokens_accepted, drafter.tokens, drafter.draft_s
+            drafter.drafter, drafter.tokens_accepted, drafter.tokens, local(drafter.draft_s)
         )
         for drafter in stats.by_drafter
         if drafter.tokens
@@ -239,7 +239,7 @@ def _sentence(metrics: StepMetrics, title: str, speedup: Speedup | None, rate: f
         return _tr("Without drafts: one token per step.")
     # The first token is the prefill's, no step's.
     per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
-    facts = _tr("{:.1f} tokens per step, {} accepted.").format(per_step, percent_text(rate))
+    facts = _tr("{:.1f} tokens per step, {} accepted.").format(local(per_step), percent_text(rate))
     if speedup is None:
         return f"{title}: {facts}"
     verdict = {
@@ -305,7 +305,7 @@ def _row(
         tokens = _tr("{} of {}").format(stats.tokens_accepted, stats.tokens)
         drafts = _tr("{} of {}").format(stats.drafts_accepted, stats.drafts)
     if stats is not None:
-        calls = f"{stats.n_draft:,}"
+        calls = f"{local(stats.n_draft):,}"
         seconds = duration_text(stats.begin_s + stats.draft_s + stats.accept_s)
         per_draft = duration_text(stats.draft_s / stats.n_draft)
         per_position = stats.accepted_per_position
@@ -365,7 +365,7 @@ def kernel_words(uses: Sequence[KernelUse]) -> str:
 
 def model_rows(model: ModelRecord) -> tuple[Row, ...]:
     """What is known of a model."""
-    size = readable_size(model.size_bytes) if model.size_bytes else ""
+    size = local_size(model.size_bytes) if model.size_bytes else ""
     threads = ""
     if model.n_threads:
         threads = _tr("{} for one token, {} for more").format(
@@ -375,7 +375,7 @@ def model_rows(model: ModelRecord) -> tuple[Row, ...]:
         (_tr("File"), model.file),
         (_tr("Model"), ", ".join(filter(None, (_description(model), size)))),
         (_tr("Parameters"), _count(model.n_params)),
-        (_tr("Context"), _tr("{:,} tokens").format(model.n_ctx) if model.n_ctx else ""),
+        (_tr("Context"), _tr("{:,} tokens").format(local(model.n_ctx)) if model.n_ctx else ""),
         (_tr("Threads"), threads),
         (_tr("GPU layers"), str(model.n_gpu_layers)),
         (_tr("Fingerprint"), model.fingerprint),
@@ -390,6 +390,6 @@ def _description(model: ModelRecord) -> str:
 
 def _count(n: int) -> str:
     if n < 1_000_000:
-        return f"{n:,}" if n else ""
+        return f"{local(n):,}" if n else ""
     power = min(int(math.log10(n)) // 3, 4)
-    return f"{n / 1000**power:.3g} {('', '', 'M', 'B', 'T')[power]}"
+    return f"{local(n / 1000**power):.3g} {('', '', 'M', 'B', 'T')[power]}"

@@ -18,6 +18,7 @@ from paceline import starter
 from paceline.catalog.judge.draft_search import distance, may_draft
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
+from paceline.gui.kit.translation import local_size
 from paceline.gui.welcome.example_player import ExamplePlayer
 from paceline.gui.welcome.pages import (
     FirstRunPage,
@@ -28,7 +29,6 @@ from paceline.gui.welcome.pages import (
     starters,
 )
 from paceline.params import ModelParams
-from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,7 +288,7 @@ class WelcomeController(QObject):
             if draft is not None
             else self.tr("The largest model of yours that fits this machine:")
         )
-        remark = size_text(self._best.n_bytes)
+        remark = local_size(self._best.n_bytes)
         if draft is not None:
             remark = self.tr("drafted by {}, together {}").format(draft.file.name, remark)
         card.offer(((target.file.name, remark),))
@@ -314,7 +314,7 @@ class WelcomeController(QObject):
             [
                 (
                     pair.title,
-                    self.tr("needs about {} of memory").format(size_text(pair.least_memory or 0)),
+                    self.tr("needs about {} of memory").format(local_size(pair.least_memory or 0)),
                 )
                 for pair in self._curated
             ]

@@ -29,7 +29,7 @@ from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
-from paceline.sizes import readable_size
+from paceline.gui.kit.translation import local_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,11 +218,11 @@ def machine_facts(devices: Sequence[DeviceInfo]) -> tuple[Fact, ...]:
     gpus = [each for each in devices if each.kind in ("gpu", "igpu")]
     facts = []
     if cpu is not None:
-        free = _tr("{} free").format(readable_size(cpu.free_bytes))
+        free = _tr("{} free").format(local_size(cpu.free_bytes))
         facts.append(Fact(_tr("Processor"), cpu.description.strip() or cpu.name))
-        facts.append(Fact(_tr("Memory"), readable_size(cpu.total_bytes), free))
+        facts.append(Fact(_tr("Memory"), local_size(cpu.total_bytes), free))
     for gpu in gpus[:2]:
-        size = _tr("{} of memory").format(readable_size(gpu.total_bytes))
+        size = _tr("{} of memory").format(local_size(gpu.total_bytes))
         facts.append(Fact(_tr("Graphics"), gpu.description.strip() or gpu.name, size))
     if not gpus:
         facts.append(
@@ -237,7 +237,7 @@ def models_fact(own: Sequence[LibraryEntry], *, is_looking: bool) -> Fact:
     remark = _tr("still looking…") if is_looking else ""
     if not own:
         return Fact(title, _tr("looking…") if is_looking else _tr("none yet"))
-    size = readable_size(sum(each.file.n_bytes for each in own))
+    size = local_size(sum(each.file.n_bytes for each in own))
     if len(own) == 1:
         return Fact(title, _tr("1 model, {}").format(size), remark)
     return Fact(title, _tr("{} models, {}").format(len(own), size), remark)

@@ -43,6 +43,7 @@ from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDI
 from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.paint import GroundPainter, formula_rect
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.auto_words import step_decision
@@ -461,7 +462,7 @@ def _token(record: TokenRecord) -> str:
         else:
             parts.append(place)
     if trace.confidence is not None:
-        parts.append(_tr("confidence {value:.2f}").format(value=trace.confidence))
+        parts.append(_tr("confidence {value:.2f}").format(value=local(trace.confidence)))
     parts.append(_step(record))
     return " · ".join(parts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,6 +22,7 @@ from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
+from paceline.gui.kit.translation import local, local_size
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, icon_size
 from paceline.gui.look.theme import mono_font
@@ -54,7 +55,7 @@ def attachment_note(attachment: Attachment) -> str:
     if len(attachment.text) <= MAX_SHOWN_CHARS:
         return ""
     words = _tr("The first {} characters are shown; the model reads all of them.")
-    return words.format(f"{MAX_SHOWN_CHARS:,}")
+    return words.format(f"{local(MAX_SHOWN_CHARS):,}")
 
 
 def show_file_icon(button: QToolButton) -> None:
@@ -90,7 +91,7 @@ class AttachmentChip(QWidget):
         self._attachment = attachment
         self.text_view: QPlainTextEdit | None = None
         self._note: QLabel | None = None
-        size = QLocale().formattedDataSize(attachment.n_bytes, 1)
+        size = local_size(attachment.n_bytes)
         self.chip = styled(QToolButton(), kind="attachment")
         self.chip.setCheckable(True)
         self.chip.setText(f"{attachment.name} · {size}")
@@ -194,8 +195,8 @@ class DraftChip(QFrame):
 
     def _say(self) -> None:
         name = self.attachment.name
-        size = QLocale().formattedDataSize(self.attachment.n_bytes, 1)
-        n_tokens = f"{estimated_tokens(self.attachment):,}"
+        size = local_size(self.attachment.n_bytes)
+        n_tokens = f"{local(estimated_tokens(self.attachment)):,}"
         tokens = self.tr("≈ {} tokens").format(n_tokens)
         self.name.setText(f"{_shortened(name)} · {size} · {tokens}".replace("&", "&&"))
         self.name.setAccessibleName(

@@ -20,6 +20,7 @@ from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.kit.card import FoldHeader
+from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class ReasoningBlock(QWidget):
         else:
             words = self.tr("Thought for {minutes} min {seconds} s")
         minutes, rest = divmod(round(seconds or 0), 60)
-        text = words.format(seconds or 0, minutes=minutes, seconds=rest)
+        text = words.format(local(seconds or 0), minutes=minutes, seconds=rest)
         if text != self.header.text():
             self.header.setText(text)
             self._arrange()

@@ -13,6 +13,7 @@ from paceline.gui.chat.messages.attachment_chips import AttachmentChips
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.translation import local
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -142,7 +143,7 @@ class UserBubble(MessageItem):
         words = self.tr("Show less")
         if self._is_folded:  # one line may be too long, too
             words = self.tr("Show all {} lines") if len(lines) > 1 else self.tr("Show all")
-        self._unfold.setText(words.format(f"{len(lines):,}"))
+        self._unfold.setText(words.format(f"{local(len(lines)):,}"))
         self._unfold.setVisible(is_long)
         self._show_marks()
 

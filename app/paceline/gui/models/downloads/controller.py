@@ -16,8 +16,8 @@ from paceline.catalog.download.journal import DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.references import is_reference, parse_reference
 from paceline.gui.kit.notices import Action, ask_to_delete
+from paceline.gui.kit.translation import local_size
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
-from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +131,7 @@ class DownloadsController(QObject):
             self._window,
             self.tr("Give up this download?"),
             self.tr("The {} of “{}” that have arrived are deleted.").format(
-                readable_size(state.n_done), title(state)
+                local_size(state.n_done), title(state)
             ),
             self.tr("Give it up"),
         )

@@ -21,7 +21,7 @@ from PySide6.QtCore import (
 from paceline import sizes
 from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import sidecar_in_path
-from paceline.sizes import part_and_whole, readable_size
+from paceline.gui.kit.translation import local_size, local_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,8 +78,8 @@ def permille(state: DownloadState) -> int:
 def amount(n_done: int, n_total: int) -> str:
     """Return how much is there, e.g. ``3.1 of 4.9 GB``; without an end ``3.1 GB``."""
     if not n_total:
-        return readable_size(n_done)
-    return _tr("{} of {}").format(*part_and_whole(n_done, n_total))
+        return local_size(n_done) or "0"
+    return _tr("{} of {}").format(*local_sizes(n_done, n_total))
 
 
 def line(state: DownloadState) -> str:
@@ -93,11 +93,11 @@ def line(state: DownloadState) -> str:
                 return _tr("Connecting…")
             return ", ".join([so_far, *_pace(state.bytes_per_s, state.seconds_left)])
         case "verifying":
-            return _tr("Checking {}…").format(readable_size(state.n_total))
+            return _tr("Checking {}…").format(local_size(state.n_total))
         case "paused":
             return _why(state) or _tr("Paused, {}").format(so_far)
         case "done":
-            return _tr("Downloaded, {}").format(readable_size(state.n_total or state.n_done))
+            return _tr("Downloaded, {}").format(local_size(state.n_total or state.n_done))
         case "failed":
             return _why(state) or _tr("It failed.")
         case "cancelled":
@@ -112,7 +112,7 @@ def _why(state: DownloadState) -> str:
 def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:
     parts = []
     if bytes_per_s > 0:
-        parts.append(_tr("{}/s").format(readable_size(bytes_per_s)))
+        parts.append(_tr("{}/s").format(local_size(bytes_per_s)))
     if seconds_left is not None:
         parts.append(_tr("{} left").format(sizes.duration(seconds_left)))
     return parts

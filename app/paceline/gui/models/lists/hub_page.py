@@ -28,11 +28,11 @@ from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
-from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -76,8 +76,8 @@ class _Choices(QAbstractListModel):
             return choice
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if sidecar := sidecar_in_path(choice.path):
-                return spoken(choice.path, sidecar.sentence, size_text(choice.n_bytes))
-            return spoken(choice.quantisation, choice.path, size_text(choice.n_bytes))
+                return spoken(choice.path, sidecar.sentence, local_size(choice.n_bytes))
+            return spoken(choice.quantisation, choice.path, local_size(choice.n_bytes))
         return choice.path if role == Qt.ItemDataRole.DisplayRole else None
 
 
@@ -216,7 +216,7 @@ class RepositoryCard(QWidget):
         return RowText(
             title=candidate.quantisation or candidate.title,
             facts=facts(files, head_text(candidate)),
-            size=size_text(choice.n_bytes),
+            size=local_size(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
             is_dimmed=bool(problem) or not self._repository.has_access,

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
@@ -33,7 +34,7 @@ from paceline.gui.models.lists.library import (
     place_title,
 )
 from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
-from paceline.sizes import size_text, weights
+from paceline.sizes import weights
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -125,7 +126,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
         return spoken(
             candidate.title,
             entry.problem or candidate_facts(candidate),
-            size_text(candidate.n_bytes),
+            local_size(candidate.n_bytes),
             why_hardly(self._target, candidate),
             candidate.subtitle,
         )
@@ -285,7 +286,7 @@ class InstalledPage(Page):
         return RowText(
             title=candidate.title,
             facts=candidate_facts(candidate) or self.tr("not looked into yet"),
-            size=size_text(candidate.n_bytes),
+            size=local_size(candidate.n_bytes),
             badges=tuple(badges),
             is_picked=self._is_picked(candidate.reference),
             is_dimmed=bool(problem or hardly),

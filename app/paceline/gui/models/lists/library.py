@@ -42,7 +42,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import ask_to_delete
-from paceline.sizes import readable_size
+from paceline.gui.kit.translation import local_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -476,7 +476,7 @@ class LibraryController(QObject):
             self._window,
             self.tr("Delete this model?"),
             self.tr("“{}” ({}) is moved to the trash.").format(
-                name, readable_size(entry.file.n_bytes)
+                name, local_size(entry.file.n_bytes)
             ),
             self.tr("Move to trash"),
         )

@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
+from paceline.gui.kit.translation import local_size, local_sizes
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
-from paceline.sizes import part_and_whole, readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,10 +176,10 @@ class MemoryBar(QWidget):
         self._plan = plan
         needed = plan.target.total + plan.draft.total + plan.states + plan.kept_free
         self.title.setText("" if is_only else plan.title)
-        words = self.tr("{} of {}").format(*part_and_whole(needed, plan.free))
+        words = self.tr("{} of {}").format(*local_sizes(needed, plan.free))
         self.figures.setText(words)
         set_look(self.figures, role="value" if plan.fits else "danger")
-        excess = self.tr("{} too much").format(readable_size(plan.missing))
+        excess = self.tr("{} too much").format(local_size(plan.missing))
         self.excess.setText(excess)
         self.excess.setVisible(not plan.fits)
         words = words if plan.fits else f"{words}, {excess}"
@@ -194,13 +194,13 @@ class MemoryBar(QWidget):
     def _tell(self, plan: DevicePlan, words: str, parts: Sequence[Part]) -> None:
         """Give a screen reader all that the bar shows."""
         listed = ", ".join(
-            f"{part.name} {readable_size(part.n_bytes)}" for part in parts if part.n_bytes
+            f"{part.name} {local_size(part.n_bytes)}" for part in parts if part.n_bytes
         )
         self.setAccessibleName(f"{plan.title}: {words}")
         self.setAccessibleDescription(listed)
         self.setToolTip(
             self.tr("{} has {}; {} can be had now.").format(
-                plan.title, readable_size(plan.total), readable_size(plan.free)
+                plan.title, local_size(plan.total), local_size(plan.free)
             )
         )
 
@@ -235,7 +235,7 @@ class MemoryBar(QWidget):
                 swatch.part = parts[at]
                 swatch.update()
                 name.setText(parts[at].name)
-                size.setText(readable_size(parts[at].n_bytes))
+                size.setText(local_size(parts[at].n_bytes))
 
 
 _STRIPE_PX = 5

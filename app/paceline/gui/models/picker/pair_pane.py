@@ -23,6 +23,7 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, px
 from paceline.gui.look.style import PICKER_PANE
@@ -30,7 +31,6 @@ from paceline.gui.models.candidates import candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.state.pair import model_name
-from paceline.sizes import size_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -272,10 +272,10 @@ class _Names(QWidget):
         self.names[at].set_full_text(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
-            size = size_text(candidate.n_bytes)  # the weights alone are a little less
+            size = local_size(candidate.n_bytes)  # the weights alone are a little less
             known = facts(sizes.weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
-            known = facts(candidate_facts(candidate), size_text(candidate.n_bytes))
+            known = facts(candidate_facts(candidate), local_size(candidate.n_bytes))
         self.facts[at].set_full_text(known)
         self.facts[at].setVisible(bool(known))
         whole = candidate.reference if candidate else ""
