@@ -87,18 +87,21 @@ def listed(folder: Path, repo: str, file: str | None) -> Path:
     """A list with one pair, for the demo target."""
     pair = {
         "title": "Demo",
-        "type": "draft",
-        "target": {
-            "repo": "demo/paceline-target", "file": None, "words": ["paceline"],
-            "architecture": "llama", "params": None,
-        },
-        "draft": {"repo": repo, "file": file, "n_bytes": None},
+        "kind": "draft",
+        "target_repo": "demo/paceline-target",
+        "target_file": None,
+        "target_words": ["paceline"],
+        "target_architecture": "llama",
+        "target_params": None,
+        "draft_repo": repo,
+        "draft_file": file,
+        "draft_bytes": None,
         "machine": "any",
         "least_memory": 1,
         "gain": None,
         "evidence": None,
         "vocabulary_checked": None,
-    }  # fmt: skip
+    }
     path = folder / "listed.json"
     path.write_text(json.dumps({"pairs": [pair]}))
     return path

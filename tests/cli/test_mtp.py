@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import make_pairs
+from catalog.headers import gguf_bytes
 from cli.program import assert_one_clear_line, paceline
+from gguf_file import read
 from paceline.codec import decode_part
 from paceline.settings import SavedPair
 
@@ -76,3 +78,22 @@ def test_a_benchmark_compares_the_head(tmp_path: Path) -> None:
 def test_pairs_that_were_kept_before_there_were_heads_are_read() -> None:
     old = {"target": {"path": "a.gguf"}, "draft": None, "name": "A"}
     assert decode_part(SavedPair, old).mtp == "auto"
+
+
+@pytest.mark.parametrize(("width", "ok"), [(64, True), (96, False)])
+def test_a_check_compares_the_widths_that_headers_tell(
+    tmp_path: Path, width: int, ok: bool
+) -> None:
+    model = read(Path(ASSISTANT))
+    model.set(**{"gemma4-assistant.embedding_length_out": width})
+    head = tmp_path / "mtp-head.gguf"
+    head.write_bytes(gguf_bytes(model))
+    result = paceline("pairs", "check", TARGET, "--mtp", str(head), "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)
+    assert found["ok"] is ok
+    words = "it reads 96 columns, and the target's states have 64"
+    assert any(r["code"] == "other-head" and words in r["text"] for r in found["reasons"]) is not ok
+    if not ok:
+        loaded = paceline(*CHAT, "--target", TARGET, "--mtp", str(head), "--strategy", "mtp")
+        assert loaded.code == 1, "a load says so, too"

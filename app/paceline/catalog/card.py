@@ -55,6 +55,8 @@ class ModelCard:
             where the output has weights of its own.
         sidecar: Which drafter without a model of its own it is; empty: it is a model.
         n_heads: Of its last blocks, how many are MTP heads inside a model; 0: it has none.
+        n_embd_out: Width of the states that it gives, and of those that a head reads, where the
+            header names it; 0: `n_embd`, and of an assistant not known.
     """
 
     name: str
@@ -81,6 +83,7 @@ class ModelCard:
     tied_bytes: int = 0
     sidecar: SidecarKind = ""
     n_heads: int = 0
+    n_embd_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

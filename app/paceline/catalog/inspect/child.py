@@ -129,6 +129,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
         tied_bytes=embedding_bytes if is_tied else 0,
         sidecar=sidecar,
         n_heads=n_heads,
+        n_embd_out=_count(header, "embedding_length_out"),
     )
 
 

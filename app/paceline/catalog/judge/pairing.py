@@ -160,8 +160,7 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
         found.append(Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad"))
     if head is None and not ours.n_heads:
         found.append(Reason("no-head", "The target has no MTP head inside.", "bad"))
-    if head is not None and not _is_head_of(ours, head):
-        text = f"The MTP head is not the target's: it was made for “{head.name}”."
+    if head is not None and (text := _why_not_head_of(ours, head)):
         found.append(Reason("other-head", text, "bad"))
     if found:
         return Verdict(ok=False, reasons=tuple(found), is_about_head=True)
@@ -179,15 +178,26 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
     return Verdict(ok=True, reasons=tuple(found), gain=gain, is_about_head=True)
 
 
-def _is_head_of(target: ModelCard, head: ModelCard) -> bool:
-    """Whether a head reads this target's states, as far as headers say."""
+def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
+    """Return why a head cannot read this target's states, as far as headers say; empty: it can.
+
+    The rule is that of a load (`engine/llama/mtp_head.py`).
+    """
+    is_assistant = head.sidecar == "assistant"  # has columns of its own beside
+    architecture = "gemma4" if is_assistant else head.architecture
     are_texts_same = "" in (target.vocabulary, head.vocabulary) or (
         target.vocabulary == head.vocabulary
     )
-    if head.sidecar == "assistant":  # has columns of its own
-        return target.architecture == "gemma4" and are_texts_same
-    is_as_wide = (target.architecture, target.n_embd) == (head.architecture, head.n_embd)
-    return is_as_wide and are_texts_same
+    if target.architecture != architecture or not are_texts_same:
+        return f"The MTP head is not the target's: it was made for “{head.name}”."
+    width = target.n_embd_out or target.n_embd
+    read = head.n_embd_out or (width if is_assistant else head.n_embd)
+    if read != width:
+        return (
+            f"The MTP head is not the target's: it reads {read} columns, and the target's states "
+            f"have {width}."
+        )
+    return ""
 
 
 def bytes_per_token(card: ModelCard) -> int:
