@@ -45,7 +45,13 @@ class PresetRow:
 
 
 class ReplyPresets(QObject):
-    """Knows the presets and what the shown chat has set; changes nothing but its own list."""
+    """Knows the presets and what the shown chat has set; changes nothing but its own list.
+
+    Attributes:
+        own: The user's, in their order.
+        chosen: Key of the preset that the shown chat is compared with.
+        now: What the shown chat has set.
+    """
 
     changed = Signal()
     """The list, the choice, the default, or what is set"""
@@ -79,15 +85,10 @@ class ReplyPresets(QObject):
                 self.tr("Programs: steady, without penalties, and room for long replies."),
             ),
         }  # fmt: skip
-        self._own = tuple(own)
+        self.own = tuple(own)
         self._default = default
-        self._now = self.default_settings
-        self._chosen = self.default_key
-
-    @property
-    def own(self) -> tuple[ReplyPreset, ...]:
-        """The user's, in their order."""
-        return self._own
+        self.now = self.default_settings
+        self.chosen = self.default_key
 
     @property
     def rows(self) -> tuple[PresetRow, ...]:
@@ -96,13 +97,8 @@ class ReplyPresets(QObject):
             PresetRow(key, preset.name, summary, is_built_in=True)
             for key, (preset, summary) in self._built_in.items()
         ]
-        own = [PresetRow(p.name, p.name, _summary(p), is_built_in=False) for p in self._own]
+        own = [PresetRow(p.name, p.name, _summary(p), is_built_in=False) for p in self.own]
         return (*built_in, *own)
-
-    @property
-    def chosen(self) -> str:
-        """Key of the preset that the shown chat is compared with."""
-        return self._chosen
 
     @property
     def default_key(self) -> str:
@@ -116,25 +112,20 @@ class ReplyPresets(QObject):
         return preset.settings if preset is not None else ReplySettings()
 
     @property
-    def now(self) -> ReplySettings:
-        """What the shown chat has set."""
-        return self._now
-
-    @property
     def chosen_own(self) -> ReplyPreset | None:
         """The chosen one, if it is one of the user's."""
-        return self._find(self._chosen)
+        return self._find(self.chosen)
 
     @property
     def title(self) -> str:
         """What the chosen one is called."""
-        preset = self.preset(self._chosen)
+        preset = self.preset(self.chosen)
         return preset.name if preset is not None else ""
 
     @property
     def differs(self) -> bool:
         """Whether other values are set than those of the chosen preset."""
-        return self.applied(self._chosen) != self._now
+        return self.applied(self.chosen) != self.now
 
     def preset(self, key: str) -> ReplyPreset | None:
         """Return a preset; None: it does not exist."""
@@ -144,7 +135,7 @@ class ReplyPresets(QObject):
 
     def applied(self, key: str) -> ReplySettings:
         """Return what is set once a preset is in force."""
-        preset, now = self.preset(key), self._now
+        preset, now = self.preset(key), self.now
         if preset is None:
             return now
         if key in self._built_in:
@@ -159,31 +150,31 @@ class ReplyPresets(QObject):
 
     def show_settings(self, settings: ReplySettings) -> None:
         """Know what the shown chat has set now."""
-        if settings != self._now:
-            self._now = settings
+        if settings != self.now:
+            self.now = settings
             self.changed.emit()
 
     def show_chat(self, settings: ReplySettings) -> None:
         """Know what another chat has set; it is compared with the first preset that is like it."""
-        self._now = settings
-        self._chosen = self._like(settings)
+        self.now = settings
+        self.chosen = self._like(settings)
         self.changed.emit()
 
     def _like(self, settings: ReplySettings) -> str:
         default = self.default_key
-        keys = [default, *(preset.name for preset in self._own), *self._built_in]
+        keys = [default, *(preset.name for preset in self.own), *self._built_in]
         return next((key for key in keys if self.applied(key) == settings), default)
 
     def choose(self, key: str) -> None:
         """Take a preset as the one to compare with; what it sets is applied by the caller."""
-        if key != self._chosen and self.preset(key) is not None:
-            self._chosen = key
+        if key != self.chosen and self.preset(key) is not None:
+            self.chosen = key
             self.changed.emit()
 
     def make_default(self) -> None:
         """Let new chats begin with the chosen preset."""
-        self._default = self._chosen
-        self._set(self._own)
+        self._default = self.chosen
+        self._set(self.own)
 
     def obstacle(self, name: str, but: str = "") -> str:
         """Why a preset cannot have a name, in words; empty: it can. `but` is its own one."""
@@ -200,40 +191,40 @@ class ReplyPresets(QObject):
     @property
     def room(self) -> int:
         """How many more there can be; one made of an older file may be one too many."""
-        return max(MAX_PRESETS - len(self._own), 0)
+        return max(MAX_PRESETS - len(self.own), 0)
 
     def save_as(self, name: str) -> None:
         """Keep what is set under a name that has no obstacle, and choose it."""
         name = clean_name(name)
-        self._chosen = name
-        self._set((*self._own, ReplyPreset(name, self._now)))
+        self.chosen = name
+        self._set((*self.own, ReplyPreset(name, self.now)))
 
     def update_chosen(self) -> None:
         """Let the chosen preset hold what is set; one of the user's."""
         chosen = self.chosen_own
         if chosen is not None:
-            new = replace(chosen, settings=self._now)
-            self._set(tuple(new if preset is chosen else preset for preset in self._own))
+            new = replace(chosen, settings=self.now)
+            self._set(tuple(new if preset is chosen else preset for preset in self.own))
 
     def rename(self, key: str, name: str) -> None:
         """Give one of the user's a name without obstacle."""
         preset, name = self._find(key), clean_name(name)
         if preset is not None:
             new = replace(preset, name=name)
-            if self._chosen == key:
-                self._chosen = name
+            if self.chosen == key:
+                self.chosen = name
             if self._default == key:
                 self._default = name
-            self._set(tuple(new if other is preset else other for other in self._own))
+            self._set(tuple(new if other is preset else other for other in self.own))
 
     def delete(self, key: str) -> None:
         """Drop one of the user's; what is set stays."""
         preset = self._find(key)
         if preset is not None:
-            self._own = tuple(other for other in self._own if other is not preset)
-            if self._chosen == key:
-                self._chosen = self._like(self._now)
-            self._set(self._own)
+            self.own = tuple(other for other in self.own if other is not preset)
+            if self.chosen == key:
+                self.chosen = self._like(self.now)
+            self._set(self.own)
 
     def add(self, presets: Sequence[ReplyPreset]) -> tuple[str, ...]:
         """Add presets under names that are free; returns these."""
@@ -244,19 +235,19 @@ class ReplyPresets(QObject):
             wanted = clean_name(preset.name).lstrip(f"{BUILT_IN} ") or self.tr("Preset")
             names.append(free_name(wanted, [*taken, *names]))
         new = [replace(p, name=name) for p, name in zip(presets, names, strict=True)]
-        self._set((*self._own, *new))
+        self._set((*self.own, *new))
         return tuple(names)
 
     def restore(self, own: Sequence[ReplyPreset], chosen: str, default: str) -> None:
         """Bring back a list, a choice and a default as they were."""
-        self._chosen, self._default = chosen, default
+        self.chosen, self._default = chosen, default
         self._set(tuple(own))
 
     def _find(self, key: str) -> ReplyPreset | None:
-        return next((preset for preset in self._own if preset.name == key), None)
+        return next((preset for preset in self.own if preset.name == key), None)
 
     def _set(self, own: tuple[ReplyPreset, ...]) -> None:
-        self._own = own
+        self.own = own
         self.changed.emit()
         self.kept_changed.emit()
 

@@ -125,7 +125,12 @@ DEFAULT = "auto"
 
 
 class SpeculationModel(QObject):
-    """The chosen strategy and the settings of all drafters."""
+    """The chosen strategy and the settings of all drafters.
+
+    Attributes:
+        strategy: The last valid strategy.
+        unusable: The saved strategy that was to be chosen and cannot be; empty: there is none.
+    """
 
     drafter_changed = Signal()
     """Another strategy is chosen, or all settings of the chosen one are new."""
@@ -155,10 +160,9 @@ class SpeculationModel(QObject):
         self._loaded: Needs | None = None
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
         self.unusable = ""
-        """The saved strategy that was to be chosen and cannot be; empty: there is none."""
         self._load(saved)
         self._last[self.group] = self._current
-        self._strategy = self.value_of(self._current)
+        self.strategy = self.value_of(self._current)
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
@@ -181,14 +185,9 @@ class SpeculationModel(QObject):
         return group_of(self.members)
 
     @property
-    def strategy(self) -> Strategy:
-        """The last valid strategy."""
-        return self._strategy
-
-    @property
     def text(self) -> str:
         """The last valid strategy, as text."""
-        return self._text(self._strategy)
+        return self._text(self.strategy)
 
     def choices(self, group: Group) -> tuple[Choice, ...]:
         """Everything that a group offers."""
@@ -279,7 +278,7 @@ class SpeculationModel(QObject):
         self._learn_chain(name)
         self._last[self.group] = name
         self.drafter_changed.emit()
-        self._update()
+        self.check()
 
     def set_value(self, drafter_id: str, name: str, value: float) -> None:
         """Change a setting of a drafter."""
@@ -292,7 +291,7 @@ class SpeculationModel(QObject):
         for other in after:  # what still has its default follows the length
             if other != name and values[other] == before[other]:
                 values[other] = after[other]
-        self._update()
+        self.check()
 
     def is_idle(self, drafter_id: str, name: str) -> bool:
         """Whether a setting is out of force, because the length of drafts is automatic."""
@@ -305,7 +304,7 @@ class SpeculationModel(QObject):
             for parameter in info.parameters:
                 self._values[info.id][parameter.name] = parameter.default
         self.drafter_changed.emit()
-        self._update()
+        self.check()
 
     def use(self, strategy: str) -> None:
         """Choose what a strategy text names, with its settings.
@@ -322,11 +321,20 @@ class SpeculationModel(QObject):
         self._take(parsed)
         self._last[self.group] = self._current
         self.drafter_changed.emit()
-        self._update()
+        self.check()
 
     def check(self) -> None:
-        """Emit once more whether the settings fit together."""
-        self._update()
+        """Emit whether the settings fit together, and the strategy if it is another one."""
+        strategy = self.value_of(self._current)
+        try:
+            complete(strategy, self._infos.__getitem__)
+        except UserError as error:
+            self.refused.emit(str(error))
+            return
+        self.refused.emit("")
+        if strategy != self.strategy:
+            self.strategy = strategy
+            self.strategy_changed.emit()
 
     def saved(self) -> tuple[str, ...]:
         """What `__init__` takes as `saved`."""
@@ -400,15 +408,3 @@ class SpeculationModel(QObject):
         if len(drafters_named(name)) > 1 and name not in (*self._usual_chains, *self._own_chains):
             self._own_chains.insert(0 if first else len(self._own_chains), name)
             self.choices_changed.emit()
-
-    def _update(self) -> None:
-        strategy = self.value_of(self._current)
-        try:
-            complete(strategy, self._infos.__getitem__)
-        except UserError as error:
-            self.refused.emit(str(error))
-            return
-        self.refused.emit("")
-        if strategy != self._strategy:
-            self._strategy = strategy
-            self.strategy_changed.emit()

@@ -244,16 +244,16 @@ class ReplyView(MessageItem):
 
         self._status: QLabel | None = None
         self._provenance = Provenance(sources)
-        self._body = ReplyBody(self._provenance, requests)
-        self._body.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
-        self._body.hide()
+        self.parts = ReplyBody(self._provenance, requests)
+        self.parts.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.parts.hide()
         self._error: QLabel | None = None
         self._note: QLabel | None = None
         self._footer = ReplyFooter()
         self._footer.stats.clicked.connect(self._on_stats_clicked)
         self._row, self._action_row = self._footer.row, self._footer.action_row
 
-        self._rows = column_of(self._body, self._footer, on=self, margins=0, spacing=8)
+        self._rows = column_of(self.parts, self._footer, on=self, margins=0, spacing=8)
         self._show_place()
         self._name()
 
@@ -281,23 +281,18 @@ class ReplyView(MessageItem):
     def plain_text(self) -> str:
         """What can be read on the screen, without markup."""
         self.flush()
-        return self._body.plain_text or self._body.reasoning_text
+        return self.parts.plain_text or self.parts.reasoning_text
 
     @property
     def answer_text(self) -> str:
         """The Markdown without the reasoning, unless there is nothing else; what is copied."""
         self.flush()
-        return self._body.answer_text or self._body.reasoning_text
+        return self.parts.answer_text or self.parts.reasoning_text
 
     @property
     def body(self) -> MessageView:
         """The answer's view."""
-        return self._body.answer
-
-    @property
-    def parts(self) -> ReplyBody:
-        """The answer and the reasoning."""
-        return self._body
+        return self.parts.answer
 
     @property
     def is_untouched(self) -> bool:
@@ -331,17 +326,17 @@ class ReplyView(MessageItem):
     def focus_text(self) -> None:
         """Give the keyboard to the text, or to the figures where there is none."""
         hidden = self.editor or self._footer.stats
-        target = hidden if self._body.isHidden() else self._body.answer
+        target = hidden if self.parts.isHidden() else self.parts.answer
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def first_hit(self, pattern: re.Pattern[str]) -> int:
         """The number of the first hit in the answer; the first of all where it has none."""
         spans = (found.span() for found in pattern.finditer(self._text))
-        shown = (i for i, (begin, _) in enumerate(spans) if not self._body.is_reasoning(begin))
+        shown = (i for i, (begin, _) in enumerate(spans) if not self.parts.is_reasoning(begin))
         return next(shown, 0)
 
     def _show_marks(self) -> None:
-        self._body.mark(hits_in(self._text, *self._searched))
+        self.parts.mark(hits_in(self._text, *self._searched))
 
     def append(self, step: StepCommitted) -> None:
         """Take what one step committed; shown at the next flush."""
@@ -383,20 +378,20 @@ class ReplyView(MessageItem):
     def _flush(self, *, in_pieces: bool) -> None:
         if self.is_look_due:
             self.is_look_due = False
-            self._body.renew()
+            self.parts.renew()
         if not self._is_dirty:
             return
         self._is_dirty = False
-        if self._text and self._body.isHidden():
+        if self._text and self.parts.isHidden():
             self.set_status("")
-        self._body.setVisible(bool(self._text) and self.editor is None)
-        self._body.set_caret(self.is_growing)
+        self.parts.setVisible(bool(self._text) and self.editor is None)
+        self.parts.set_caret(self.is_growing)
         n_left = len(self._text) - self._n_shown
         if self._is_finished and in_pieces and n_left > 2 * PIECE_CHARS:
             self._show_piece()
         elif self._is_finished:
             self._n_shown = len(self._text)
-            self._body.show_source(self._text, is_final=True)
+            self.parts.show_source(self._text, is_final=True)
             self._show_footer()
             self._name()
             if self._was_seen_growing:
@@ -405,7 +400,7 @@ class ReplyView(MessageItem):
         else:
             self._was_seen_growing = True
             self._n_shown = len(self._text)
-            self._body.show_source(self._text)
+            self.parts.show_source(self._text)
         if self._searched[0] is not None:
             self._show_marks()
 
@@ -413,7 +408,7 @@ class ReplyView(MessageItem):
         end = self._n_shown + PIECE_CHARS
         # Whole lines, if they are not too long for that.
         self._n_shown = self._text.rfind("\n", self._n_shown, end) + 1 or end
-        self._body.show_source(self._text[: self._n_shown])
+        self.parts.show_source(self._text[: self._n_shown])
         self._is_dirty = True
         self.flush_wanted.emit(self)
 
@@ -426,8 +421,8 @@ class ReplyView(MessageItem):
         self.flush()
         shown = self._text if text is None else text
         edit = self._open_editor(MessageEdit(shown, "ctrl+enter", for_reply=True))
-        self._rows.insertWidget(self._rows.indexOf(self._body), edit)
-        self._body.hide()
+        self._rows.insertWidget(self._rows.indexOf(self.parts), edit)
+        self.parts.hide()
         self._update_actions()
 
     @Slot(str)
@@ -444,7 +439,7 @@ class ReplyView(MessageItem):
             return
         edit.hide()
         edit.deleteLater()
-        self._body.setVisible(bool(self._text))
+        self.parts.setVisible(bool(self._text))
         self._update_actions()
         self.focus_text()
         self.edit_ended.emit(self.message_id)
@@ -470,7 +465,7 @@ class ReplyView(MessageItem):
         self.is_growing = False
         self.flush()
         self.set_status("")
-        self._body.set_caret(False)
+        self.parts.set_caret(False)
         if self._error is None:
             self._error = self._make_error()
         lines = [f"<b>{escape(with_soft_breaks(message))}</b>", escape(with_soft_breaks(hint))]
@@ -509,7 +504,7 @@ class ReplyView(MessageItem):
         else:
             name = self.tr("Reply, finished")
         self.setAccessibleName(name)
-        self._body.setAccessibleName(name)
+        self.parts.setAccessibleName(name)
 
     def update_message(self, message: ShownMessage) -> None:
         """Show other siblings; a text that was changed elsewhere takes the old one's place."""
@@ -526,7 +521,7 @@ class ReplyView(MessageItem):
 
     def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide where each token came from."""
-        self._body.set_token_colours(on)
+        self.parts.set_token_colours(on)
 
     def _wants_actions(self) -> bool:
         return not self.is_growing and super()._wants_actions()
