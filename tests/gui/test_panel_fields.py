@@ -140,18 +140,18 @@ def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> Non
 def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     sampling = program.window.panel.sampling
     program.window.panel.show_tab("chat")
-    field = sampling.top_p
+    field = sampling.sliders.fields["top_p"]
     assert field.put_back_button.isHidden()
     field.field.setValue(0.5)
-    sampling.min_p.field.setValue(0.3)
+    sampling.sliders.fields["min_p"].field.setValue(0.3)
     assert not field.put_back_button.isHidden()
     qtbot.mouseDClick(field.label, Qt.MouseButton.LeftButton)
     assert field.value == 0.95
     assert field.put_back_button.isHidden()
-    sampling.min_p.put_back_button.setFocus()
-    qtbot.keyClick(sampling.min_p.put_back_button, Qt.Key.Key_Space)
+    sampling.sliders.fields["min_p"].put_back_button.setFocus()
+    qtbot.keyClick(sampling.sliders.fields["min_p"].put_back_button, Qt.Key.Key_Space)
     assert program.session.conversations.settings.sampling.min_p == 0.05
-    assert sampling.focusWidget() is sampling.min_p.field
+    assert sampling.focusWidget() is sampling.sliders.fields["min_p"].field
 
 
 def test_one_draft_setting_is_put_back(program: Program) -> None:

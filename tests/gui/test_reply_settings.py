@@ -90,10 +90,13 @@ def choose_form(program: Program, name: str, text: str) -> None:
 
 def test_everything_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    sampling.repeat_penalty.field.setValue(1.2)
-    sampling.presence_penalty.field.setValue(-0.5)
-    sampling.frequency_penalty.field.setValue(3.0)
-    assert sampling.frequency_penalty.slider.value() == sampling.frequency_penalty.slider.maximum()
+    sampling.sliders.fields["repeat_penalty"].field.setValue(1.2)
+    sampling.sliders.fields["presence_penalty"].field.setValue(-0.5)
+    sampling.sliders.fields["frequency_penalty"].field.setValue(3.0)
+    assert (
+        sampling.sliders.fields["frequency_penalty"].slider.value()
+        == sampling.sliders.fields["frequency_penalty"].slider.maximum()
+    )
     sampling.biases.setText("13=-2.5")
     choose_form(program, "JSON schema", SCHEMA)
     program.session.send("Hello?")
