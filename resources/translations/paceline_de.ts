@@ -3875,8 +3875,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
-        <source>The oldest messages are left out of what the model sees; the chat itself stays whole. Off: such a message is refused, and nothing is left out.</source>
-        <translation>Die ältesten Nachrichten bleiben dem Modell verborgen; der Chat selbst bleibt ganz. Aus: Eine solche Nachricht wird abgelehnt, und nichts wird ausgelassen.</translation>
+        <source>The oldest messages are left out of what the model sees; the chat itself stays whole. Off: such a message is held back, and nothing is left out.</source>
+        <translation>Die ältesten Nachrichten bleiben dem Modell verborgen; der Chat selbst bleibt ganz. Aus: Eine solche Nachricht wird zurückgehalten, und nichts wird ausgelassen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -8002,13 +8002,18 @@ Vorgabe: {}</translation>
     <name>SourceLegend</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>A smaller model guessed these words, and the target agreed</source>
-        <translation>Ein kleineres Modell hat diese Wörter geraten, und das Ziel stimmte zu</translation>
+        <source>Copied from earlier text that went on like this, and the target agreed</source>
+        <translation>Aus früherem Text kopiert, der so weiterging, und das Ziel stimmte zu</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Copied from earlier text that went on like this, and the target agreed</source>
-        <translation>Aus früherem Text kopiert, der so weiterging, und das Ziel stimmte zu</translation>
+        <source>Lookups</source>
+        <translation>Lookups</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
+        <source>Target</source>
+        <translation>Ziel</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
@@ -8017,23 +8022,13 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>Token colours: draft model, lookup; without colour: the target</source>
-        <translation>Token-Farben: Entwurfsmodell, Lookup; ohne Farbe: das Zielmodell</translation>
+        <source>These words were guessed ahead, and the target agreed</source>
+        <translation>Diese Wörter wurden im Voraus geraten, und das Ziel stimmte zu</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>draft model</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>lookup</source>
-        <translation>Lookup</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_list.py"/>
-        <source>target</source>
-        <translation>Ziel</translation>
+        <source>Token colours: {}</source>
+        <translation>Token-Farben: {}</translation>
     </message>
 </context>
 <context>

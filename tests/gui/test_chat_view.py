@@ -195,15 +195,16 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     reply.append(committed("Hello ", token(6, "target", -1)))
     reply.flush()
     settle(qtbot)
-    legend = next(label for label in chat.findChildren(QLabel) if label.text() == "lookup")
-    assert not legend.isVisible()
+    legend = chat._legend.legend
+    assert legend.words == ()
     before = chat._list.geometry()
-    reply.append(committed("world", token(11), step=1, n_drafted=1))
-    assert legend.isVisible()
+    reply.append(committed("world", token(11, "mtp"), step=1, n_drafted=1))
+    assert legend.words == ("mtp", "Target"), "no draft model, no lookup: neither wrote anything"
     chat.set_token_colours(False)
-    assert not legend.isVisible()
+    assert legend.words == ()
     chat.set_token_colours(True)
-    assert legend.isVisible()
+    reply.append(committed("!", token(12), step=2, n_drafted=1))
+    assert len(legend.words) == 3
     settle(qtbot)
     assert chat._list.geometry() == before
     look.set_mode("dark")

@@ -232,7 +232,7 @@ def test_a_large_paste_can_become_a_file(composer: Composer, qtbot: QtBot) -> No
     data.setText(text)
     composer.edit.insertFromMimeData(data)
     assert composer.offer.isVisible()
-    assert composer.offer.text() == "Attach the 29 KiB that you pasted as a file"
+    assert composer.offer.text() == "Attach the 30 kB that you pasted as a file"
     qtbot.mouseClick(composer.offer, Qt.MouseButton.LeftButton)
     assert composer.text == "See: "
     (file,) = composer.attachments

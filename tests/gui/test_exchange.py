@@ -94,7 +94,7 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
     assert len(session.summaries) == 2
     view = talked.window.chat_pane.chat.reply_view(after.path()[1].message_id)
     assert view is not None
-    assert view.has_drafts, "the colours came with it"
+    assert view.drafters, "the colours came with it"
     qtbot.waitUntil(lambda: "Imported" in notices[-1].message)
 
 

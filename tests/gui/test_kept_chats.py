@@ -90,7 +90,7 @@ def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life])
     assert second.shown == ["A sequence."]
     view = second.chat.reply_view(second.message(1))
     assert view is not None
-    assert view.has_drafts, "the colours of the tokens come back, too"
+    assert view.drafters, "the colours of the tokens come back, too"
     assert "41.2" in view.findChild(type(view._footer.stats)).toolTip()
     assert second.program.live.reply is not None
     assert second.program.live.reply.stats is not None
@@ -294,7 +294,7 @@ def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
     assert life.titles == ["One", "One (2)"]
     view = life.chat.reply_view(life.message(1))
     assert view is not None
-    assert view.has_drafts
+    assert view.drafters
 
 
 def test_a_branch_is_marked_as_one_and_leads_back(live: Callable[..., Life]) -> None:

@@ -53,7 +53,8 @@ def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind
     assert model.needs_copies == ("copies" in model.facts_key.split("|"))
     if not model.needs_copies:
         assert model.max_rollback == 16
-        assert any("take back 16 tokens" in note for note in engine.loaded.notes)
+        notes = engine.loaded.notes
+        assert not any("take back" in note for note in notes), "no harm: doctor and picker say it"
 
 
 def test_exact_mode_is_refused_in_words() -> None:

@@ -449,7 +449,7 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
     if pair.guessed is not None:
         notes.append(words_on(pair.guessed, target.vocab))
     back = _going_back(target)
-    if back.way != "cells":
+    if back.way not in ("cells", "states"):  # states limit drafts to a length that is seldom wanted
         notes.append(back.sentence)
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(

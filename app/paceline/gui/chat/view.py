@@ -26,6 +26,7 @@ from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
+from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
     import re
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
     from paceline.gui.state.settings_store import Setting
-    from paceline.gui.state.sources import Sources
     from paceline.settings import SendKey
 
 
@@ -83,7 +83,7 @@ class ChatView(QWidget):
         self.keeps: Setting | None = None
         self.setObjectName("chat_view")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._sources = sources
+        self._sources = sources or Sources()
         self.requests = MessageRequests(self)
         self._has_token_colours = True
         self._is_busy = self._is_dressing = False
@@ -360,8 +360,10 @@ class ChatView(QWidget):
 
     @Slot()
     def _update_legend(self) -> None:
-        has_drafts = any(reply.has_drafts for reply in self._replies())
-        self._legend.legend.setVisible(self._has_token_colours and has_drafts)
+        drafters = {name: None for reply in self._replies() for name in reply.drafters}
+        self._legend.legend.show_drafters(
+            drafters if self._has_token_colours else (), self._sources
+        )
 
     # --------------------------------------------------------------------------- actions
 

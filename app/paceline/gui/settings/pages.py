@@ -81,7 +81,7 @@ class GeneralPage(SettingsPage):
         )
         explanation = self.tr(
             "The oldest messages are left out of what the model sees; the chat itself stays "
-            "whole. Off: such a message is refused, and nothing is left out."
+            "whole. Off: such a message is held back, and nothing is left out."
         )
         title = self.tr("Shorten chats that outgrow the context")
         self.add_switch(writing, "cuts_long_chats", title, explanation, explanation)

@@ -93,7 +93,7 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     acceptance.
     """
     stats = reply.stats
-    if stats is None:
+    if stats is None or not stats.n_generated:  # stopped before its first token
         return ""
     parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
     speedup = stats.speedup
@@ -104,7 +104,7 @@ def stats_line(reply: Reply, decided: str = "") -> str:
         parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
     elif asks_drafter(reply) and not stats.n_drafted:
         parts.append(_tr("nothing drafted"))
-    if stats.kept is not None and stats.n_generated:  # not stopped before any
+    if stats.kept is not None:
         parts.append(_tr("kept {} of the earlier reply").format(percent_text(stats.kept.share)))
     if stats.machine_busy:
         parts.append(_tr("machine busy"))

@@ -66,12 +66,12 @@ class Provenance:
     """What is known about the source of each character of one reply; grows at its end.
 
     Attributes:
-        has_drafts: Whether a drafter gave any token.
+        drafters: The ids of those that gave a token, in the order of their first ones.
     """
 
     def __init__(self, sources: Sources | None = None) -> None:
         self._sources = sources or Sources()
-        self.has_drafts = False
+        self.drafters: dict[str, None] = {}
         self._ends: list[int] = []
         self._unknown = 0  # characters at the beginning of which no token is known
         self._tokens: list[tuple[TokenTrace, StepCommitted]] = []
@@ -89,7 +89,8 @@ class Provenance:
             self._unknown += len(step.text)
         for trace in traces:
             is_drafted = trace.source != SOURCE_TARGET
-            self.has_drafts = self.has_drafts or is_drafted
+            if is_drafted:
+                self.drafters.setdefault(trace.source)
             start = self._ends[-1] if self._ends else self._unknown
             if trace.text_end <= start:
                 continue

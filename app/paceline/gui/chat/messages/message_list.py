@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QScrollArea, QToolButton, QWidget
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import row_of, styled
@@ -20,11 +20,12 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from paceline.gui.chat.messages.message_item import MessageItem
+    from paceline.gui.state.sources import Sources
 
 COLUMN_PX = 760
 MARGIN_PX = 24
@@ -373,31 +374,49 @@ class _Swatch(QWidget):
 
 
 class SourceLegend(QWidget):
-    """Names the draft model's colour, the lookups' colour and the target's."""
+    """Names the drafters of the shown replies beside their colours, and the target."""
 
     def __init__(self) -> None:
         super().__init__()
-        layout = row_of(on=self, margins=0, spacing=6)
-        for swatch, text, what in (
-            (_Swatch("accent_soft", "accent"), self.tr("draft model"), self.tr(
-                "A smaller model guessed these words, and the target agreed"
+        self._entries: dict[str, tuple[QWidget, QLabel]] = {}
+        layout = row_of(on=self, margins=0, spacing=16)
+        for kind, swatch, what in (
+            ("draft", _Swatch("accent_soft", "accent"), self.tr(
+                "These words were guessed ahead, and the target agreed"
             )),
-            (_Swatch("lookup_soft", "lookup", dotted=True), self.tr("lookup"), self.tr(
+            ("lookup", _Swatch("lookup_soft", "lookup", dotted=True), self.tr(
                 "Copied from earlier text that went on like this, and the target agreed"
             )),
-            (_Swatch("surface", "line_strong"), self.tr("target"), self.tr(
+            ("target", _Swatch("surface", "line_strong"), self.tr(
                 "The model that you chose wrote these words itself; it decides about all of them"
             )),
         ):  # fmt: skip
-            label = text_label(text)
+            label, entry = text_label(), QWidget()
             label.setToolTip(what)
-            layout.addWidget(swatch)
-            layout.addWidget(label)
-            layout.addSpacing(10)
+            row_of(swatch, label, on=entry, margins=0, spacing=6)
+            layout.addWidget(entry)
+            self._entries[kind] = entry, label
+        self._entries["target"][1].setText(self.tr("Target"))
         layout.addStretch(1)
-        self.setAccessibleName(
-            self.tr("Token colours: draft model, lookup; without colour: the target")
-        )
+
+    def show_drafters(self, drafters: Collection[str], sources: Sources) -> None:
+        """Name these, by their ids; nothing is shown where there are none."""
+        for kind in ("draft", "lookup"):
+            titles = [sources.title(name) for name in drafters if sources.kind(name) == kind]
+            entry, label = self._entries[kind]
+            entry.setVisible(bool(titles))
+            # One colour has one entry; the card of the drafters lists them singly.
+            is_many = kind == "lookup" and len(titles) > 1
+            label.setText(self.tr("Lookups") if is_many else ", ".join(titles))
+        named = ", ".join(label.text() for _, label in self._entries.values() if label.text())
+        self.setAccessibleName(self.tr("Token colours: {}").format(named))
+        self.setVisible(bool(drafters))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is shown; empty while it is hidden."""
+        shown = (label.text() for _, label in self._entries.values())
+        return tuple(filter(None, shown)) if not self.isHidden() else ()
 
 
 class LegendLine(QWidget):

@@ -24,6 +24,8 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from PySide6.QtGui import QResizeEvent
 
     from paceline.gui.chat.links import MessageRequests
@@ -300,9 +302,9 @@ class ReplyView(MessageItem):
         return self.is_growing and not self._text and not self.status_text
 
     @property
-    def has_drafts(self) -> bool:
-        """Whether a drafter gave any of its tokens."""
-        return self._provenance.has_drafts
+    def drafters(self) -> Collection[str]:
+        """The ids of those that gave a token of it."""
+        return self._provenance.drafters
 
     @property
     def status_text(self) -> str:
@@ -340,9 +342,9 @@ class ReplyView(MessageItem):
 
     def append(self, step: StepCommitted) -> None:
         """Take what one step committed; shown at the next flush."""
-        had_drafts = self._provenance.has_drafts
+        n_drafters = len(self._provenance.drafters)
         self._provenance.add(step)
-        if self._provenance.has_drafts and not had_drafts:
+        if len(self._provenance.drafters) > n_drafters:
             self.drafts_seen.emit()
         if step.text:
             self._text += step.text
