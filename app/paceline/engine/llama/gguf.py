@@ -22,7 +22,7 @@ from typing import Any
 import llama_cpp
 from llama_cpp._ggml import libggml
 
-from paceline.engine.llama.library import start
+from paceline.engine.llama.library import declared, start
 from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar
 from paceline.errors import EngineError, ModelError
 
@@ -157,7 +157,7 @@ def _tensor(context: int, i: int) -> GgufTensor:
 def _lib() -> Any:
     """Declare the parser's functions, which llama-cpp-python does not bind."""
     pointer, whole, size, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_size_t, ctypes.c_char_p
-    for name, result, arguments in (
+    functions = (
         ("init_from_file", pointer, (text, _InitParams)),
         ("init_from_buffer", pointer, (text, size, _InitParams)),
         ("free", None, (pointer,)),
@@ -178,10 +178,8 @@ def _lib() -> Any:
         ("get_tensor_ne", ctypes.POINTER(ctypes.c_int64), (pointer, whole)),
         ("get_tensor_type", ctypes.c_int, (pointer, whole)),
         ("get_tensor_size", size, (pointer, whole)),
-    ):
-        function = getattr(libggml, f"gguf_{name}")
-        function.restype, function.argtypes = result, arguments
-    return libggml
+    )
+    return declared(libggml, "gguf_", functions)
 
 
 Q8_0 = 7

@@ -26,7 +26,7 @@ from llama_cpp._ggml import libggml
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.children import end_of, end_quietly_with_parent, start_own
-from paceline.engine.llama.library import start
+from paceline.engine.llama.library import declared, start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError
 
@@ -113,7 +113,7 @@ def type_name(kind: int) -> str:
 def _declared(lib: Any) -> Any:
     """Declare the functions of `paceline_kernels.h`."""
     number, text = ctypes.c_int, ctypes.c_char_p
-    for name, result, arguments in (
+    functions = (
         ("interface", number, ()),
         ("isa", text, ()),
         ("count", number, ()),
@@ -125,10 +125,8 @@ def _declared(lib: Any) -> Any:
         ("calls", ctypes.c_long, (number,)),
         ("self_test", number, (number, number)),
         ("mark_crashes", None, (text,)),
-    ):
-        function = getattr(lib, f"paceline_kernels_{name}")
-        function.restype, function.argtypes = result, arguments
-    return lib
+    )
+    return declared(lib, "paceline_kernels_", functions)
 
 
 PROVE = "--prove-kernels"

@@ -6,7 +6,7 @@ import ctypes
 import functools
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import llama_cpp
@@ -75,25 +75,35 @@ def on_abort(tell: Callable[[str], None]) -> None:
     set_callback(ctypes.cast(callback, ctypes.c_void_p))
 
 
+def declared(
+    library: Any, prefix: str, functions: Iterable[tuple[str, Any, tuple[Any, ...]]]
+) -> Any:
+    """Return the library when the results and arguments of its functions are declared.
+
+    Args:
+        library: From ctypes.
+        prefix: What their names begin with.
+        functions: The rest of a name, its result and its arguments.
+    """
+    for name, result, arguments in functions:
+        function = getattr(library, f"{prefix}{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
 @functools.cache
 def ggml() -> Any:
     """Declare the device functions of ggml, which llama-cpp-python does not bind."""
-    for name, restype, argtypes in (
-        ("ggml_backend_dev_count", ctypes.c_size_t, ()),
-        ("ggml_backend_dev_get", ctypes.c_void_p, (ctypes.c_size_t,)),
-        ("ggml_backend_dev_name", ctypes.c_char_p, (ctypes.c_void_p,)),
-        ("ggml_backend_dev_description", ctypes.c_char_p, (ctypes.c_void_p,)),
-        ("ggml_backend_dev_type", ctypes.c_int, (ctypes.c_void_p,)),
-        (
-            "ggml_backend_dev_memory",
-            None,
-            (ctypes.c_void_p, *(ctypes.POINTER(ctypes.c_size_t),) * 2),
-        ),
-        ("ggml_backend_cpu_buffer_type", ctypes.c_void_p, ()),
-    ):
-        function = getattr(libggml, name)
-        function.restype, function.argtypes = restype, argtypes
-    return libggml
+    functions = (
+        ("dev_count", ctypes.c_size_t, ()),
+        ("dev_get", ctypes.c_void_p, (ctypes.c_size_t,)),
+        ("dev_name", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("dev_description", ctypes.c_char_p, (ctypes.c_void_p,)),
+        ("dev_type", ctypes.c_int, (ctypes.c_void_p,)),
+        ("dev_memory", None, (ctypes.c_void_p, *(ctypes.POINTER(ctypes.c_size_t),) * 2)),
+        ("cpu_buffer_type", ctypes.c_void_p, ()),
+    )
+    return declared(libggml, "ggml_backend_", functions)
 
 
 def devices() -> list[tuple[int, DeviceInfo]]:

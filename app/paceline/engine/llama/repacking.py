@@ -17,6 +17,7 @@ from typing import Any
 
 from llama_cpp._ggml import libggml
 
+from paceline.engine.llama.library import declared
 from paceline.engine.model.model_file import GgufTensor
 
 _POINTER = ctypes.c_void_p
@@ -125,7 +126,7 @@ def _extra_buffer_types() -> list[int]:
 def _lib() -> Any:
     """Declare the functions, which llama-cpp-python does not bind."""
     sizes = ctypes.POINTER(ctypes.c_int64)
-    for name, result, arguments in (
+    functions = (
         ("init", _POINTER, (_InitParams,)),
         ("free", None, (_POINTER,)),
         ("new_tensor", _POINTER, (_POINTER, ctypes.c_int, ctypes.c_int, sizes)),
@@ -137,7 +138,5 @@ def _lib() -> Any:
         ("backend_dev_backend_reg", _POINTER, (_POINTER,)),
         ("backend_dev_supports_op", ctypes.c_bool, (_POINTER, _POINTER)),
         ("backend_reg_get_proc_address", _POINTER, (_POINTER, ctypes.c_char_p)),
-    ):
-        function = getattr(libggml, f"ggml_{name}")
-        function.restype, function.argtypes = result, arguments
-    return libggml
+    )
+    return declared(libggml, "ggml_", functions)
