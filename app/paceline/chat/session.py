@@ -94,8 +94,7 @@ class ChatSession:
             clock: Monotonic seconds.
             now: Seconds since the epoch.
         """
-        kept = store if store is not None else MemoryStore()
-        self.conversations = Conversations(kept, new_id, now, defaults)
+        self.conversations = Conversations(store or MemoryStore(), new_id, now, defaults)
         self.stored_texts = StoredTexts(client, self.conversations)
         self._client = client
         self._pair = pair
@@ -247,8 +246,7 @@ class ChatSession:
         if not (text or files):
             return False
         replaced = self._answer_to(message_id)
-        new_id = self.conversations.new_id()
-        now = self.conversations.now()
+        new_id, now = self.conversations.new_id(), self.conversations.now()
         edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
         self._put_question(edited, new_id)
         self._runner.start(new_id, Drawing(replaced=replaced, keeps=keeps), shows_again=True)
@@ -268,20 +266,16 @@ class ChatSession:
             keeps: Whether the reply keeps what need not change of the old one: its seed. It is
                 the same if nothing has changed since.
         """
-        question_id: str | None
-        replaced = None
-        if message_id:
-            old = self.current.messages.get(message_id)
-            question_id = message_id if old is not None else None
-            if old is not None and old.role == "assistant":
-                question_id, replaced = old.parent_id, old
-        else:
-            questions = [m.message_id for m in self.current.path() if m.role == "user"]
-            question_id = questions[-1] if questions else None
-        if self.active is not None or question_id is None:
+        last = next((m for m in reversed(self.current.path()) if m.role == "user"), None)
+        old = self.current.messages.get(message_id) if message_id else last
+        if self.active is not None or old is None:
             return False
-        drawing = Drawing(replaced=replaced or self._answer_to(question_id), keeps=keeps)
-        self._runner.start(question_id, drawing, shows_again=True)
+        is_reply = old.role == "assistant"
+        question_id = old.parent_id if is_reply else old.message_id
+        if question_id is None:
+            return False
+        replaced = old if is_reply else self._answer_to(question_id)
+        self._runner.start(question_id, Drawing(replaced=replaced, keeps=keeps), shows_again=True)
         return True
 
     def repeat(self, message_id: str, strategy: Strategy) -> bool:
@@ -481,15 +475,14 @@ class ChatSession:
         self.show(conversation_id)
         on_path = {message.message_id for message in self.current.path()}
         if message_id in self.current.messages and message_id not in on_path:
-            self._turn_to(self.current.activate(message_id))
+            self._turn_to(message_id)
 
     def show_sibling(self, message_id: str, step: int) -> bool:
         """Show the sibling `step` places after this message; False if there is none."""
         sibling = self.current.sibling(message_id, step)
-        if sibling is None:
-            return False
-        self._turn_to(self.current.activate(sibling.message_id))
-        return True
+        if sibling is not None:
+            self._turn_to(sibling.message_id)
+        return sibling is not None
 
     # -------------------------------------------------------------------------- what is kept
 
@@ -583,9 +576,9 @@ class ChatSession:
         if is_shown and self._listener is not None:
             self._listener.conversation_changed(self.current)
 
-    def _turn_to(self, conversation: Conversation) -> None:
-        """Show another path of the shown conversation."""
-        self.conversations.put(conversation)
+    def _turn_to(self, message_id: str) -> None:
+        """Show the path of the shown conversation through this message."""
+        self.conversations.put(self.current.activate(message_id))
         self._tell_new_path()
 
     def _tell_new_path(self) -> None:
