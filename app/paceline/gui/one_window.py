@@ -38,14 +38,13 @@ class OneWindow(QObject):
     called = Signal(list)
     """Another start wants the window to be shown, with these paths, which may be none."""
 
-    def __init__(self, home: Path, parent: QObject | None = None) -> None:
+    def __init__(self, home: Path) -> None:
         """Make it; nothing is locked yet.
 
         Args:
             home: The folder with the chats.
-            parent: Qt's parent.
         """
-        super().__init__(parent)
+        super().__init__()
         self._name = "paceline-" + hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
         self._lock: QLockFile | None = None
         self._server = QLocalServer(self)

@@ -72,9 +72,8 @@ class SpeculationPanel(QWidget):
         self,
         speculation: SpeculationModel,
         figures: LiveFigures,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.setObjectName(PANEL)
         self.setProperty("kind", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -224,8 +223,8 @@ _FACTS_PX, _SETTINGS_PX = 420, 520
 class StatusLine(QStatusBar):
     """A dot with the state, facts about the engine, and the settings in force."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizeGripEnabled(False)
         self.setContentsMargins(12, 0, 14, 0)
         self._tone = "muted"

@@ -163,8 +163,8 @@ _HEIGHT, _TEXT_HEIGHT = 48, 34
 class TopBar(QWidget):
     """Lays out what the window gives it; the pair is in the middle."""
 
-    def __init__(self, title: str, menus: QMenuBar, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, menus: QMenuBar) -> None:
+        super().__init__()
         self.setProperty("kind", "topbar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(_HEIGHT)

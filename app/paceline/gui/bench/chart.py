@@ -250,8 +250,8 @@ def _paint_quartiles(
 class BenchChart(QWidget):
     """One panel: all prompts, or one of them. The table has the same figures."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.panel = BenchPanel("", ())
         self._longest = axis_end([])
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

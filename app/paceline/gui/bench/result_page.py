@@ -178,8 +178,8 @@ class BenchTable(QTableView):
     used = Signal(str)
     """The strategy of a row is to be taken"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.figures = BenchTableModel(self)
         self.buttons: dict[str, QPushButton] = {}
         self._in_use = ""
@@ -326,8 +326,8 @@ _PARTS = 1000
 class ProgressStrip(QFrame):
     """Two lines above a bar."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self.state = text_label("", "", wraps=True, plain=True)
         self.left = text_label("", "muted")
@@ -378,8 +378,8 @@ class ResultPage(QWidget):
 
     used = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "page")
         self._panels: tuple[BenchPanel, ...] = ()
         self._in_use = ""
@@ -403,8 +403,7 @@ class ResultPage(QWidget):
         self.scope.activated.connect(self._on_scope)
         self.chart = BenchChart()
         self.legend = text_label("", "legend", wraps=True)
-        bars = Card()
-        bars.set_title(self.tr("Speed, compared with plain decoding"))
+        bars = Card(self.tr("Speed, compared with plain decoding"))
         bars.header.addWidget(self.scope)
         fill(bars.body, self.chart, self.legend)
         self.table = BenchTable()

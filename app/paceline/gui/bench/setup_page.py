@@ -197,8 +197,8 @@ class PromptsCard(Card):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Prompts"))
         self._boxes: dict[str, YieldingCheckBox] = {}
         self._n_questions = 0
@@ -341,8 +341,8 @@ class SetupPage(QWidget):
     changed = Signal()
     """Something else is chosen"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "page")
         self._offered: tuple[Contender, ...] = ()
         self._boxes: dict[str, YieldingCheckBox] = {}
@@ -375,8 +375,7 @@ class SetupPage(QWidget):
         )
 
     def _make_strategies(self) -> Card:
-        card = Card()
-        card.set_title(self.tr("Strategies"))
+        card = Card(self.tr("Strategies"))
         self._usual = column_of(spacing=HALF)
         self.fold = FoldSection()
         self.fold.set_title(self.tr("More strategies"))
@@ -387,8 +386,7 @@ class SetupPage(QWidget):
         return card
 
     def _make_repeats(self) -> Card:
-        card = Card()
-        card.set_title(self.tr("Repeats"))
+        card = Card(self.tr("Repeats"))
         self.repeats = styled(WholeNumber(FEWEST, MOST), kind="")
         self.repeats.setValue(USUAL_REPEATS)
         self.repeats.setAccessibleName(self.tr("Repeats"))

@@ -286,8 +286,8 @@ class AboutDialog(QDialog):
 class VersionsPage(QWidget):
     """Versions and the machine, as two cards."""
 
-    def __init__(self, engine: EngineDescribed | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, engine: EngineDescribed | None) -> None:
+        super().__init__()
         self.setProperty("kind", "page")
         column = column_of(on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
         self.versions, self.machine = FactsGrid(), FactsGrid()
@@ -295,8 +295,7 @@ class VersionsPage(QWidget):
             (self.tr("Versions"), self.versions),
             (self.tr("This machine"), self.machine),
         ):
-            card = Card()
-            card.set_title(title)
+            card = Card(title)
             card.body.addWidget(grid)
             column.addWidget(card)
         column.addStretch(1)
@@ -311,8 +310,8 @@ class VersionsPage(QWidget):
 class LicencesPage(QWidget):
     """A list of what is shipped, and the text of the chosen one."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._components: Sequence[Component] = ()
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("What is shipped"))
@@ -346,8 +345,8 @@ class LicencesPage(QWidget):
 class FactsGrid(QWidget):
     """Shows pairs of a name and a text."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(2 * STEP)

@@ -204,10 +204,9 @@ class LogPage(QWidget):
         self,
         file: Path | None,
         background: Background,
-        parent: QWidget | None = None,
     ) -> None:
         """Show a file; None: nothing is logged into one."""
-        super().__init__(parent)
+        super().__init__()
         self._file = file
         self._background = background
         self._place = Place()

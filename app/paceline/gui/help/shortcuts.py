@@ -110,8 +110,7 @@ class ShortcutsDialog(QDialog):
         for shortcut in shortcuts:
             if shortcut.group != group or not self.rows:
                 group = shortcut.group
-                card = Card()
-                card.set_title(group)
+                card = Card(group)
                 cards.addWidget(card)
             row = _row(shortcut)
             card.body.addWidget(row)

@@ -36,17 +36,15 @@ _KEPT = 16
 class Card(QFrame):
     """A title, a remark beside it, and a `body` layout below."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str = "", remark: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self.title = styled(YieldingLabel(keeps=_KEPT), role="title")
-        self.title.hide()
-        self.remark: QLabel = YieldingLabel()
-        self.remark.setProperty("role", "small")
-        self.remark.hide()
+        self.remark: QLabel = styled(YieldingLabel(), role="small")
         self.header = row_of(self.title, self.remark, None, spacing=6)
         self.body = column_of(spacing=6)
         column_of(self.header, self.body, on=self, margins=(14, 12, 14, 12), spacing=8)
+        self.set_title(title, remark)
 
     def set_title(self, title: str, remark: str = "") -> None:
         """Show a title, and a remark beside it."""
@@ -66,8 +64,7 @@ class FactsCard(Card):
     """Rows of a name and a value that can be selected; hidden without rows."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.set_title(title)
+        super().__init__(title, parent=parent)
         self.grid = QGridLayout()
         self.grid.setHorizontalSpacing(12)
         self.grid.setVerticalSpacing(6)

@@ -68,11 +68,9 @@ class Segments(QFrame):
     chosen = Signal(str)
     """The value of the button that was pressed"""
 
-    def __init__(
-        self, choices: Sequence[tuple[str, str, str]], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, choices: Sequence[tuple[str, str, str]]) -> None:
         """Offer triples of a value, its name, and what it means."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "segments")
         row = row_of(on=self, margins=2, spacing=2)
         self._group = QButtonGroup(self)
@@ -132,8 +130,8 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
 class Slider(QSlider):
     """A horizontal slider that leaves the wheel to the panel around it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -144,8 +142,8 @@ class Slider(QSlider):
 class WholeNumber(QSpinBox):
     """A field for a whole number without buttons."""
 
-    def __init__(self, low: int, high: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__()
         _make_quiet(self)
         self.setRange(low, high)
 
@@ -157,8 +155,8 @@ class WholeNumber(QSpinBox):
 class Number(QDoubleSpinBox):
     """A field for a number with two decimals, without buttons; point and comma mean the same."""
 
-    def __init__(self, low: float, high: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, low: float, high: float) -> None:
+        super().__init__()
         _make_quiet(self)
         self.setRange(low, high)
         self.setDecimals(2)

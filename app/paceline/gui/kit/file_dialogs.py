@@ -230,10 +230,8 @@ class FileField(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, title: str, explanation: str, file_filter: str, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, explanation: str, file_filter: str) -> None:
+        super().__init__()
         self._title, self._filter = title, file_filter
         self._path = ""
         self.files = FileChooser(self)

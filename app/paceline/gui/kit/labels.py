@@ -53,9 +53,8 @@ class ElidedLabel(QLabel):
         self,
         limit_px: int,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._limit_px = limit_px
         self._mode = mode
         self._full = ""
@@ -161,8 +160,8 @@ class YieldingLabel(QLabel):
 class YieldingCheckBox(QCheckBox):
     """A check box whose words give way."""
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     @property
@@ -220,8 +219,8 @@ class YieldingButton(QPushButton):
 class BreakingLabel(QLabel):
     """A label of several lines to select from; what is copied has no soft breaks."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 

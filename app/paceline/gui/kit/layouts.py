@@ -90,14 +90,13 @@ class IconButton(QToolButton):
         icon: str,
         name: str,
         tip: str = "",
-        parent: QWidget | None = None,
         *,
         kind: str = "quiet",
         icon_px: int = ICON,
         text: str = "",
     ) -> None:
         """Show the `icon` of the look, or a text where there is none; `tip` is another tool tip."""
-        super().__init__(parent)
+        super().__init__()
         self._icon_px = icon_px
         self.setProperty("kind", kind)
         self.setIcon(look.icon(icon))

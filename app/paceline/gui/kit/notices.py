@@ -70,11 +70,9 @@ class Notifications(QObject):
         """Tell that something failed."""
         self.posted.emit(Notice("error", message, hint, action, topic))
 
-    def warn(
-        self, message: str, hint: str = "", *, action: Action | None = None, topic: str = ""
-    ) -> None:
+    def warn(self, message: str, hint: str = "", *, topic: str = "") -> None:
         """Tell that something is not as asked for."""
-        self.posted.emit(Notice("warning", message, hint, action, topic))
+        self.posted.emit(Notice("warning", message, hint, topic=topic))
 
     def tell(self, message: str, *, action: Action | None = None, topic: str = "") -> None:
         """Tell good news, with a button that goes on from there."""
@@ -111,8 +109,8 @@ class ErrorBar(QFrame):
 
     dismissed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self.setObjectName("error_bar")
         self._run: Callable[[], object] | None = None

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPainter,
 )
-from PySide6.QtWidgets import QFrame, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QToolButton
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconButton, row_of, styled
@@ -26,7 +26,6 @@ from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
-    from PySide6.QtWidgets import QWidget
 
 
 PAUSE_MS = 120
@@ -45,9 +44,9 @@ class SearchField(QLineEdit):
     """Enter was pressed; `wanted` has been told before."""
     left_downwards = Signal()
 
-    def __init__(self, words: str, keys: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, words: str, keys: str = "") -> None:
         """`keys` lead here from anywhere; they are shown while the field is empty."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "search")
         self.setPlaceholderText(words)
         self.setAccessibleName(words)
@@ -133,8 +132,8 @@ class FindBar(QFrame):
         close_button: Also Esc.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "card")
         self.field = styled(QLineEdit(), kind="search")
         self.field.setPlaceholderText(self.tr("Find in this chat"))

@@ -275,8 +275,8 @@ class AdvancedLoading(FoldSection):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Advanced"))
         self._n_gpus = 0
         self._has_gpu = False
@@ -356,8 +356,8 @@ class LoadSettings(FoldCard):
     host_requested = Signal(str)
     """The engine is to run in a "process" of its own or in a "thread"; a reload follows"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Loading and memory"))
         self._pair: Pair | None = None
         self._has_gpu = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, set_look
@@ -99,8 +99,8 @@ _NAME_PX = 220
 class ModelBar(QPushButton):
     """A button that shows a `PairModel` and opens a menu."""
 
-    def __init__(self, model: PairModel, menu: QMenu, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: PairModel, menu: QMenu) -> None:
+        super().__init__()
         self.setProperty("kind", "chip")
         self._model = model
         self.target, self.draft = ElidedLabel(_NAME_PX), ElidedLabel(_NAME_PX)

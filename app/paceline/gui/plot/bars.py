@@ -70,8 +70,8 @@ class BarStyle:
 class BarChart(QWidget):
     """Bars from the left in one colour of the theme; they get narrower as there are more."""
 
-    def __init__(self, style: BarStyle, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, style: BarStyle) -> None:
+        super().__init__()
         self.bars: tuple[Bar, ...] = ()
         self._style = style
         self._colour = "accent"
@@ -147,8 +147,8 @@ _HEIGHT = 10
 
 
 class _Bar(QWidget):
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.parts: list[tuple[float, str]] = []
         """Shares of the width, and the names of their colours in the theme"""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -175,7 +175,7 @@ class TimeBar(Card):
     """The bar, and its parts in words below; with their seconds if `tells_seconds`."""
 
     def __init__(self, *, tells_seconds: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._tells_seconds = tells_seconds
         self.set_title(self.tr("Where the time goes"))
         self._times = TimeShares()

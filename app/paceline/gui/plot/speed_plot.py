@@ -134,10 +134,8 @@ class PlotTools(QWidget):
     zoom_wanted = Signal(float)
     reset_wanted = Signal()
 
-    def __init__(
-        self, *, may_pause: bool = True, span: int = USUAL_SPAN, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, *, may_pause: bool = True, span: int = USUAL_SPAN) -> None:
+        super().__init__()
         self.may_pause = may_pause
         self.pause = self._button(self.tr("Hold the plot"))
         self.pause.setCheckable(True)
@@ -270,7 +268,7 @@ class SpeedPlot(Card):
         is_live: bool = True,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.set_title(self.tr("Accepted of drafted"))
         self.title.setToolTip(
             self.tr("A bar is a step: the tokens that were drafted, and those that were accepted")

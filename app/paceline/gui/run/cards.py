@@ -426,7 +426,7 @@ class DraftersCard(Card):
     """A row and a chart per drafter; hidden where no drafter was asked."""
 
     def __init__(self, sources: Sources, parent: QWidget | None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.set_title(self.tr("Drafters"))
         self._sources = sources
         self._facts: tuple[DrafterRow, ...] = ()

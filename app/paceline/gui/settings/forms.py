@@ -76,8 +76,7 @@ class SettingsPage(QWidget):
 
     def section(self, title: str) -> Card:
         """Begin another card."""
-        card = Card()
-        card.set_title(title)
+        card = Card(title)
         card.body.setSpacing(GAP)
         self._column.insertWidget(self._column.count() - 1, card)
         return card
@@ -136,10 +135,8 @@ class SettingsPage(QWidget):
 class SettingRow(QWidget):
     """A name with its explanation, and a list at the right, or another control below."""
 
-    def __init__(
-        self, title: str, explanation: str, control: Control, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, explanation: str, control: Control) -> None:
+        super().__init__()
         label = QLabel(title)
         label.setBuddy(control)
         remark = text_label(explanation, wraps=True)
@@ -160,10 +157,8 @@ _WIDTH, _HEIGHT = 132, 84
 class SwitchRow(QWidget):
     """A box to tick, with its explanation below."""
 
-    def __init__(
-        self, title: str, explanation: str, setting: Setting, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, explanation: str, setting: Setting) -> None:
+        super().__init__()
         self.box = QCheckBox(title)
         self.box.setAccessibleDescription(explanation)
         self.remark = text_label(explanation, wraps=True)
@@ -179,10 +174,9 @@ class ChoiceField(Choice):
         self,
         choices: Sequence[tuple[str | int, str]],
         setting: Setting,
-        parent: QWidget | None = None,
     ) -> None:
         """Offer pairs of a value and its name."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "")
         self.setMinimumContentsLength(14)
         self.setting = setting
@@ -206,10 +200,8 @@ class SizeField(QWidget):
 
     moved = Signal(int)
 
-    def __init__(
-        self, low: int, high: int, setting: Setting, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, low: int, high: int, setting: Setting) -> None:
+        super().__init__()
         self.setting = setting
         self.slider = Slider()
         self.slider.setRange(low, high)
@@ -245,8 +237,8 @@ class FolderRow(QWidget):
 
     removed = Signal(str)
 
-    def __init__(self, folder: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, folder: str) -> None:
+        super().__init__()
         self._folder = folder
         self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
         self.name.set_full_text(QDir.toNativeSeparators(folder))
@@ -267,8 +259,8 @@ class FolderRow(QWidget):
 class FolderList(QWidget):
     """Shows a setting that is a tuple of folders."""
 
-    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, setting: Setting) -> None:
+        super().__init__()
         self.setting = setting
         self.rows: list[FolderRow] = []
         self.folders = FileChooser(self)
@@ -315,8 +307,8 @@ class FolderList(QWidget):
 class ThemePicture(QAbstractButton):
     """A window in one theme, or halved in two, with its name below."""
 
-    def __init__(self, name: str, painted: Sequence[Theme], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, painted: Sequence[Theme]) -> None:
+        super().__init__()
         self.setText(name)
         self.setAccessibleName(name)
         self.setCheckable(True)
@@ -396,8 +388,8 @@ def _paint_window(painter: QPainter, theme: Theme) -> None:
 class ThemePictures(QWidget):
     """Three pictures, of which one is chosen."""
 
-    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, setting: Setting) -> None:
+        super().__init__()
         self.setting = setting
         self._group = QButtonGroup(self)
         row = row_of(on=self, margins=0, spacing=GAP)

@@ -39,8 +39,8 @@ _WIDEST = 2000
 class GeneralPage(SettingsPage):
     """Settings that belong to no other page."""
 
-    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(QCoreApplication.translate("GeneralPage", "General"), store, parent)
+    def __init__(self, store: SettingsStore) -> None:
+        super().__init__(QCoreApplication.translate("GeneralPage", "General"), store)
 
     def _fill(self) -> None:
         setting = self._store.setting
@@ -90,8 +90,8 @@ class GeneralPage(SettingsPage):
 class LooksPage(SettingsPage):
     """Everything here takes effect at once, in the dialog and in the window."""
 
-    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
-        super().__init__(QCoreApplication.translate("LooksPage", "Appearance"), store, parent)
+    def __init__(self, store: SettingsStore) -> None:
+        super().__init__(QCoreApplication.translate("LooksPage", "Appearance"), store)
 
     def _fill(self) -> None:
         setting = self._store.setting
@@ -139,8 +139,8 @@ class LooksPage(SettingsPage):
 class _Sample(QFrame):
     """A few words in the size that the slider stands on."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "bubble")
         self._label = text_label(
             self.tr("Four tokens drafted, three accepted: 41.2 tokens per second."), "", wraps=True
@@ -160,10 +160,8 @@ class _Sample(QFrame):
 class ModelsPage(SettingsPage):
     """Folders, the Hub, the engine."""
 
-    def __init__(
-        self, store: SettingsStore, *, has_library: bool, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(QCoreApplication.translate("ModelsPage", "Models"), store, parent)
+    def __init__(self, store: SettingsStore, *, has_library: bool) -> None:
+        super().__init__(QCoreApplication.translate("ModelsPage", "Models"), store)
         self.folders: FolderList | None = None
         self._has_library = has_library
 
@@ -227,8 +225,8 @@ class PlaceRow(QWidget):
     refused = Signal(str)
     """This folder could not be opened"""
 
-    def __init__(self, title: str, folder: Path, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
         name = QLabel(title)
         path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="small")
@@ -257,9 +255,8 @@ class PrivacyPage(SettingsPage):
         self,
         store: SettingsStore,
         places: Sequence[tuple[str, Path]],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(QCoreApplication.translate("PrivacyPage", "Privacy"), store, parent)
+        super().__init__(QCoreApplication.translate("PrivacyPage", "Privacy"), store)
         self._folders = tuple(places)
 
     def _fill(self) -> None:

@@ -157,8 +157,8 @@ class DraftPresetButton(QToolButton):
     rename_wanted = Signal(str)
     delete_wanted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._presets: DraftPresets | None = None
         self._strategy: Callable[[], str] | None = None
         self.setProperty("kind", "link")
@@ -421,8 +421,8 @@ class ParameterField(SliderField):
 class DraftSettings(Card):
     """One section of sliders per drafter and, below, why a setting is not taken."""
 
-    def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: SpeculationModel) -> None:
+        super().__init__()
         self.set_title(self.tr("Draft settings"), self.tr("apply at the next step"))
         self._model = model
         self._fields: list[ParameterField] = []

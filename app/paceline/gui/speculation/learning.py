@@ -17,8 +17,6 @@ from paceline.gui.kit.notices import Action
 from paceline.settings import left_learning_off
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from paceline.chat.reply import Reply
     from paceline.gui.context import AppContext
     from paceline.paths import Paths
@@ -29,8 +27,8 @@ _log = logging.getLogger(__name__)
 class LearningCard(Card):
     """A switch."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Learning"))
         self.switch = YieldingCheckBox(self.tr("Learn across chats"))
         self.switch.setToolTip(

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class HeadlineCard(Card):
     """Shows a `Headline`; without one it says what will be here."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Speed"))
         self.speed = text_label("", "big")
         self._unit = text_label(self.tr("tokens/s"), "muted")
@@ -89,8 +89,8 @@ class AdviceLine(QFrame):
     free_wanted = Signal()
     """The draft model is to be unloaded"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "notice")
         self._key = ""
         self._waiting: list[Advice] = []
@@ -242,8 +242,8 @@ class DrafterCard(Card):
 
     toggled = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Drafters"), self.tr("accepted of drafted"))
         self._rows: tuple[DrafterRow, ...] = ()
         self.lines: list[_Line] = []

@@ -230,8 +230,8 @@ _UNBROKEN_HYPHEN = "\u2011"
 class _Chooser(QPushButton):
     """Shows the chosen strategy by title and id; a click opens the list of its group."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("kind", "chip")
         # The layout within makes the button as high as all lines of the title.
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -274,8 +274,8 @@ class _Chooser(QPushButton):
 class StrategyPicker(QWidget):
     """Segments choose what was used last of their group; the field below offers all of it."""
 
-    def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: SpeculationModel) -> None:
+        super().__init__()
         self.setAccessibleName(self.tr("Strategy"))
         self._model = model
         self._dialog: ChainDialog | None = None

@@ -38,8 +38,8 @@ _WIDEST = ("88", "888.8\u202fms", "88.88×")
 class CostBars(QWidget):
     """A row per width: the width, a bar, milliseconds, and the ratio to one token."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.rows: tuple[CostRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -126,8 +126,8 @@ class CostBars(QWidget):
 class DrafterBlock(QWidget):
     """One drafter: name and state, what it did, and two charts side by side."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.dot = text_label("●", "dot")
         self.title = YieldingLabel(keeps=_TITLE_LETTERS)
         self.state = text_label("", "pill")
@@ -172,8 +172,8 @@ def _bar(rate: RateBar) -> Bar:
 class WhyCard(FoldCard):
     """Shows a `ControlReported`; draws only while it is open."""
 
-    def __init__(self, sources: Sources, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, sources: Sources) -> None:
+        super().__init__()
         self.set_title(self.tr("Why"))
         self.toggle.setToolTip(self.tr("What Auto measures, and how it decides"))
         self._sources = sources

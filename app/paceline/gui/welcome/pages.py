@@ -51,8 +51,8 @@ class FirstRunPage(QScrollArea):
 
     skipped = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -60,9 +60,9 @@ class FirstRunPage(QScrollArea):
         self.setAccessibleName(self.tr("Welcome"))
         self.sign = QLabel()
         self.machine = MachineCard()
-        self.first = WayCard("", "")
-        self.own = WayCard(self.tr("Use a model of yours"), "")
-        self.get = WayCard(self.tr("Get a recommended pair"), "")
+        self.first = WayCard("")
+        self.own = WayCard(self.tr("Use a model of yours"))
+        self.get = WayCard(self.tr("Get a recommended pair"))
         self.demo = QPushButton(self.tr("Try the built-in pair"))
         self.demo.setToolTip(
             self.tr("Two tiny models, one drafting for the other: how a pair works together.")
@@ -153,9 +153,8 @@ class WayCard(Card):
     """An option was clicked: which."""
     other_chosen = Signal()
 
-    def __init__(self, title: str, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.set_title(title)
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
         self._text = text_label("", "muted", wraps=True, plain=True)
         self.options: list[OptionButton] = []
         self.other = QPushButton()
@@ -163,15 +162,13 @@ class WayCard(Card):
         self.other.hide()
         self.body.setSpacing(8)
         fill(self.body, self._text, None, (self.other, 0, Qt.AlignmentFlag.AlignLeft))
-        self.say(text)
 
     def say(self, text: str) -> None:
         """Show another sentence."""
         self._text.setText(text)
 
-    def offer_other(self, text: str, *, is_main: bool = False) -> None:
+    def offer_other(self, text: str) -> None:
         """Show the button at the bottom."""
-        self.other.setProperty("kind", "primary" if is_main else None)
         self.other.setText(text)
         self.other.setVisible(bool(text))
 
@@ -246,8 +243,8 @@ def models_fact(own: Sequence[LibraryEntry], *, is_looking: bool) -> Fact:
 class MachineCard(Card):
     """Facts that may change while one looks at them."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Found on this machine"))
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(18)
@@ -330,8 +327,8 @@ class StartPage(QWidget):
 
     question_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._title, self._body = QLabel(), QLabel()
         self._title.setProperty("role", "heading")
         self._body.setProperty("role", "muted")
@@ -468,8 +465,8 @@ class OptionButton(QPushButton):
     the button is as high as they need.
     """
 
-    def __init__(self, text: str, remark: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str, remark: str = "") -> None:
+        super().__init__()
         self.setProperty("kind", "option")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -64,8 +64,8 @@ _TOP = 16 * 90
 class DownloadsButton(QToolButton):
     """Hidden while nothing runs."""
 
-    def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: DownloadsModel) -> None:
+        super().__init__()
         self._model = model
         self.setProperty("kind", "quiet")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -141,8 +141,8 @@ class DownloadRow(QFrame):
     wanted = Signal(str, str)
     """A `Step`, and the download's id."""
 
-    def __init__(self, download: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, download: str) -> None:
+        super().__init__()
         self.setProperty("kind", "card")
         self.download = download
         self._shown: tuple[Step, ...] = ()
@@ -219,8 +219,8 @@ class DownloadsPanel(QWidget):
     wanted = Signal(str, str)
     """A `Step`, and the download's id."""
 
-    def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: DownloadsModel) -> None:
+        super().__init__()
         self._model = model
         self.setObjectName(DOWNLOADS)
         self.setAccessibleName(self.tr("Downloads"))

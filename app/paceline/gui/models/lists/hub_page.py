@@ -90,8 +90,8 @@ class RepositoryCard(QWidget):
     confirmed = Signal()
     token_given = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._repository: HubRepository | None = None
         self._recommended: HubChoice | None = None
         self._n_free = 0
@@ -286,8 +286,8 @@ class HubPage(Page):
     online_requested = Signal()
     """The user wants to leave the offline mode."""
 
-    def __init__(self, results: HubResults, parent: QWidget | None = None) -> None:
-        super().__init__(name=self.tr("Models on Hugging Face"), parent=parent)
+    def __init__(self, results: HubResults) -> None:
+        super().__init__(name=self.tr("Models on Hugging Face"))
         self._picks: Picks | None = None
         self._n_free = 0
         self._repository_wanted = ""

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
@@ -149,8 +149,8 @@ class InstalledPage(Page):
     trash_requested = Signal(object)
     recommended_wanted = Signal()
 
-    def __init__(self, library: LibraryModel, parent: QWidget | None = None) -> None:
-        super().__init__(name=self.tr("Models on this computer"), parent=parent)
+    def __init__(self, library: LibraryModel) -> None:
+        super().__init__(name=self.tr("Models on this computer"))
         self._library = library
         self._picks: Picks | None = None
         self._is_looking = False

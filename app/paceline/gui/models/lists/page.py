@@ -220,8 +220,8 @@ class ModelRow(QStyledItemDelegate):
 class OptionRow(QAbstractButton):
     """A row outside a list: one thing that can be picked."""
 
-    def __init__(self, title: str, facts: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, facts: str) -> None:
+        super().__init__()
         self._words = RowText(title, facts)
         self.setCheckable(True)
         self.setText(title)
@@ -265,9 +265,8 @@ class ModelList(QListView):
         self,
         name: str,
         text_of: Callable[[Index], RowText],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "models")
         self.setAccessibleName(name)
         self.setMouseTracking(True)
@@ -319,8 +318,8 @@ class StatePanel(QWidget):
     asked = Signal(str)
     """Name of what the button offers"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._action = ""
         self.sign = QLabel()
         self.title = text_label("", "title", wraps=True)

@@ -9,7 +9,6 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QCoreApplication,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     Qt,
     QUrl,
@@ -17,7 +16,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton
 
 from paceline.catalog.judge.curated import NOT_CHECKED, words_of
 from paceline.gui.kit.card import Card
@@ -62,8 +61,8 @@ class Recommendation:
 class RecommendedPairs(QAbstractListModel):
     """Pairs to load come first, of these what fits; within that the order of the list."""
 
-    def __init__(self, pairs: Sequence[CuratedPair], parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, pairs: Sequence[CuratedPair]) -> None:
+        super().__init__()
         self._pairs = tuple(pairs)
         self._rows: list[Recommendation] = []
 
@@ -190,8 +189,8 @@ class RecommendedPage(Page):
     repository_wanted = Signal(str)
     """The pair names a repository and no file: ``OWNER/NAME``"""
 
-    def __init__(self, model: RecommendedPairs, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent, name=self.tr("Recommended pairs"))
+    def __init__(self, model: RecommendedPairs) -> None:
+        super().__init__(name=self.tr("Recommended pairs"))
         self._model = model
         self._picks: Picks | None = None
         self._room = 0, False

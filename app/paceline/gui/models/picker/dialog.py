@@ -60,8 +60,8 @@ _HEIGHT = 64
 class StepButton(QPushButton):
     """Number, heading, and the name of what is picked."""
 
-    def __init__(self, number: int, heading: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, number: int, heading: str) -> None:
+        super().__init__()
         self.setProperty("kind", "step")
         self.setCheckable(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -105,8 +105,8 @@ class StepBar(QWidget):
     chosen = Signal(int)
     """1 or 2"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.target = StepButton(1, self.tr("Target"))
         self.draft = StepButton(2, self.tr("Draft model"))
         self._group = QButtonGroup(self)

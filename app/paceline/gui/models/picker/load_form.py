@@ -43,8 +43,8 @@ _MARK_PX = 6
 class _Mark(QWidget):
     """The scale below the slider: a line as far as there is room."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.share: float | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -72,8 +72,8 @@ class ContextField(QWidget):
 
     changed = Signal()
 
-    def __init__(self, number: QSpinBox, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, number: QSpinBox) -> None:
+        super().__init__()
         self._number = number
         self._longest = DEFAULT_CTX
         self._wish = 0
@@ -269,8 +269,8 @@ class LoadForm(Card):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Loading"))
         self._has_gpu = False
         self._has_target = self._has_draft = False

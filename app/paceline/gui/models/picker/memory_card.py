@@ -48,8 +48,8 @@ _MOVE_MS = 140
 class _Bar(QWidget):
     """Paints parts one after the other, and animates changes of their sizes."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._parts: tuple[Part, ...] = ()
         self._free = 0
         self._from: list[float] = []
@@ -140,8 +140,8 @@ class MemoryBar(QWidget):
     lightness and stripes as well as in colour.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._plan: DevicePlan | None = None
         self.title = text_label("", "", plain=True)
         self.figures = QLabel()
@@ -324,8 +324,8 @@ class _Way(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._remedy: MemoryRemedy | None = None
         self.button = QPushButton()
         self.button.clicked.connect(self._on_clicked)
@@ -359,8 +359,8 @@ class MemoryCard(Card):
     remedy_chosen = Signal(object)
     """MemoryRemedy"""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.set_title(self.tr("Memory"))
         self.pill = text_label("", "pill")
         self.header.addWidget(self.pill)

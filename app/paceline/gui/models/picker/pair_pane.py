@@ -90,8 +90,8 @@ class VerdictCard(Card):
     """Remedy"""
     asked_again = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._is_decided = self._has_draft = False
         self._remedy: Remedy | None = None
         self._offer = ""
@@ -243,8 +243,8 @@ _NAME_PX = 400
 class _Names(QWidget):
     """Which models these are."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         grid = QGridLayout(self)
         grid.setContentsMargins(2, 0, 2, 0)
         grid.setHorizontalSpacing(12)
@@ -291,8 +291,8 @@ class PairPane(QWidget):
     remedy_taken = Signal(object)
     """Remedy"""
 
-    def __init__(self, judgement: PairJudgement, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, judgement: PairJudgement) -> None:
+        super().__init__()
         self.setObjectName(PICKER_PANE)
         self.setProperty("kind", "page")
         self.judgement = judgement
