@@ -256,12 +256,6 @@ class BenchChart(QWidget):
         self._longest = axis_end([])
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Renew the size after another size of text was chosen."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.updateGeometry()
-
     def show_panel(self, panel: BenchPanel, longest: float) -> None:
         """Show other bars on an axis up to this ratio."""
         if len(panel.rows) != len(self.panel.rows):

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
+    QLabel,
     QLayout,
     QLayoutItem,
     QToolButton,
@@ -110,6 +112,27 @@ class IconButton(QToolButton):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.setIconSize(icon_size(self._icon_px))
+
+
+class IconLabel(QLabel):
+    """An icon of the look beside a text, in the colour and the size in force."""
+
+    def __init__(self, icon: QIcon, side: int = ICON) -> None:
+        """Show an icon; `side` is its size at scale 1."""
+        super().__init__()
+        self._icon, self._side = icon, side
+        self.show_icon(icon)
+
+    def show_icon(self, icon: QIcon) -> None:
+        """Show another icon."""
+        self._icon = icon
+        self.setPixmap(icon.pixmap(icon_size(self._side)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Take the colour of another theme, or another size."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self.show_icon(self._icon)
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import row_of, set_look
+from paceline.gui.kit.layouts import IconLabel, row_of, set_look
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class PairsMenu(QObject):
         self._pairs.forget_all()
 
 
-_NAME_PX = 220
+_NAME_PX, _ARROW_PX = 220, 14
 
 
 class ModelBar(QPushButton):
@@ -108,11 +108,9 @@ class ModelBar(QPushButton):
         self.draft.setProperty("role", "title")
         self.between = text_label("", "muted")
         self.pill = text_label("", "pill")
-        self._icon = look.icon("chevron-down")
-        self._arrow = QLabel("▾")  # where there are no icons
-        self._arrow.setProperty("role", "muted")
+        arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
         row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
-        for label in (self.target, self.between, self.draft, self.pill, self._arrow):
+        for label in (self.target, self.between, self.draft, self.pill, arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setMenu(menu)
@@ -120,18 +118,7 @@ class ModelBar(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         model.changed.connect(self._show_state)
         model.sameness_found.connect(self._show_state)
-        self._show_arrow()
         self._show_state()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Tint the arrow again after another theme was chosen."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._show_arrow()
-
-    def _show_arrow(self) -> None:
-        if not self._icon.isNull():
-            self._arrow.setPixmap(self._icon.pixmap(14, 14))
 
     def sizeHint(self) -> QSize:
         """As wide as its labels."""

@@ -91,12 +91,6 @@ class BarChart(QWidget):
         """Half as wide: narrow bars still show the shape."""
         return QSize(self._style.width // 2, px(self._style.height))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.updateGeometry()
-
     def _step_px(self) -> float:
         return min(self.width() / max(len(self.bars), 1), px(self._style.widest))
 

@@ -74,12 +74,6 @@ class Axis(QWidget):
             self.values, self._top = values, top
             self.update()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.updateGeometry()
-
     def sizeHint(self) -> QSize:
         """The widest number."""
         return QSize(QFontMetrics(ui_font(TINY)).horizontalAdvance(_WIDEST) + _AXIS_GAP, 0)

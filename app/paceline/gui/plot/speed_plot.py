@@ -25,9 +25,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.file_dialogs import PNG_SCALE
 from paceline.gui.kit.labels import YieldingLabel, text_label
-from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.layouts import IconButton, column_of, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import icon_size
 from paceline.gui.look.style import plot_stylesheet
 from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
@@ -137,13 +136,13 @@ class PlotTools(QWidget):
     def __init__(self, *, may_pause: bool = True, span: int = USUAL_SPAN) -> None:
         super().__init__()
         self.may_pause = may_pause
-        self.pause = self._button(self.tr("Hold the plot"))
+        self.pause = IconButton("pause", self.tr("Hold the plot"), kind="tiny")
         self.pause.setCheckable(True)
         if not may_pause:
             self.pause.hide()
         self.pause.toggled.connect(self._on_paused)
-        self.span = self._button(self.tr("Steps that are shown"))
-        self.more = self._button(self.tr("More of this plot"))
+        self.span = IconButton("", self.tr("Steps that are shown"), kind="tiny")
+        self.more = IconButton("more", self.tr("More of this plot"), kind="tiny")
         self.menu = QMenu(self)
         spans = QMenu(self)
         group = QActionGroup(self)
@@ -165,28 +164,20 @@ class PlotTools(QWidget):
         self.menu.addSeparator()
         self.png = self.menu.addAction(self.tr("Export PNG…"))
         self.csv = self.menu.addAction(self.tr("Export CSV…"))
+        for button in (self.pause, self.span, self.more):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for button, menu in ((self.span, spans), (self.more, self.menu)):
             button.setMenu(menu)
             button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row_of(self.pause, self.span, self.more, on=self, margins=0, spacing=0)
         self._show_span(span)
         self._show_icons()
-        self._fit()
         self.set_has_steps(has_steps=False)
 
     def set_has_steps(self, *, has_steps: bool) -> None:
         """Offer exports only where there are steps."""
         self.png.setEnabled(has_steps)
         self.csv.setEnabled(has_steps)
-
-    def set_paused(self, *, is_paused: bool) -> None:
-        """Show whether the plot holds."""
-        self.pause.setChecked(is_paused)
-
-    @Slot(QPoint)
-    def open_menu(self, at: QPoint) -> None:
-        """Open the menu with the rest there."""
-        self.menu.popup(at)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer is here."""
@@ -198,13 +189,6 @@ class PlotTools(QWidget):
         super().leaveEvent(event)
         self._show_icons()
 
-    def _button(self, name: str) -> QToolButton:
-        button = styled(QToolButton(), kind="tiny")
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return button
-
     def _show_icons(self) -> None:
         tint = "muted" if self.underMouse() else "faint"
         if self.pause.isChecked():
@@ -212,16 +196,6 @@ class PlotTools(QWidget):
         else:
             self.pause.setIcon(look.icon("pause", tint))
         self.more.setIcon(look.icon("more", tint))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs larger icons."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "more"):
-            self._fit()
-
-    def _fit(self) -> None:
-        for button in (self.pause, self.more):
-            button.setIconSize(icon_size())
 
     def _show_span(self, steps: int) -> None:
         self.span.setText(str(steps) if steps else self.tr("all"))
@@ -328,7 +302,7 @@ class SpeedPlot(Card):
             canvas.moved.connect(self._on_moved)
             canvas.reset_wanted.connect(self._on_reset)
             canvas.pause_wanted.connect(self._on_pause_key)
-            canvas.menu_wanted.connect(self.tools.open_menu)
+            canvas.menu_wanted.connect(self.tools.menu.popup)
 
     @property
     def plain_text(self) -> str:
@@ -370,7 +344,7 @@ class SpeedPlot(Card):
         if self.tools.may_pause:
             self._has_ended = bool(ending)
         self.range.update(self._metrics.n_steps)
-        self.tools.set_paused(is_paused=self.range.is_paused)
+        self.tools.pause.setChecked(self.range.is_paused)
         self.tools.set_has_steps(has_steps=self._metrics.n_steps > 0)
         if ending != self.bars_canvas.accessibleDescription():
             self.bars_canvas.setAccessibleDescription(ending)
@@ -462,7 +436,7 @@ class SpeedPlot(Card):
     @Slot()
     def _on_pause_key(self) -> None:
         if self.tools.may_pause:
-            self.tools.set_paused(is_paused=not self.range.is_paused)
+            self.tools.pause.toggle()
 
     @Slot(int)
     def _on_span(self, span: int) -> None:

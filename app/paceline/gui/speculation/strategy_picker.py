@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.speculation import GROUPS, Group, choice_of, in_order
@@ -224,6 +224,7 @@ class StrategyMenu(QFrame):
 
 
 _HEIGHT = 34
+_ARROW_PX = 14
 _UNBROKEN_HYPHEN = "\u2011"
 
 
@@ -237,22 +238,10 @@ class _Chooser(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.title = text_label("", "", wraps=True, plain=True)
         self.name = text_label()
-        self.arrow = text_label("▾", "muted")
+        self.arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
         row_of((self.title, 1), self.name, self.arrow, on=self, margins=(12, 8, 12, 8), spacing=8)
         for label in (self.title, self.name, self.arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._tint()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The arrow is a picture in a colour of the theme."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "arrow"):
-            self._tint()
-
-    def _tint(self) -> None:
-        arrow = look.icon("chevron-down")
-        if not arrow.isNull():
-            self.arrow.setPixmap(arrow.pixmap(14, 14))
 
     def show_choice(self, choice: Choice) -> None:
         """Show a strategy; the id of a chain is what its title says already."""

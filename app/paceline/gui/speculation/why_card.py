@@ -43,12 +43,6 @@ class CostBars(QWidget):
         self.rows: tuple[CostRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.updateGeometry()
-
     def show_rows(self, rows: tuple[CostRow, ...]) -> None:
         """Show these costs."""
         if rows == self.rows:

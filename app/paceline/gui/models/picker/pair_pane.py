@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QGridLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -22,10 +21,9 @@ from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import ICON, px
 from paceline.gui.look.style import PICKER_PANE
 from paceline.gui.models.candidates import candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
@@ -53,8 +51,8 @@ class _Line(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._icon = QIcon()
-        self.sign = QLabel()
+        self.sign = IconLabel(QIcon())
+        self.sign.setContentsMargins(0, 1, 0, 1)  # stands in the middle of a line
         self.text = text_label("", "", wraps=True, plain=True)
         row_of(
             (self.sign, 0, Qt.AlignmentFlag.AlignTop),
@@ -66,21 +64,9 @@ class _Line(QWidget):
 
     def show_line(self, icon: QIcon, text: str, level: str) -> None:
         """Show this; `level` is said to those who do not see the sign."""
-        self._icon = icon
-        self._show_sign()
+        self.sign.show_icon(icon)
         self.text.setText(with_soft_breaks(text))
         self.text.setAccessibleName(f"{level}: {text}" if level else text)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Take another theme's colour, or another size."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._show_sign()
-
-    def _show_sign(self) -> None:
-        side = px(ICON)
-        self.sign.setFixedSize(side, side + 2)
-        self.sign.setPixmap(self._icon.pixmap(side, side))
 
 
 class VerdictCard(Card):
