@@ -185,7 +185,7 @@ class ModelParams:
         n_threads_batch: Threads for wider decodes (prefill, verify); 0 takes what `n_threads`
             says, or physical cores - 1 where it says nothing.
         n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto"); what fits
-            is decided beforehand, by `catalog.fitting`.
+            is decided before, by `catalog.memory.plan`.
         device: Name of a device from `EngineDescribed.devices`; empty takes llama.cpp's choice.
         flash_attn: "auto", "on" or "off".
         kv_type_k: Type of the K cache: "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1",

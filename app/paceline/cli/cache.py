@@ -81,9 +81,9 @@ def add(parser: Parser) -> None:
 
     stats = commands.add_parser(
         "stats",
-        help="show what a lookup cache holds, and how well it foretells a text",
+        help="show what a lookup cache holds, and how well it predicts a text",
         description="Show what a lookup cache holds. With text files and a model's vocabulary, "
-        "foretell the texts with it, without running the model.",
+        "predict the texts with it, without running the model.",
     )
     stats.add_argument("file", metavar="FILE", type=Path, help="lookup cache")
     stats.add_argument("texts", metavar="TEXT", nargs="*", type=Path, help="text file (UTF-8)")
@@ -235,7 +235,7 @@ def _summary(cache: LookupCache) -> str:
 def _stats(file: Path, texts: Sequence[Path], model: str | None) -> dict[str, Any]:
     if texts and model is None:
         raise UsageError(
-            "usage", "A text cannot be foretold without a vocabulary.", "Give it by --model FILE."
+            "usage", "A text cannot be predicted without a vocabulary.", "Give it by --model FILE."
         )
     cache, origin = lookup_cache.read(file), read_origin(file)
     by_length = np.bincount(cache.orders, minlength=LONGEST + 1)

@@ -227,14 +227,14 @@ def _rows(
                 for row in connection.execute(f"{query} LIMIT 1", (first,)):
                     yield row
                     first = max(first, row[0] + 1)
-            first = _behind_damage(connection, query, first)
+            first = _after_damage(connection, query, first)
         else:
             return
         if first > _LAST_KEY:
             return
 
 
-def _behind_damage(connection: sqlite3.Connection, query: str, first: int) -> int:
+def _after_damage(connection: sqlite3.Connection, query: str, first: int) -> int:
     """Return the lowest key from which the table can be read again."""
 
     def can_be_read(key: int) -> bool:
@@ -248,7 +248,7 @@ def _behind_damage(connection: sqlite3.Connection, query: str, first: int) -> in
     while not can_be_read(high):
         if high > _LAST_KEY:
             return high
-        low, high = high, high + 1 + (high - first) // 32  # lest what is between two be passed
+        low, high = high, high + 1 + (high - first) // 32  # so that nothing in between is skipped
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if can_be_read(middle) else (middle, high)

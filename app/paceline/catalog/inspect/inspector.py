@@ -274,7 +274,7 @@ _WHY: dict[Trouble, tuple[str, str, str]] = {
     ),
     "nonsense": (
         "crashes-the-reader",
-        "“{name}” cannot be used: llama.cpp went astray when it read the file's header.",
+        "“{name}” cannot be used: llama.cpp gave nonsense when it read the file's header.",
         _AGAIN,
     ),
     "out-of-memory": (

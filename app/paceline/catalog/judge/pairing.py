@@ -88,7 +88,7 @@ _SMALL_TARGET = 3_000_000_000
 _FEW_BITS = 3.5
 _MANY_BITS = 12.0
 _LARGE_DRAFT = 1_000_000_000
-_DEAR_TO_CHECK = ("IQ1", "IQ2", "IQ3", "Q1", "Q2", "TQ", "NVFP4")
+_EXPENSIVE_TO_CHECK = ("IQ1", "IQ2", "IQ3", "Q1", "Q2", "TQ", "NVFP4")
 """Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
 `app/kernels/kernels.cpp`) read once for several tokens."""
 _COMMON_WORDS = frozenset(
@@ -346,7 +346,7 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
 
 
 def _about_checking(target: ModelCard) -> Iterator[Reason]:
-    if target.quantisation.startswith(_DEAR_TO_CHECK):
+    if target.quantisation.startswith(_EXPENSIVE_TO_CHECK):
         yield Reason(
             "target-slow-to-verify",
             f"On a processor, checking several tokens in {target.quantisation} costs about as much "

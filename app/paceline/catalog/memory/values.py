@@ -79,7 +79,7 @@ class DevicePlan:
 
     @property
     def missing(self) -> int:
-        """Bytes that are wanting for both models and the margin; 0: it fits."""
+        """Bytes that are missing for both models and the margin; 0: it fits."""
         return max(0, self.target.total + self.draft.total + self.margin - self.free)
 
     @property
