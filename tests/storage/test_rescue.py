@@ -12,7 +12,7 @@ import pytest
 from message_samples import sample
 from paceline.codec import CodecError
 from paceline.conversation import ViewPlace
-from paceline.storage import rescue
+from paceline.storage import changes as rescue
 from paceline.storage.archive import Archive
 from paceline.storage.changes import (
     BeginRun,
@@ -55,7 +55,7 @@ def test_every_change_comes_back(db: Path) -> None:
     path = rescue.rescue(db, CHANGES)
     assert path is not None
     assert rescue.rescued(db) == [path]
-    assert rescue.read(path) == CHANGES
+    assert rescue.read_rescued(path) == CHANGES
 
 
 def test_files_are_taken_in_order_and_names_are_not_taken_twice(db: Path) -> None:
@@ -88,7 +88,7 @@ def test_what_cannot_be_understood_stays_where_it_is(
     assert path is not None
     path.write_text(text)
     with pytest.raises(CodecError):
-        rescue.read(path)
+        rescue.read_rescued(path)
     archive = Archive(db)
     archive.open()
     assert archive.close()

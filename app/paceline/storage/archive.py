@@ -24,7 +24,7 @@ from paceline.conversation import (
     clean,
 )
 from paceline.run_record import INTERRUPTED, RunRecord
-from paceline.storage import reading, rescue, salvage, tables
+from paceline.storage import reading, salvage, tables
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -38,6 +38,9 @@ from paceline.storage.changes import (
     SaveUnsent,
     Sync,
     is_urgent,
+    read_rescued,
+    rescue,
+    rescued,
     saved,
 )
 from paceline.storage.disk import Disk
@@ -242,7 +245,7 @@ class Archive:
             self._disk.close()
         left = self._pending.snapshot()
         if left and not self._is_rescued:
-            path = rescue.rescue(self._path, left)
+            path = rescue(self._path, left)
             _logger.warning("%d changes to chats could not be stored; in %s", len(left), path)
             if path is not None:
                 self._forget_rescued()
@@ -252,9 +255,9 @@ class Archive:
     def _read_rescued(self) -> list[Change]:
         """What an earlier program could not write."""
         changes: list[Change] = []
-        for path in rescue.rescued(self._path):
+        for path in rescued(self._path):
             try:
-                changes += rescue.read(path)
+                changes += read_rescued(path)
             except (OSError, CodecError) as error:
                 _logger.warning("%s cannot be taken in: %s", path, error)
             else:

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from paceline.conversation import Message
 from paceline.run_record import RunRecord
-from paceline.storage import rescue, salvage, search, tables
+from paceline.storage import salvage, search, tables
 from paceline.storage.changes import (
     BeginRun,
     Change,
@@ -29,6 +29,7 @@ from paceline.storage.changes import (
     SavePlace,
     SaveUnsent,
     Sync,
+    set_aside,
 )
 from paceline.storage.database import (
     LOG_ENDINGS,
@@ -142,7 +143,7 @@ class Disk:
         with transaction(connection, lambda: self._hurries):
             refused = [change for change in changes if not _try(connection, change)]
         if refused:
-            rescue.set_aside(self.path, refused)
+            set_aside(self.path, refused)
         if any(isinstance(change, Purge) for change in changes):
             for copy in copies(self.path):
                 copy.unlink(missing_ok=True)
