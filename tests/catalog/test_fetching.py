@@ -13,7 +13,7 @@ from make_pairs import DEMO_DRAFT
 from paceline.catalog.fetching import download_folder, file_here, request_for
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.references import parse_reference
+from paceline.catalog.hub.values import parse_reference
 from paceline.errors import UserError
 
 

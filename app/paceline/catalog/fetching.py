@@ -27,9 +27,9 @@ from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub import errors
 from paceline.catalog.hub.client import Hub, never
-from paceline.catalog.hub.references import HubReference, choice_for
+from paceline.catalog.hub.listing import choice_for
 from paceline.catalog.hub.stream import Body, Location
-from paceline.catalog.hub.values import HubChoice
+from paceline.catalog.hub.values import HubChoice, HubReference
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local.model_files import PART, Place, model_at
 from paceline.errors import CancelledError, ModelError, UserError

@@ -26,7 +26,7 @@ from paceline.catalog.fetching import (
     request_for,
 )
 from paceline.catalog.hub.client import Hub, never
-from paceline.catalog.hub.references import HubReference, is_reference, parse_reference
+from paceline.catalog.hub.values import HubReference, is_reference, parse_reference
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
 from paceline.catalog.judge.draft_search import DraftSearch

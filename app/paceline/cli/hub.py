@@ -19,8 +19,7 @@ from paceline import sizes
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import recommended
-from paceline.catalog.hub.references import is_repo
-from paceline.catalog.hub.values import SearchQuery
+from paceline.catalog.hub.values import SearchQuery, is_repo
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
 from paceline.cli.output import (
     EXIT_CODE,
@@ -284,7 +283,8 @@ def _files_to_fetch(
     Raises:
         UserError: The Hub does not say, parts are missing, or several models are meant.
     """
-    from paceline.catalog.hub.references import HubReference, choice_for
+    from paceline.catalog.hub.listing import choice_for
+    from paceline.catalog.hub.values import HubReference
 
     repo, file = args.repo, args.file
     if not file.strip():  # as an unset variable of a script leaves it

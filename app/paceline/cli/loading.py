@@ -18,7 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.catalog.hub.references import is_reference
+from paceline.catalog.hub.values import is_reference
 from paceline.cli.model_options import NO_FILE
 from paceline.cli.output import EXIT_CODE, Progress, remark
 from paceline.engine.model.model_file import check_model_file

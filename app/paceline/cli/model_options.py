@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paceline.catalog.hub.references import is_reference, parse_reference
+from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
 from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams

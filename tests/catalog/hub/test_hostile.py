@@ -13,9 +13,9 @@ import pytest
 from paceline.catalog.hub import errors, session
 from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errand import Caller, Errand
-from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.errors import HubError, host_of, origin
 from paceline.catalog.hub.stream import Location
-from paceline.catalog.hub.values import SearchQuery, host_of, origin
+from paceline.catalog.hub.values import SearchQuery
 from paceline.errors import UserError, ValueOutOfRangeError
 
 

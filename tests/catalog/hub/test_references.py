@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.listing import grouped
-from paceline.catalog.hub.references import (
+from paceline.catalog.hub.listing import choice_for, grouped
+from paceline.catalog.hub.values import (
+    HubFile,
+    HubModel,
     HubReference,
-    choice_for,
+    HubRepository,
     is_reference,
     is_repo,
     parse_reference,
 )
-from paceline.catalog.hub.values import HubFile, HubModel, HubRepository
 
 GIB = 1 << 30
 

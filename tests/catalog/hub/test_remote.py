@@ -14,7 +14,7 @@ from hub_server import Fault, HubServer, Repository
 from paceline.catalog import fetching
 from paceline.catalog.fetching import PIECES, named_file, remote_header
 from paceline.catalog.hub.errors import HubError
-from paceline.catalog.hub.references import HubReference, parse_reference
+from paceline.catalog.hub.values import HubReference, parse_reference
 from paceline.errors import ModelError, UserError
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from urllib.parse import urljoin
 
 from paceline.catalog.hub import errors, listing, stream
 from paceline.catalog.hub.errand import Caller, Errand
+from paceline.catalog.hub.errors import host_of, origin
 from paceline.catalog.hub.stream import Body, Location
-from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery, host_of, origin
+from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import write_whole
 

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
-from paceline.catalog.hub.values import host_of
 from paceline.errors import UserError
 from paceline.sizes import duration
 
@@ -280,3 +279,24 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while seen is not None:
         yield seen
         seen = seen.__cause__ or seen.__context__
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port of an address, which together are what a token is sent to.
+
+    Text that is no address has an empty scheme and host, which are never trusted.
+    """
+    try:
+        parts = urlsplit(url)
+        scheme, port = parts.scheme.lower(), parts.port
+    except ValueError:
+        return "", "", 0
+    return scheme, (parts.hostname or "").lower(), port or {"http": 80, "https": 443}.get(scheme, 0)
+
+
+def host_of(url: str) -> str:
+    """Return host and port for an error text, without a password that the address may have."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return url

@@ -15,16 +15,16 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from paceline.catalog.card import bits_per_weight, quantisation_in_name
 from paceline.catalog.hub import errors
+from paceline.catalog.hub.errors import host_of, origin
 from paceline.catalog.hub.values import (
     Gate,
     HubChoice,
     HubFile,
     HubModel,
+    HubReference,
     HubRepository,
     SearchQuery,
     Sort,
-    host_of,
-    origin,
 )
 from paceline.catalog.local.model_files import BY_PRODUCT, PART
 from paceline.catalog.sidecar import sidecar_in_path
@@ -123,6 +123,36 @@ def recommended(choices: Sequence[HubChoice], n_free: int) -> HubChoice | None:
     if fewer:
         return max(fewer, key=_by_quality)
     return min(fitting, key=lambda choice: choice.n_bytes, default=None)
+
+
+def choice_for(reference: HubReference, repository: HubRepository, n_free: int) -> HubChoice:
+    """Return the model of a repository that a reference means.
+
+    Args:
+        reference: With a file, any part of a split one; with a quantisation; or with neither.
+        repository: Its page.
+        n_free: Bytes of memory for a model, where the reference leaves the choice.
+
+    Raises:
+        HubError: "not-found": there is none.
+    """
+    wanted = reference.path
+    choices = repository.choices
+    if reference.names_file:
+        found = [c for c in choices if any(file.path == wanted for file in c.files)]
+    elif wanted:
+        found = [c for c in choices if c.quantisation.upper() == wanted.upper()]
+    else:
+        one = recommended(choices, n_free) or next((c for c in choices if c.is_complete), None)
+        found = [one] if one else []
+    if not found:
+        what = f"no model “{wanted}”" if wanted else "no model in GGUF format"
+        raise errors.HubError(
+            "not-found",
+            f"The repository {reference.repo} has {what}.",
+            f"`paceline hub files {reference.repo}` lists what it has.",
+        )
+    return found[0]
 
 
 def _by_quality(choice: HubChoice) -> tuple[float, int]:

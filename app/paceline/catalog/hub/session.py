@@ -30,7 +30,7 @@ from huggingface_hub import (
 from paceline import __version__
 from paceline.catalog.hub import errors
 from paceline.catalog.hub.errand import Errand
-from paceline.catalog.hub.values import host_of, origin
+from paceline.catalog.hub.errors import host_of, origin
 
 if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata

@@ -1,13 +1,18 @@
-"""The Hub's answers as plain values; nothing of its client library leaves this package.
+"""The Hub's answers, and references to its models, as plain values.
 
-Addresses are untrusted input.
+A reference is ``hf:OWNER/REPO:FILE`` or ``hf:OWNER/REPO@REVISION:FILE``; instead of the file it may
+have a quantisation (``hf:OWNER/REPO:Q4_K_M``), or nothing (``hf:OWNER/REPO``): then the one for
+this machine is meant. Nothing of the client library leaves this package. Addresses are untrusted
+input.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
+
+from paceline.catalog.hub.errors import HubError
 
 Sort = Literal["trending", "downloads", "likes", "recent"]
 Gate = Literal["open", "auto", "manual"]
@@ -128,22 +133,66 @@ class HubRepository:
     sidecars: tuple[HubChoice, ...] = ()
 
 
-def origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port of an address, which together are what a token is sent to.
+_PREFIX = "hf:"
+_REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+_BAD_IN_PATH = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
-    Text that is no address has an empty scheme and host, which are never trusted.
+
+@dataclass(frozen=True, slots=True)
+class HubReference:
+    """A model on the Hub.
+
+    Attributes:
+        repo: ``OWNER/NAME``.
+        path: Of the file, within the repository; or a quantisation; or empty.
+        revision: Branch, tag or commit.
     """
-    try:
-        parts = urlsplit(url)
-        scheme, port = parts.scheme.lower(), parts.port
-    except ValueError:
-        return "", "", 0
-    return scheme, (parts.hostname or "").lower(), port or {"http": 80, "https": 443}.get(scheme, 0)
+
+    repo: str
+    path: str
+    revision: str = "main"
+
+    @property
+    def names_file(self) -> bool:
+        """Whether it says which file, and no request is needed to know."""
+        return self.path.lower().endswith(".gguf")
+
+    def __str__(self) -> str:
+        revision = "" if self.revision == "main" else f"@{self.revision}"
+        return f"{_PREFIX}{self.repo}{revision}" + (f":{self.path}" if self.path else "")
 
 
-def host_of(url: str) -> str:
-    """Return host and port for an error text, without a password that the address may have."""
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:
-        return url
+def is_reference(text: str) -> bool:
+    """Whether a text names a model on the Hub and not a file on this computer."""
+    return text.startswith(_PREFIX)
+
+
+def parse_reference(text: str) -> HubReference:
+    """Return what a text names.
+
+    Raises:
+        HubError: "bad-reference": it is not written as it must be.
+    """
+    repo, _, path = text.removeprefix(_PREFIX).partition(":")
+    repo, at, revision = repo.partition("@")
+    if not is_reference(text) or not is_repo(repo):
+        raise _bad(text, "it does not begin with hf:OWNER/REPO")
+    if at and (not _REVISION.fullmatch(revision) or ".." in revision):
+        raise _bad(text, "what follows @ is no revision")
+    if _BAD_IN_PATH.search(path) or (path and any(p in ("", ".", "..") for p in path.split("/"))):
+        raise _bad(text, "what follows the second colon is no file of a repository")
+    return HubReference(repo, path, revision or "main")
+
+
+def is_repo(text: str) -> bool:
+    """Whether a text can be the name of a repository."""
+    return bool(_REPO.fullmatch(text)) and ".." not in text and "--" not in text
+
+
+def _bad(text: str, why: str) -> HubError:
+    return HubError(
+        "bad-reference",
+        f"“{text}” names no model on the Hub: {why}.",
+        "Write hf:OWNER/REPO:FILE, for example hf:Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf.",
+    )

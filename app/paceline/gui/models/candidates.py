@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
-from paceline.catalog.hub.references import is_reference, parse_reference
+from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.gui.kit.translation import local_size
 from paceline.gui.models.lists.library import place_title

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
 from paceline.catalog.download.journal import DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
-from paceline.catalog.hub.references import is_reference, parse_reference
+from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.gui.kit.notices import Action, ask_to_delete
 from paceline.gui.kit.translation import local_size
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
