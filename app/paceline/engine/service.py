@@ -39,7 +39,7 @@ from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.sameness.evidence import Evidence, evidence_key
 from paceline.engine.sameness.look import WIDTHS, check_going_back, self_test
-from paceline.engine.stats import Activity, activity_of
+from paceline.engine.stats import Activity
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.messages import (
@@ -417,7 +417,11 @@ class EngineService:
         count from the moment that their weights are there.
         """
         pair = self._pair
-        return activity_of((*self._opening, *(pair.models if pair else ())))
+        for model in (*self._opening, *(pair.models if pair else ())):
+            running = model.decoding  # read once: it may end at any time
+            if running is not None:
+                return Activity(*running, model.slowest_s)
+        return None
 
 
 _NOT_TRANSLATED = (

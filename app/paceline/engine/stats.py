@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from paceline.engine.auto.ledger import Ledger
 from paceline.engine.auto.plain_time import BUSY, PlainTime
-from paceline.engine.model.backend import LanguageModel
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
 
 _HELD = 0.1
@@ -28,15 +27,6 @@ class Activity(NamedTuple):
     n_tokens: int
     since: float
     slowest_s: float
-
-
-def activity_of(models: Iterable[LanguageModel]) -> Activity | None:
-    """Return the native decode that runs in one of these models; for any thread."""
-    for model in models:
-        running = model.decoding  # read once: it may end at any time
-        if running is not None:
-            return Activity(*running, model.slowest_s)
-    return None
 
 
 @dataclass(slots=True)

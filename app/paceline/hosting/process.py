@@ -71,14 +71,10 @@ _logger = logging.getLogger(__name__)
 
 def without_extra_bufts(command: LoadPair) -> LoadPair | None:
     """Return the same load without extra buffers; None when it already had none."""
-    if not _has_extra_bufts(command.target) and not _has_extra_bufts(command.draft):
-        return None
+    target = replace(command.target, extra_bufts=False)
     draft = replace(command.draft, extra_bufts=False) if command.draft else None
-    return replace(command, target=replace(command.target, extra_bufts=False), draft=draft)
-
-
-def _has_extra_bufts(params: ModelParams | None) -> bool:
-    return params is not None and params.extra_bufts
+    again = replace(command, target=target, draft=draft)
+    return again if again != command else None
 
 
 class LoadWatch:
@@ -226,9 +222,7 @@ class ProcessService:
         if child is None:
             return
         try:
-            for _ in range(3):  # its last messages, then its end
-                for message in child.receive(0):
-                    self._take(message)
+            self._take_last(child, 0)
         except WireError as error:
             self._pass_on(self._keeper.give_up(nonsense(error)))
             return
@@ -399,6 +393,12 @@ class ProcessService:
                 raise WireError("done with what it was not asked for")
         return take_report(message)
 
+    def _take_last(self, child: EngineProcess, seconds: float) -> None:
+        """Take a child's last messages, and then notice its end."""
+        for _ in range(3):
+            for message in child.receive(seconds):
+                self._take(message)
+
     def _pass_down(self, child: EngineProcess, command: Command) -> None:
         """Pass on what can be carried out between two steps of a turn."""
         if isinstance(command, StartTurn):
@@ -410,9 +410,7 @@ class ProcessService:
     def _lost(self, child: EngineProcess) -> Death:
         """Say what became of a child that does not take a command."""
         with contextlib.suppress(WireError):
-            for _ in range(3):  # its last messages
-                for message in child.receive(POLL_S):
-                    self._take(message)
+            self._take_last(child, POLL_S)
         if child.has_ended:
             return self._keeper.explain_end()
         return self._keeper.give_up("The engine takes no commands any more")
