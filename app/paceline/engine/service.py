@@ -38,7 +38,7 @@ from paceline.engine.prompt.renderer import renderer
 from paceline.engine.refusals import describe_failure, no_model, not_running
 from paceline.engine.request import count_tokens, render_prompt
 from paceline.engine.sameness.evidence import Evidence, evidence_key
-from paceline.engine.sameness.look import WIDTHS, check_going_back, self_test
+from paceline.engine.sameness.look import TESTED_WIDTHS, check_going_back, self_test
 from paceline.engine.stats import Activity
 from paceline.engine.turn import Turn
 from paceline.errors import CancelledError, ModelError, UserError
@@ -305,8 +305,8 @@ class EngineService:
         try:
             model.can_rollback, apart = self_test(model)
             if apart:
-                seen = BatchWidths(highest=max(WIDTHS))
-                Evidence(facts, evidence_key(model)).add(seen, len(WIDTHS), 0, apart)
+                seen = BatchWidths(highest=max(TESTED_WIDTHS))
+                Evidence(facts, evidence_key(model)).add(seen, len(TESTED_WIDTHS), 0, apart)
             model.max_rollback = model.n_ctx if model.can_rollback else 0
             if not model.can_rollback:
                 model.keep_states(MOST_STATES if stage == "target" else 0)

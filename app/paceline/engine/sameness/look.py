@@ -169,7 +169,7 @@ def sample_tokens(vocab: Vocabulary, n: int, number: int) -> list[int]:
     return (tokens * (n // len(tokens) + 1))[:n]
 
 
-WIDTHS = (1, 2, 8)
+TESTED_WIDTHS = (1, 2, 8)
 
 
 class Tested(NamedTuple):
@@ -200,7 +200,7 @@ def self_test(model: LanguageModel) -> Tested:
     narrowest: dict[int, tuple[int, Rows]] = {}  # by place: its width and row
     apart: dict[Pair, float] = {}
     try:
-        for width in WIDTHS:
+        for width in TESTED_WIDTHS:
             if width > min(model.n_ctx, model.n_batch):
                 break
             # The same token again and again: which one does not matter, and 0 is in every one.
@@ -248,7 +248,7 @@ def check_going_back(model: LanguageModel) -> None:
 
 def _comes_back(model: LanguageModel, *, by_copy: bool) -> bool:
     """Whether a row after what was taken back is what it was; also where there is no copy."""
-    if min(model.n_ctx, model.n_batch) < max(WIDTHS):
+    if min(model.n_ctx, model.n_batch) < max(TESTED_WIDTHS):
         return True  # too short for any draft
     try:
         expected = [model.decode([0], 1)[0].copy() for _ in range(3)][-1]
