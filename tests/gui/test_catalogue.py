@@ -164,7 +164,10 @@ def test_folders_reach_the_library_and_the_settings(
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    catalogue.library.add_folder(str(folder))
+    folders = program.settings.setting("model_folders")
+    folders.add(str(folder))
+    folders.add(str(folder))
+    assert catalogue.library.is_busy, "it is looked into at once"
     assert folder in [place.folder for place in models.places()]
     program.settings.save()
     file = paceline_home / "config" / "settings.json"

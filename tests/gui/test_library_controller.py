@@ -73,8 +73,7 @@ class World:
         self.model = self.controller.model
 
     def places(self) -> list[Place]:
-        own = [Place(Path(folder), "folder") for folder in self.controller.folders]
-        return [Place(self.ours, "paceline"), *own, Place(self.theirs, "lm-studio")]
+        return [Place(self.ours, "paceline"), Place(self.theirs, "lm-studio")]
 
     @property
     def names(self) -> list[str]:
@@ -283,25 +282,6 @@ def test_real_files_are_looked_into(
     assert real.card is not None
     assert real.card.quantisation == "Q8_0"
     inspector.close()
-
-
-# ------------------------------------------------------------------------------------- folders
-
-
-def test_folders_of_the_users_own(world: World, tmp_path: Path, qtbot: QtBot) -> None:
-    told: list[tuple[str, ...]] = []
-    world.controller.folders_changed.connect(told.append)
-    put(tmp_path / "mine", "m.gguf")
-    mine = str(tmp_path / "mine")
-    with qtbot.waitSignal(world.controller.refreshed):
-        world.controller.add_folder(mine)
-    assert (world.names, world.model.entries[0].file.source) == (["m"], "folder")
-    world.controller.add_folder(mine)
-    with qtbot.waitSignal(world.controller.refreshed):
-        world.controller.set_folders(())
-    assert world.names == []
-    assert told == [(mine,), ()]
-    assert (tmp_path / "mine" / "m.gguf").exists()
 
 
 # --------------------------------------------------------------------------------------- files

@@ -175,10 +175,10 @@ def test_folders_and_the_hub_are_those_of_the_library(
     assert folders is not None
     assert program.catalogue is not None
     assert [row.name.full_text for row in folders.rows] == ["/first"]
-    program.catalogue.library.add_folder(str(tmp_path))
+    program.settings.setting("model_folders").add(str(tmp_path))
     assert [row.name.full_text for row in folders.rows] == ["/first", str(tmp_path)]
     folders.rows[0].remove.click()
-    assert program.catalogue.library.folders == (str(tmp_path),)
+    assert program.settings.value("model_folders") == (str(tmp_path),)
     folders.add.click()
     assert folders.folders.dialog is not None
     folders.folders.dialog.fileSelected.emit("/third")

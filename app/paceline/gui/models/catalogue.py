@@ -57,7 +57,6 @@ class Catalogue(QObject):
             notices,
             window,
             is_loaded=self._is_loaded,
-            folders=context.settings.value("model_folders"),
         )
         self.downloads = DownloadsController(models.downloads, notices, window)
         self.hub = HubController(models.hub, self)
@@ -73,8 +72,7 @@ class Catalogue(QObject):
         self.button = DownloadsButton(self.downloads.model)
         """The running downloads, for the top bar"""
         self.button.clicked.connect(self.show_downloads)
-        context.settings.setting("model_folders").changed.connect(self._on_folders_set)
-        self.library.folders_changed.connect(self._on_folders)
+        context.settings.setting("model_folders").changed.connect(self._on_folders)
         self.downloads.use_requested.connect(loads.open_target)
         # The folder of downloads may be new, and then it is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
@@ -174,11 +172,8 @@ class Catalogue(QObject):
     def _on_choose_draft(self) -> None:
         self.picker.open(2)
 
-    @Slot(tuple)
-    def _on_folders(self, folders: tuple[str, ...]) -> None:
-        self._models.use_folders([Path(folder) for folder in folders])
-        self._context.settings.set("model_folders", folders)
-
     @Slot()
-    def _on_folders_set(self) -> None:
-        self.library.set_folders(self._context.settings.value("model_folders"))
+    def _on_folders(self) -> None:
+        folders = self._context.settings.value("model_folders")
+        self._models.use_folders([Path(folder) for folder in folders])
+        self.library.refresh()

@@ -264,7 +264,7 @@ class FolderList(QWidget):
         self.setting = setting
         self.rows: list[FolderRow] = []
         self.folders = FileChooser(self)
-        self.folders.chosen.connect(self._on_chosen)
+        self.folders.chosen.connect(setting.add)
         self._empty = text_label(self.tr("None of your own yet."))
         self.add = QPushButton(self.tr("Add a folder…"))
         self.add.clicked.connect(self._on_add)
@@ -297,11 +297,6 @@ class FolderList(QWidget):
     @Slot()
     def _on_add(self) -> None:
         self.folders.ask_folder(self, self.tr("Look for models in a folder"))
-
-    @Slot(str)
-    def _on_chosen(self, folder: str) -> None:
-        if folder and folder not in self.setting.value:
-            self.setting.set_value((*self.setting.value, folder))
 
 
 class ThemePicture(QAbstractButton):

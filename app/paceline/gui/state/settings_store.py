@@ -119,6 +119,12 @@ class Setting(QObject):
         """Change it; `changed` tells when it really is another value."""
         self._store.set(self._name, value)
 
+    @Slot(str)
+    def add(self, text: str) -> None:
+        """Put a text into a setting that is a tuple of them, unless it is empty or there."""
+        if text and text not in self.value:
+            self.set_value((*self.value, text))
+
     def bind(self, switch: QAction | QAbstractButton) -> None:
         """Let a switch show and change it, as long as both live."""
         switch.setChecked(bool(self.value))

@@ -300,8 +300,6 @@ class LibraryController(QObject):
     """Whether a refresh is under way."""
     refreshed = Signal()
     """A refresh has ended; the list is complete."""
-    folders_changed = Signal(tuple)
-    """The user's own folders, as texts."""
 
     def __init__(
         self,
@@ -310,16 +308,14 @@ class LibraryController(QObject):
         window: QWidget,
         *,
         is_loaded: Callable[[Path], bool] = lambda _: False,
-        folders: Sequence[str] = (),
     ) -> None:
         """Start nothing yet.
 
         Args:
-            library: Finds the models; its places should contain the folders of `folders_changed`.
+            library: Finds the models.
             notifications: Where failures go.
             window: Parent of dialogs, and of this.
             is_loaded: Whether the engine has a file open.
-            folders: The user's own folders.
         """
         super().__init__(window)
         self._library = library
@@ -328,7 +324,6 @@ class LibraryController(QObject):
         self._notifications = notifications
         self._window = window
         self._is_loaded = is_loaded
-        self._folders = tuple(folders)
         self._background = Background(self)
         self._scan: Scan | None = None
         self._is_wanted_again = self._is_closed = False
@@ -421,25 +416,6 @@ class LibraryController(QObject):
     @Slot(str)
     def _on_changed(self, _folder: str) -> None:
         self._settle.start()
-
-    # --------------------------------------------------------------------------------- folders
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The user's own folders."""
-        return self._folders
-
-    def add_folder(self, folder: str) -> None:
-        """Look for models in this folder, too."""
-        if folder and folder not in self._folders:
-            self.set_folders((*self._folders, folder))
-
-    def set_folders(self, folders: tuple[str, ...]) -> None:
-        """Search these folders, too, besides those that are found automatically."""
-        if folders != self._folders:
-            self._folders = folders
-            self.folders_changed.emit(folders)
-            self.refresh()
 
     # ----------------------------------------------------------------------------------- files
 

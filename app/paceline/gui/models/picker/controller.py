@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from paceline.gui.models.lists.library import LibraryController
     from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.state.current_devices import CurrentDevices
+    from paceline.gui.state.settings_store import Setting
 
 
 class PickerFiles(QObject):
@@ -58,8 +59,10 @@ class PickerFiles(QObject):
         models: Models,
         library: LibraryController,
         background: Background,
-        parent: QObject | None = None,
+        folders: Setting,
+        parent: QObject,
     ) -> None:
+        """Serve nothing yet; `folders` are the user's own."""
         super().__init__(parent)
         self._models = models
         self._library = library
@@ -67,7 +70,7 @@ class PickerFiles(QObject):
         self._dialog: PickerDialog | None = None
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(self.take)
-        self._folder.chosen.connect(library.add_folder)
+        self._folder.chosen.connect(folders.add)
         library.busy_changed.connect(self._on_busy)
 
     def serve(self, dialog: PickerDialog) -> None:
@@ -147,14 +150,12 @@ class PickerHub(QObject):
 
     def __init__(
         self,
-        models: Models,
         hub: HubController,
         n_free: Callable[[], int],
-        parent: QObject | None = None,
+        parent: QObject,
     ) -> None:
         """`n_free` returns how many bytes of memory a model may take."""
         super().__init__(parent)
-        self._models = models
         self._hub = hub
         self._n_free = n_free
         self._dialog: PickerDialog | None = None
@@ -212,8 +213,6 @@ class PickerHub(QObject):
 
     @Slot()
     def _on_online(self) -> None:
-        self._hub.set_offline(False)
-        self._models.offline = False
         self.online_chosen.emit()
         if self._dialog is not None:
             self._dialog.hub.look_again()
@@ -244,8 +243,10 @@ class PickerController(QObject):
         self._library = library
         self._devices = devices
         self._notifications = context.notices
-        self._files = PickerFiles(models, library, context.background, self)
-        self._hub = PickerHub(models, hub, lambda: devices.n_free, self)
+        self._files = PickerFiles(
+            models, library, context.background, context.settings.setting("model_folders"), self
+        )
+        self._hub = PickerHub(hub, lambda: devices.n_free, self)
         planner = devices.planner or RoomPlanner(models)
         self._judgement = PairJudgement(models, planner, self)
         self._builder = PickerBuilder(
