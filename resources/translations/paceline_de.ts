@@ -1133,6 +1133,26 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/controller.py"/>
+        <source>Pictures (*.png)</source>
+        <translation>Bilder (*.png)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
+        <source>Reports (*.json)</source>
+        <translation>Berichte (*.json)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
+        <source>Save the benchmark</source>
+        <translation>Benchmark speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
+        <source>Tables (*.csv)</source>
+        <translation>Tabellen (*.csv)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/controller.py"/>
         <source>The models are still being loaded.</source>
         <translation>Die Modelle werden noch geladen.</translation>
     </message>
@@ -1198,29 +1218,6 @@
         <location filename="../../app/paceline/gui/bench/dialog.py"/>
         <source>Table (CSV)…</source>
         <translation>Tabelle (CSV) …</translation>
-    </message>
-</context>
-<context>
-    <name>BenchExports</name>
-    <message>
-        <location filename="../../app/paceline/gui/bench/controller.py"/>
-        <source>Pictures (*.png)</source>
-        <translation>Bilder (*.png)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/controller.py"/>
-        <source>Reports (*.json)</source>
-        <translation>Berichte (*.json)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/controller.py"/>
-        <source>Save the benchmark</source>
-        <translation>Benchmark speichern</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/controller.py"/>
-        <source>Tables (*.csv)</source>
-        <translation>Tabellen (*.csv)</translation>
     </message>
 </context>
 <context>

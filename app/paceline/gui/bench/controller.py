@@ -33,55 +33,16 @@ from paceline.messages import PairLoaded, TurnFinished
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtWidgets import QWidget
-
     from paceline.bench.runs import Report
     from paceline.bench.workload import Workload
     from paceline.gui.bench.driver import Ending
     from paceline.gui.context import AppContext
-    from paceline.gui.kit.background import Background
-    from paceline.gui.kit.file_dialogs import SaveFile
-    from paceline.gui.kit.notices import Notifications
     from paceline.messages import Event
 
 
 def report_text(report: Report) -> str:
     """A report as JSON, as `paceline bench --json` writes it."""
     return json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n"
-
-
-class BenchExports(QObject):
-    """Asks where to save, or copies; what is taken away is made in another thread."""
-
-    def __init__(
-        self, save: SaveFile, background: Background, notifications: Notifications, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self._save = save
-        self._background = background
-        self._notifications = notifications
-
-    def copy(self, report: Report) -> None:
-        """Copy a report as JSON; in the background, since hundreds of replies have many tokens."""
-        self._background.start(
-            partial(report_text, report), self._on_made, self._notifications.user_error
-        )
-
-    def _on_made(self, text: object) -> None:
-        QGuiApplication.clipboard().setText(str(text))
-
-    def save(self, window: QWidget, report: Report, kind: str) -> None:
-        """Save a report as "json", "csv" or "png"."""
-        if kind == "json":
-            name, kinds = "paceline-bench.json", self.tr("Reports (*.json)")
-            make = partial(_json, report)
-        elif kind == "csv":
-            name, kinds = "paceline-bench.csv", self.tr("Tables (*.csv)")
-            make = partial(_csv, report)
-        else:
-            name, kinds = "paceline-bench.png", self.tr("Pictures (*.png)")
-            make = partial(_png, report)
-        self._save.ask(window, self.tr("Save the benchmark"), name, kinds, make)
 
 
 def _json(report: Report) -> bytes:
@@ -108,7 +69,6 @@ class BenchController(QObject):
         self._context = context
         self._session, self._pair = context.session, context.pair
         self._speculation = context.speculation
-        self._exports = BenchExports(context.save_file, context.background, context.notices, self)
         self._workloads: tuple[Workload, ...] = ()
         self._plain_tokens_per_s: float | None = None
         self._ending = ""
@@ -151,7 +111,9 @@ class BenchController(QObject):
         if self.dialog is None:
             return
         if self.report is not None and not self.driver.is_running:
-            self._show_report(self.dialog, self.report)
+            show_report(
+                self.dialog.results, self.report, self._speculation.text, ending=self._ending
+            )
             self.dialog.show_results(is_running=False, has_figures=True)
         self._show_dialog()
 
@@ -229,15 +191,27 @@ class BenchController(QObject):
 
     @Slot()
     def _on_copy(self) -> None:
-        report = self._shown_report()
+        """Copy the report as JSON; in the background, since many replies have many tokens."""
+        report, context = self._shown_report(), self._context
         if report is not None:
-            self._exports.copy(report)
+            context.background.start(
+                partial(report_text, report),
+                QGuiApplication.clipboard().setText,
+                context.notices.user_error,
+            )
 
     @Slot(str)
     def _on_save(self, kind: str) -> None:
+        """Save the report as "json", "csv" or "png"."""
         report = self._shown_report()
+        make, kinds = {
+            "json": (_json, self.tr("Reports (*.json)")),
+            "csv": (_csv, self.tr("Tables (*.csv)")),
+            "png": (_png, self.tr("Pictures (*.png)")),
+        }[kind]
         if report is not None and self.dialog is not None:
-            self._exports.save(self.dialog, report, kind)
+            title, name = self.tr("Save the benchmark"), f"paceline-bench.{kind}"
+            self._context.save_file.ask(self.dialog, title, name, kinds, partial(make, report))
 
     def _shown_report(self) -> Report | None:
         return self.report or self.driver.report()
@@ -322,7 +296,7 @@ class BenchController(QObject):
         self._ending = words.ending_text(ending, reason, report)
         if self.dialog is None:
             return
-        self._show_report(self.dialog, report)
+        show_report(self.dialog.results, report, self._speculation.text, ending=self._ending)
         self.dialog.show_results(is_running=False, has_figures=bool(report.runs))
         self.dialog.results.announce()
         self._refresh()
@@ -350,10 +324,6 @@ class BenchController(QObject):
         self._n_shown = len(report.runs)
         show_report(self.dialog.results, report, self._speculation.text, is_running=True)
         self.dialog.show_results(is_running=True, has_figures=bool(report.runs))
-
-    def _show_report(self, dialog: BenchDialog, report: Report) -> None:
-        """Show what there is at the end."""
-        show_report(dialog.results, report, self._speculation.text, ending=self._ending)
 
     # --------------------------------------------------------------------- what goes on besides
 
