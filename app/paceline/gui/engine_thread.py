@@ -160,7 +160,7 @@ class EngineThread(QThread):
         inbox = self._inbox
         try:
             self._serve(inbox)
-            while not self._is_closed:  # another host was wished for
+            while not self._is_closed:  # another host was asked for
                 self._serve(inbox)
         except Exception as error:
             _logger.exception("the engine ended unexpectedly")

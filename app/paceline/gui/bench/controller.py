@@ -325,7 +325,7 @@ class BenchController(QObject):
         show_report(self.dialog.results, report, self._speculation.text, is_running=True)
         self.dialog.show_results(is_running=True, has_figures=bool(report.runs))
 
-    # --------------------------------------------------------------------- what goes on besides
+    # --------------------------------------------------------------------- what else happens
 
     def _on_event(self, event: Event) -> None:
         """Remember the speed of plain decoding, for the estimate."""

@@ -79,7 +79,7 @@ class Notifications(QObject):
         self.posted.emit(Notice("info", message, "", action, topic))
 
     def ask(self, message: str, action: Action) -> None:
-        """Ask before something is done that the user has just wished for."""
+        """Ask before something is done that the user has just asked for."""
         self.posted.emit(Notice("info", message, "", action, is_question=True))
 
     def user_error(self, error: UserError) -> None:

@@ -38,7 +38,7 @@ Containers             ``kind`` of a QFrame (or of a styled QWidget)
 ``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
 ``separator``          a line: fixed height (or width) 1
 ``page``               the window's ground; inside a scroll area transparent
-``sheet``              what lies over the window, radius 12
+``sheet``              what stands over the window, radius 12
 ``foot``               surface with a line above: the buttons of a dialog
 =====================  =====================================================================
 

@@ -192,7 +192,7 @@ Todo = Literal["next", "load", "download", "wait"]
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """A pair in the making.
+    """A pair that is being picked.
 
     Attributes:
         step: Which of the two is being chosen.

@@ -147,7 +147,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
         # By default the view paints once for the words on it, once for the curves and once more for
-        # the range, and each time all that lies below it.
+        # the range, and each time all that is below it.
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.box = pg.ViewBox(enableMenu=False, enableMouse=False)

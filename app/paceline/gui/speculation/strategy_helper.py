@@ -117,7 +117,7 @@ class _UseCaseCard(Card):
 
 
 class StrategyHelper(QDialog):
-    """Lies over the window; applying closes it, an offer does not."""
+    """Stands over the window; applying closes it, an offer does not."""
 
     applied = Signal(str)
     """A strategy text"""

@@ -270,8 +270,8 @@ class WelcomeController(QObject):
             card.say(self.tr("Any GGUF file: as the target, as the draft model, or both."))
             card.offer_other(self.tr("Open a model file…"))
             return
-        besides = self._loads.first.target.path if self._has_starter else ""
-        self._best = best_here(catalogue.entries, self._devices.n_free, besides=besides)
+        but_for = self._loads.first.target.path if self._has_starter else ""
+        self._best = best_here(catalogue.entries, self._devices.n_free, but_for=but_for)
         card.offer_other(self.tr("Choose models…"))
         if self._best is None:
             card.offer(())
@@ -404,19 +404,19 @@ def own_models(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
 
 
 def best_here(
-    entries: Iterable[LibraryEntry], n_free: int, *, besides: str = ""
+    entries: Iterable[LibraryEntry], n_free: int, *, but_for: str = ""
 ) -> HerePair | None:
     """Return the largest pair that fits, else the largest model that does; None: there is none.
 
     Args:
         entries: The models of this computer.
         n_free: Bytes of memory that are free; 0: not known, and everything fits.
-        besides: Path of a model that is offered elsewhere.
+        but_for: Path of a model that is offered elsewhere.
     """
     known = [(each, each.card) for each in own_models(entries) if each.card is not None]
     best: tuple[tuple[bool, float, float], HerePair] | None = None
     for entry, card in known:
-        if str(entry.file.path) == besides:
+        if str(entry.file.path) == but_for:
             continue
         if not card.has_template:
             continue  # a base model, or a draft model: it does not answer

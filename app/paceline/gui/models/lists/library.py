@@ -189,7 +189,7 @@ class LibraryModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The name of a model, the model itself, or where it lies and what is wrong with it."""
+        """The name of a model, the model itself, or where it is and what is wrong with it."""
         if not index.isValid():
             return None
         entry = self._rows[index.row()]
