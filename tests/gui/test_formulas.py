@@ -15,7 +15,7 @@ from gui.test_markdown_document import BLOCKS, Sheet
 from paceline.chat import maths
 from paceline.gui.chat.markdown.formulas import OBJECT, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
-from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect, text_pieces
+from paceline.gui.chat.markdown.paint import formula_pieces, formula_rect, marked_rects, text_pieces
 from paceline.gui.chat.markdown.provenance import Span
 from paceline.gui.look.current import look
 
@@ -185,6 +185,12 @@ def test_a_hit_in_the_source_marks_the_formula(qtbot: QtBot, chat: ChatView) -> 
     assert spans == [(6, 7), (plain.index("alpha"), plain.index("alpha") + 5)]
     assert plain[6] == OBJECT
     assert view.current_top() is not None
+    (placed,) = view.content.formulas
+    letters, words, formula = marked_rects(
+        view.document(), view._marked, view.content.formulas, 0, len(plain)
+    )
+    assert formula == formula_rect(view.document(), placed)
+    assert formula.height() > letters.height() == words.height(), "a fraction's"
 
 
 def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatView) -> None:

@@ -163,6 +163,25 @@ def formula_pieces(
         yield Piece(QRectF(left, rect.top(), (end - start) * width, rect.height()), kind)
 
 
+def marked_rects(
+    document: QTextDocument,
+    spans: Sequence[Span],
+    formulas: Iterable[PlacedFormula],
+    first: int,
+    last: int,
+) -> Iterator[QRectF]:
+    """Where to mark these spans between two positions: letters, and formulas as high as they are.
+
+    The spans are sorted and do not overlap.
+    """
+    for rect, _ in text_pieces(document, spans, first, last):
+        yield rect
+    for placed in formulas:
+        at = bisect_left(spans, (placed.position + 1,)) - 1
+        if at >= 0 and first <= placed.position < min(spans[at].end, last):
+            yield formula_rect(document, placed)
+
+
 def _units(text: str) -> str:
     """The text with one character per unit of the document."""
     if text.isascii() or max(text) <= LAST_BMP:
@@ -203,12 +222,14 @@ class GroundPainter:
         marked: Sequence[Span] = (),
         *,
         current: Sequence[Span] = (),
+        formulas: Sequence[PlacedFormula] = (),
         within: SpansWithin | None = None,
         windows: Sequence[CodeWindow] = (),
     ) -> None:
         """Paint what the clip shows; no spans, no token colours.
 
-        What was searched for is `marked`; `current` is the one of these that the user is at.
+        What was searched for is `marked`; `current` is the one of these that the user is at. Both
+        may have `formulas` in them, all of which the document has.
         `within` tells the tokens of formulas between two positions, `windows` where code is
         scrolled.
         """
@@ -246,7 +267,7 @@ class GroundPainter:
         painter.save()
         if windows:
             painter.setClipRegion(outside)
-        self._tokens(painter, spans, marked, current, (first, last))
+        self._tokens(painter, spans, marked, current, (first, last), formulas=formulas)
         painter.restore()
         for mark in marks:
             if mark.kind == "image" and mark.start <= below and mark.end >= above:
@@ -259,15 +280,17 @@ class GroundPainter:
         marked: Sequence[Span],
         current: Sequence[Span],
         between: tuple[int, int],
+        *,
+        formulas: Sequence[PlacedFormula] = (),
     ) -> None:
         """Colours of tokens and marks of what was searched for, between two positions."""
         first, last = between
         self._spans(painter, list(text_pieces(self._document, spans, first, last)))
         theme = look.theme
         painter.setPen(QPen(QColor(theme.line_strong), 1))
-        self._searched(painter, marked, first, last)
+        self._searched(painter, marked, formulas, between)
         painter.setPen(QPen(QColor(theme.text), 1.6))
-        self._searched(painter, current, first, last)
+        self._searched(painter, current, formulas, between)
 
     def _mark(self, painter: QPainter, mark: Mark) -> None:
         match mark.kind:
@@ -375,9 +398,15 @@ class GroundPainter:
         painter.drawRoundedRect(frame, 2, 2)
         painter.drawLine(frame.bottomLeft() + QPointF(2, -2), frame.topRight() + QPointF(-2, 2))
 
-    def _searched(self, painter: QPainter, marked: Sequence[Span], first: int, last: int) -> None:
+    def _searched(
+        self,
+        painter: QPainter,
+        marked: Sequence[Span],
+        formulas: Sequence[PlacedFormula],
+        between: tuple[int, int],
+    ) -> None:
         painter.setBrush(QColor(look.theme.selection))
-        for rect, _ in text_pieces(self._document, marked, first, last):
+        for rect in marked_rects(self._document, marked, formulas, *between):
             painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
 
     def _spans(self, painter: QPainter, pieces: Sequence[Piece]) -> None:

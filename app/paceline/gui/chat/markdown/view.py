@@ -278,6 +278,7 @@ class MessageView(QTextBrowser):
             content.spans if is_coloured else (),
             self._marked,
             current=self._current,
+            formulas=content.formulas if self._marked else (),
             within=content.formula_spans if is_coloured else None,
             windows=windows,
         )
