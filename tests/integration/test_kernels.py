@@ -279,8 +279,7 @@ def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path:
     own.setenv("STAND_IN_LOG", str(log))
     own.setenv("STAND_IN_Q4_K_REPACKED", "hang")
     own.setattr(kernels, "prove", functools.partial(prove, limit_s=3.0, kernel_s=30.0))
-    (note,) = Chosen("auto", cache).notes
-    assert note == "2 of Paceline's own CPU kernels are tested with the next load."
+    assert not Chosen("auto", cache).notes, "what is not tested yet is no user's concern"
     own.delenv("STAND_IN_Q4_K_REPACKED")
     assert not Chosen("auto", cache).notes
     assert begun(log) == ["q8_0", "q4_K-repacked", "q4_K-repacked", "attention-f16"]

