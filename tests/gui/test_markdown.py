@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gui.chat_help import committed
+from paceline.chat.code import MAX_HIGHLIGHT_CHARS
 from paceline.chat.markdown import (
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
@@ -11,7 +12,7 @@ from paceline.chat.markdown import (
     split_at_caps,
 )
 from paceline.engine.draft import registry
-from paceline.gui.chat.markdown.code import MAX_HIGHLIGHT_CHARS, PLAIN, highlight
+from paceline.gui.chat.markdown.code import PLAIN, highlight
 from paceline.gui.chat.markdown.cuts import (
     Cut,
     can_append,

@@ -19,12 +19,12 @@ from paceline.messages import StepCommitted
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
-COLOURS = PageColours(*(["#123456"] * 13))
+COLOURS = PageColours(*(["#123456"] * 20))
 LOOK = Look(COLOURS, replace(COLOURS, window="#000000"), Sourcing({"suffix": "Suffix tree"}))
 VOID = {"meta", "br", "hr"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",
-    "p", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
+    "p", "i", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
     "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr",
     "footer", "math", "semantics", "annotation", "mrow", "mi", "mo", "mn", "msup", "mfrac",
 }  # fmt: skip
@@ -254,4 +254,18 @@ def test_blanks_around_a_token_have_no_colour() -> None:
     trace = TokenTrace(1, "draft", 0, None, len(text))
     step = StepCommitted("t", 1, (trace,), text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
     page = reply_page(text, (step,))
-    assert re.search(r"<code>    <span [^>]*>x = 1</span>", page)
+    assert re.search(r"<code>    <span [^>]*>x = <i [^>]*>1</i></span>", page)
+
+
+def test_code_has_its_colours_within_those_of_tokens() -> None:
+    text = "```py\nreturn 1  # one\n```\n"
+    tokens = (TokenTrace(1, "draft", 0, None, 11), TokenTrace(1, "target", -1, None, len(text)))
+    step = StepCommitted("t", 1, tokens, text, (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    page = reply_page(text, (step,))
+    # A word that two tokens share is marked in both.
+    drafted = r'<span class="m" [^>]*><i class="keyword">retur</i></span>'
+    own = r'<span title[^>]*><i class="keyword">n</i> <i class="number">1</i>'
+    assert re.search(f'{drafted}{own}  <i class="comment"># one</i></span></code>', page)
+    assert "--keyword: #" in page
+    unknown = "```nothing\nreturn 1\n```\n"
+    assert "<i " not in reply_page(unknown, ())

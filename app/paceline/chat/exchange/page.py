@@ -13,6 +13,7 @@ the reply gets into the page unescaped, and only http and https become links.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from dataclasses import dataclass, fields
 from functools import partial
 from html import escape
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
+from paceline.chat.code import kinds_in
 from paceline.chat.difference import as_table, compare
 from paceline.chat.exchange.words import (
     Sourcing,
@@ -149,6 +151,7 @@ class PageText:
         self._open_tag = open_tag
         self._base = 0
         self._links: list[bool] = []
+        self._kinds: deque[tuple[str, str]] = deque()  # what is still to be written of a code block
 
     def markdown(self, source: str, base: int) -> None:
         """Write a text as Markdown.
@@ -196,7 +199,10 @@ class PageText:
         language = escape(words[0][:_MAX_LANGUAGE_CHARS]) if words else ""
         label = f'<div class="language">{language}</div>' if language else ""
         self.out.append(f'<div class="code">{label}<pre><code>')
-        self._place(token.content.removesuffix("\n"), places_of(token), 0)
+        code = token.content.removesuffix("\n")
+        self._kinds.extend(kinds_in(code, words[0] if words else ""))
+        self._place(code, places_of(token), 0)
+        self._kinds.clear()
         self.out.append("</code></pre></div>\n")
 
     # ---------------------------------------------------------------------------- inline
@@ -271,7 +277,7 @@ class PageText:
             self._put(text[done : done + length], self._base + source)
             done += length
         if done < len(text):
-            self.out.append(escape(text[done:]))
+            self.out.append(self._letters(text[done:]))
 
     def _put(self, text: str, offset: int) -> None:
         for span in self._spans.over(offset, offset + len(text)):
@@ -281,10 +287,23 @@ class PageText:
         """Colour a token, but not the blanks around it, as in the window."""
         tag, inner = self._open_tag(span), text.strip()
         if not (tag and inner):
-            self.out.append(escape(text))
+            self.out.append(self._letters(text))
             return
         before, after = text.split(inner, 1)
-        self.out.append(f"{escape(before)}{tag}{escape(inner)}</span>{escape(after)}")
+        self.out += [self._letters(before), tag, self._letters(inner), "</span>"]
+        self.out.append(self._letters(after))
+
+    def _letters(self, text: str) -> str:
+        """Escape the next letters; those of code are marked by their kinds."""
+        done = []
+        while text and self._kinds:
+            piece, kind = self._kinds.popleft()
+            here = piece[: len(text)]
+            if here != piece:
+                self._kinds.appendleft((piece[len(text) :], kind))
+            text = text[len(here) :]
+            done.append(f'<i class="{kind}">{escape(here)}</i>' if kind else escape(here))
+        return "".join([*done, escape(text)])
 
 
 def _block_tag(token: Token) -> str:
@@ -316,7 +335,10 @@ def _link_target(href: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageColours:
-    """The colours of a theme that a page needs, each "#rrggbb"; see the window's themes."""
+    """The colours of a theme that a page needs, each "#rrggbb"; see the window's themes.
+
+    The last seven are those of code, by their kinds (`paceline.chat.code`).
+    """
 
     window: str
     surface: str
@@ -331,6 +353,13 @@ class PageColours:
     danger_soft: str
     bubble: str
     code_surface: str
+    keyword: str
+    string: str
+    number: str
+    comment: str
+    name: str
+    builtin: str
+    wrong: str
 
 
 class Look(NamedTuple):
@@ -534,7 +563,11 @@ code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }
 .code { background: var(--code-surface); border: 1px solid var(--line); border-radius: 10px;
   margin: 10px 0; overflow: hidden; }
 .code pre { margin: 0; padding: 12px 14px; overflow-x: auto; line-height: 1.55; }
-.code code { background: none; padding: 0; }
+.code code { background: none; padding: 0; } .code i { font-style: normal; }
+i.keyword { color: var(--keyword); } i.string { color: var(--string); }
+i.number { color: var(--number); } i.name { color: var(--name); }
+i.builtin { color: var(--builtin); } i.wrong { color: var(--wrong); }
+.code i.comment { color: var(--comment); font-style: italic; }
 .formula { display: inline-flex; flex-direction: column; max-width: 100%; }
 .formula.display { display: flex; align-items: center; margin: 10px 0; overflow-x: auto; }
 .formula math { font-size: 1.1em; } .tokens { display: flex; align-self: stretch; }

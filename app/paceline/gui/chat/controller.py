@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
+from paceline.chat.code import file_pattern
 from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
-from paceline.gui.chat.markdown.code import file_pattern
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local

@@ -30,7 +30,7 @@ from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
-from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.figures import cut_words, edited_words
 
 if TYPE_CHECKING:
@@ -313,8 +313,8 @@ def page_look(sources: Sources) -> Look:
 
 
 def _colours(theme: Theme) -> PageColours:
-    names = [field.name for field in dataclasses.fields(PageColours)]
-    return PageColours(**{name: getattr(theme, name) for name in names})
+    all_of_them = dataclasses.asdict(theme) | CODE_COLOURS[theme.name]
+    return PageColours(**{f.name: all_of_them[f.name] for f in dataclasses.fields(PageColours)})
 
 
 class ImportController(QObject):

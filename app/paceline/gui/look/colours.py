@@ -149,3 +149,26 @@ DARK = Theme(
     time_rest="#5D6970",
     time_prefill="#B4C46C",
 )
+
+# Neither teal nor amber: these two say where a token came from.
+CODE_COLOURS: dict[str, dict[str, str]] = {
+    "light": {
+        "keyword": "#7B3FA0",
+        "string": "#3B6E22",
+        "number": "#1E5FB3",
+        "comment": "#6B777E",
+        "name": "#1E5FB3",
+        "builtin": "#9B2F5F",
+        "wrong": "#B3261E",
+    },
+    "dark": {
+        "keyword": "#C9A0F0",
+        "string": "#A8CF8E",
+        "number": "#86B8F7",
+        "comment": "#87949B",
+        "name": "#86B8F7",
+        "builtin": "#F09BBE",
+        "wrong": "#FF8A80",
+    },
+}
+"""Of what code is made of (`paceline.chat.code`), by the theme's name."""
