@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QTextCursor, QTextFormat, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QTextCursor, QTextFormat, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import begin_reply, button, click, committed, finished, shown_chat, token
@@ -66,11 +66,26 @@ def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModi
     return event.isAccepted()
 
 
+def test_a_cards_foot_is_painted_alone(qtbot: QtBot, chat: ChatView) -> None:
+    """While a reply grows, what is below a change is painted anew, and that may begin in a card."""
+    view = shown(qtbot, chat, wraps=True)
+    mark = next(mark for mark in view.content.marks if mark.kind == "code_block")
+    card = code_card(view.document(), mark)
+    foot = QRectF(0, card.bottom() - 8, view.width(), 60)
+    image = QImage(view.width(), round(card.bottom()) + 60, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.red)
+    painter = QPainter(image)
+    view._painter.paint(painter, foot, view.content.marks, ())
+    painter.end()
+    at = round(card.center().x()), round(card.bottom()) - 4
+    assert image.pixelColor(*at) == QColor(look.theme.code_surface)
+
+
 def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=True)
     layout = line_of(view, "return").block().layout()
     assert layout.lineCount() > 2
-    space = view._content._formats._code_cells.horizontalAdvance(" ")
+    space = view.content._formats._code_cells.horizontalAdvance(" ")
     first, *others = (layout.lineAt(n).x() for n in range(layout.lineCount()))
     assert [x - first for x in others] == pytest.approx([6 * space] * len(others))
     plain = line_of(view, "def f").block().layout().lineAt(0).x()

@@ -24,8 +24,8 @@ LOOK = Look(COLOURS, replace(COLOURS, window="#000000"), Sourcing({"suffix": "Su
 VOID = {"meta", "br", "hr"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",
-    "p", "i", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
-    "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr",
+    "p", "section", "div", "span", "details", "summary", "pre", "code", "ul", "ol", "li", "table",
+    "thead", "tbody", "tr", "th", "td", "blockquote", "strong", "em", "s", "a", "br", "hr", "i",
     "footer", "math", "semantics", "annotation", "mrow", "mi", "mo", "mn", "msup", "mfrac",
 }  # fmt: skip
 SOURCES = ("target", "draft", "suffix")

@@ -235,7 +235,7 @@ class GroundPainter:
         """
         layout = self._document.documentLayout()
         hit = Qt.HitTestAccuracy.FuzzyHit
-        first = layout.hitTest(QPointF(0, clip.top() - 2), hit)
+        first = layout.hitTest(QPointF(0, clip.top() - CODE_PADDING), hit)
         last = layout.hitTest(QPointF(self._document.textWidth(), clip.bottom() + 2), hit)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         # A card reaches above its first line, hence whole blocks.
