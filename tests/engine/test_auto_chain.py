@@ -186,15 +186,6 @@ def test_lookups_are_asked_in_their_order_until_one_is_worth_it() -> None:
     assert [name for name, _ in control.offers] == ["b", "b", "c"]
 
 
-def test_lookups_that_had_nothing_for_long_are_asked_in_one_of_four_steps() -> None:
-    a, b = Lookup(nothing), Lookup(nothing)
-    text = Text(auto_chain(Script(), a=a, b=b))
-    for _ in range(132):
-        text.propose()
-    assert len(a.asked) == 132
-    assert len(b.asked) == 32 + 25
-
-
 def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
     with pytest.raises(UserError, match="draft model"):
         make_chain(parse_strategy("suffix+draft:n_max=auto"), bench(), TurnMeter(), Knowledge())

@@ -90,9 +90,7 @@ def test_auto_reports_what_it_knows_and_last_of_all_before_the_end(
     assert final.turn_id == "turn"
     assert final.plain_s > 0
     assert [w.width for w in final.costs][:1] == [1]
-    assert {outlook.drafter for outlook in final.drafters} == {
-        "draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod"
-    }  # fmt: skip
+    assert {outlook.drafter for outlook in final.drafters} == {"draft", "suffix"}
 
 
 @pytest.mark.parametrize("strategy", ["off", "suffix"])

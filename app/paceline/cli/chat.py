@@ -390,7 +390,8 @@ def _settle_strategy(
     has_head = head_finder(load, paths, in_process=args.host == "process")
     load = model_options.settle(load, args, [args.strategy], has_head)
     parsed = parse_strategy(args.strategy)
-    users = [info.id for info, _ in parsed.members(has_grammar=False, has_earlier=True)]
+    members = parsed.members(has_grammar=False, has_earlier=True, has_cache=True)
+    users = [info.id for info, _ in members]
     given = (("--lookup-cache", args.lookup_cache, LOOKUP_CACHE_USER),
              ("--earlier", args.earlier, EARLIER_USER))  # fmt: skip
     notes = (

@@ -27,7 +27,7 @@ def settings_of(info: DrafterInfo) -> Settings:
 
 CASES = [(info, settings_of(info)) for info in LOOKUPS] + [
     (info, settings)
-    for info, settings in registry.portfolio({"n_max": 32}, model="")
+    for info, settings in registry.portfolio({"n_max": 32}, model="", has_cache=True)
 ]  # fmt: skip
 
 

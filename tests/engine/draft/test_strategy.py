@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from paceline.engine.draft.base import AUTO, DrafterInfo, Settings
@@ -185,12 +187,14 @@ def test_auto_is_a_portfolio_of_what_there_is() -> None:
     strategy = parse_strategy("auto")
     assert (strategy.is_auto, strategy.is_controlled, strategy.speculates) == (True, True, True)
     assert (strategy.uses_model, strategy.needs) == (True, "")
-    lookups = ["suffix", "prompt-lookup", "ngram-cache", "ngram-mod"]
-    for has_grammar in (False, True):
+    for has_grammar, has_earlier, has_cache in itertools.product((False, True), repeat=3):
         for model in ("", "draft", "mtp"):
-            members = strategy.members(has_grammar=has_grammar, model=model)
+            members = strategy.members(
+                has_grammar=has_grammar, model=model, has_earlier=has_earlier, has_cache=has_cache
+            )
             assert [info.id for info, _ in members] == [
-                *["grammar"] * has_grammar, *lookups, *[model] * bool(model)
+                *["grammar"] * has_grammar, *["earlier"] * has_earlier, "suffix",
+                *["ngram-cache"] * has_cache, *[model] * bool(model),
             ]  # fmt: skip
 
 

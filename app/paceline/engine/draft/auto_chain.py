@@ -11,7 +11,7 @@ steps is there for it, and where nothing comes of it, steps are made without ask
 until that covers the next decision.
 
 A drafter that is not asked sees several steps at once, before it is asked again: after a decode
-the caches are cold, and letting four lookups see every step costs more than asking one of them.
+the caches are cold, and letting it see every step costs more than asking it once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from paceline.messages import ControlReported, Decision, DraftCount
 OWN_SHARE = 0.01
 """Of the time of plain steps, what deciding may take while it comes to nothing."""
 _SAVED_UP = 100  # plain steps whose hundredths may be saved up; a reply begins with them
-_QUIET, _SELDOM = 32, 4  # steps
 LONGEST_REST = 16
 """Steps without a decision in a row, at most: what is missed when the text changes."""
 
@@ -99,7 +98,6 @@ class AutoChain(Chain):
         self._resting = _Step(decision=_RESTS)
         self._n_rest = self._n_rested = 0
         self._rested_s = 0.0
-        self._quiet: dict[str, int] = {}  # by lookup: steps since it had something
         super().__init__(strategy, bench, meter)
         self._meter = meter
         self._knowledge = knowledge
@@ -268,15 +266,10 @@ class AutoChain(Chain):
             member.observe(0, 0)
 
     def _ask_lookups(self, n_prompt: int, n_max: int) -> None:
-        """Offer what the first lookup proposes that has anything worth verifying.
-
-        Those after the first that had nothing for a while are asked in one of four steps.
-        """
-        step, quiet = self._step, self._quiet
-        for i, (name, member) in enumerate(self._lookups.items()):
-            quiet[name] = n_quiet = quiet.get(name, 0) + 1
-            is_seldom = i and n_quiet > _QUIET and (n_quiet + i) % _SELDOM
-            if is_seldom or not member.may_draft:
+        """Offer what the first lookup proposes that has anything worth verifying."""
+        step = self._step
+        for name, member in self._lookups.items():
+            if not member.may_draft:
                 continue
             self._catch_up(member)
             draft = self._legal(member.propose(step.history, n_prompt, n_max))
@@ -284,7 +277,6 @@ class AutoChain(Chain):
                 offer = step.offers[name] = Proposal([], [], [], [])
                 offer.add(member, draft)
                 if self._control.offer(name, offer.confidences) > 0.0:
-                    quiet[name] = 0
                     return
 
     def _draft(self, n_prompt: int, n_most: int) -> None:

@@ -441,6 +441,7 @@ class Chain:
             has_grammar=self._bench.grammar is not None,
             model=draft.model.drafter if draft is not None and draft.model.max_rollback else "",
             has_earlier=bool(self._bench.replaced),
+            has_cache=self._bench.lookup_cache is not None,
         )
 
     def _extend(

@@ -40,17 +40,15 @@ LONGEST = 32
 _OPEN: dict[str, dict[str, float]] = {
     "earlier": {"p_min": 0.2},
     "suffix": {"min_match": 1, "p_min": 0.2},
-    "prompt-lookup": {"max_ngram": 3},
     "ngram-cache": {},
-    "ngram-mod": {"n_match": 16, "n_min": 1},
     "draft": {"n_min": 0, "p_min": 0},
     "mtp": {"n_min": 0, "p_min": 0},
 }
-_LENGTHS = {"earlier": "max", "suffix": "max", "prompt-lookup": "n_pred"}
+_LENGTHS = {"earlier": "max", "suffix": "max"}
 
 
 def portfolio(
-    settings: Settings, *, model: str, has_earlier: bool = False
+    settings: Settings, *, model: str, has_earlier: bool = False, has_cache: bool = False
 ) -> list[tuple[DrafterInfo, Settings]]:
     """Return Auto's drafters with their settings: lookups, and the draft model where there is one.
 
@@ -62,10 +60,13 @@ def portfolio(
         settings: Auto's own.
         model: Id of the drafter that has a model to draft with; empty: none has.
         has_earlier: Whether the reply replaces another one, which is asked before all others then.
+        has_cache: Whether the user chose a lookup cache; nothing else reads it.
     """
-    lookups = [module.INFO for module in (suffix, prompt_lookup, ngram_cache, ngram_mod)]
+    lookups = [suffix.INFO]
     if has_earlier:
         lookups.insert(0, earlier_reply.INFO)
+    if has_cache:
+        lookups.append(ngram_cache.INFO)
     infos = [*lookups, *(m.INFO for m in (draft_model, mtp) if m.INFO.id == model)]
     return [
         (info, {**_OPEN[info.id], _LENGTHS.get(info.id, "n_max"): settings["n_max"]})

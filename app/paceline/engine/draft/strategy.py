@@ -68,7 +68,12 @@ class Strategy:
         return int(lengths[0]) if lengths else LONGEST
 
     def members(
-        self, *, has_grammar: bool, model: str = "draft", has_earlier: bool = False
+        self,
+        *,
+        has_grammar: bool,
+        model: str = "draft",
+        has_earlier: bool = False,
+        has_cache: bool = False,
     ) -> list[Member]:
         """Return the drafters themselves, in the order in which they are asked.
 
@@ -76,11 +81,14 @@ class Strategy:
             has_grammar: Under a grammar what it forces is drafted first, for free.
             model: Id of the drafter that has a model to draft with; empty: none has.
             has_earlier: Whether the reply replaces another one.
+            has_cache: Whether the user chose a lookup cache.
         """
         members: list[Member] = []
         for info, settings in self.drafters:
             if info.family == "auto":
-                members += portfolio(settings, model=model, has_earlier=has_earlier)
+                members += portfolio(
+                    settings, model=model, has_earlier=has_earlier, has_cache=has_cache
+                )
             else:
                 lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
                 members.append((info, {**settings, **lengths}))
