@@ -24,8 +24,10 @@ from paceline.gui.models.lists.hub_controller import HubController
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.settings_store import SettingsStore
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.paths import Paths
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -259,7 +261,8 @@ class World:
         )
         parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(AppContext))
         parts |= {
-            "background": self.background, "notices": self.notifications, "window": self.window
+            "background": self.background, "notices": self.notifications, "window": self.window,
+            "settings": SettingsStore(Settings(), home / "settings.json", self.window),
         }  # fmt: skip
         self.picker = PickerController(
             AppContext(**parts),

@@ -17,7 +17,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Slot, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QGridLayout,
     QLabel,
     QListWidget,
     QPlainTextEdit,
@@ -27,12 +26,12 @@ from PySide6.QtWidgets import (
 )
 
 from paceline import __version__, starter
-from paceline.gui.kit.card import Card
+from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling
-from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import local_size
-from paceline.gui.look.scale import GAP, HALF, PAGE, SMALL, STEP, px
+from paceline.gui.look.scale import GAP, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 
 if TYPE_CHECKING:
@@ -289,22 +288,15 @@ class VersionsPage(QWidget):
     def __init__(self, engine: EngineDescribed | None) -> None:
         super().__init__()
         self.setProperty("kind", "page")
-        column = column_of(on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
-        self.versions, self.machine = FactsGrid(), FactsGrid()
-        for title, grid in (
-            (self.tr("Versions"), self.versions),
-            (self.tr("This machine"), self.machine),
-        ):
-            card = Card(title)
-            card.body.addWidget(grid)
-            column.addWidget(card)
-        column.addStretch(1)
+        self.versions = FactsCard(self.tr("Versions"))
+        self.machine = FactsCard(self.tr("This machine"))
+        column_of(self.versions, self.machine, None, on=self, margins=(0, GAP, 0, GAP), spacing=GAP)
         self.show_engine(engine)
 
     def show_engine(self, engine: EngineDescribed | None) -> None:
         """Show what the engine said of itself."""
-        self.versions.show_facts(version_facts(engine))
-        self.machine.show_facts(machine_facts(engine))
+        self.versions.show_rows(version_facts(engine))
+        self.machine.show_rows(machine_facts(engine))
 
 
 class LicencesPage(QWidget):
@@ -340,31 +332,3 @@ class LicencesPage(QWidget):
             text = component.text or self.tr("The text did not come along with this installation.")
             head = f"{component.name}\n{component.licence}\n\n" if component.licence else ""
             self.text.setPlainText(head + text)
-
-
-class FactsGrid(QWidget):
-    """Shows pairs of a name and a text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(2 * STEP)
-        self._grid.setVerticalSpacing(HALF)
-        self._grid.setColumnStretch(1, 1)
-        self._labels: list[QLabel] = []
-
-    def show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Show these and no others."""
-        for label in self._labels:
-            label.hide()
-            label.deleteLater()
-        self._labels = []
-        for row, (name, words) in enumerate(facts):
-            title = text_label(name, "muted")
-            text = BreakingLabel()
-            text.setText(with_soft_breaks(words))
-            text.setAccessibleName(f"{name}: {words}")
-            self._grid.addWidget(title, row, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(text, row, 1)
-            self._labels += [title, text]

@@ -76,6 +76,15 @@ if TYPE_CHECKING:
     from paceline.gui.look.colours import Theme
 
 
+_FOLD = """
+QToolButton[kind="fold"] {
+    background: transparent; border: 1px solid transparent; border-radius: 6px;
+    padding: 2px 4px; margin-left: -10px; font-weight: 600; color: $text;
+}
+QToolButton[kind="fold"]:hover { background: transparent; color: $accent; }
+QToolButton[kind="fold"]:focus { border-color: $accent; }
+"""
+
 _PANEL = """
 QAbstractSpinBox[kind="value"], QComboBox[kind="value"] {
     background: transparent; border: 1px solid transparent; border-radius: 6px;
@@ -98,12 +107,6 @@ QAbstractSpinBox[kind="value"]:focus, QComboBox[kind="value"]:focus {
 QAbstractSpinBox[kind="value"]:disabled, QComboBox[kind="value"]:disabled {
     background: transparent; color: $faint; border-color: transparent;
 }
-QToolButton[kind="fold"] {
-    background: transparent; border: 1px solid transparent; border-radius: 6px;
-    padding: 2px 4px; margin-left: -10px; font-weight: 600; color: $text;
-}
-QToolButton[kind="fold"]:hover { background: transparent; color: $accent; }
-QToolButton[kind="fold"]:focus { border-color: $accent; }
 QToolButton[kind="mini"] {
     background: transparent; color: $muted; border: 1px solid transparent; border-radius: 5px;
     padding: 0 2px; min-height: 0; font-size: $small;
@@ -166,18 +169,11 @@ QLabel[role="legend"] { color: $muted; font-size: $tiny; }
 """
 
 _RUN = """
-QFrame[kind="foot"] { background: $surface; border: 0; border-top: 1px solid $line; }
 QLabel[role="figure"] { font-size: $heading; font-weight: 700; }
 QLabel[role="figure"][tone="gain"] { color: $accent; }
 QLabel[role="figure"][tone="loss"] { color: $danger; }
 QLabel[role="figure"][tone="even"] { color: $muted; }
 QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: $small; }
-QToolButton[kind="fold"] {
-    background: transparent; border: 1px solid transparent; border-radius: 6px;
-    padding: 2px 4px; margin-left: -10px; font-weight: 600; color: $text;
-}
-QToolButton[kind="fold"]:hover { background: transparent; color: $accent; }
-QToolButton[kind="fold"]:focus { border-color: $accent; }
 QFrame[kind="notice"][tone="accent"] { background: $accent_soft; border-color: $accent; }
 QListView[kind="replies"] { background: transparent; border: 0; }
 QListView[kind="replies"]:focus { border: 0; }
@@ -531,14 +527,14 @@ def whole_stylesheet(theme: Theme) -> str:
     """The style sheet of the application in the colours of a theme and the type scale in force."""
     rules = (
         _COMMON,
-        within(PANEL, _PANEL + _PLOT),
+        within(PANEL, _FOLD + _PANEL + _PLOT),
         within(SIDEBAR, _SIDEBAR),
         _DROP_ZONES,
         within(PICKER, _PICKER),
-        within(PICKER_PANE, _PANEL),
-        within(DOWNLOADS, _PANEL),
-        within(BENCH, _PLOT + _RUN + _BENCH),
-        within(RUN, _PLOT + _RUN),
+        within(PICKER_PANE, _FOLD + _PANEL),
+        within(DOWNLOADS, _FOLD + _PANEL),
+        within(BENCH, _PLOT + _FOLD + _RUN + _BENCH),
+        within(RUN, _PLOT + _FOLD + _RUN),
         _SPLITTER,
     )
     return _in_colours("".join(rules), theme)

@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
@@ -439,12 +440,7 @@ class ChainDialog(QDialog):
             self.boxes[info.id] = box
             fill(rows, box, summary)
         rows.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the first box has the keyboard
-        scroll.setWidget(page)
-        return scroll
+        return scrolling(page)
 
     def _make_buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QFrame,
     QProgressBar,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QToolButton,
     QWidget,
 )
 
+from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
@@ -235,11 +235,7 @@ class DownloadsPanel(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         page = styled(QWidget(), kind="page")
         self._column = column_of(None, on=page, margins=0, spacing=8)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setWidget(page)
+        self.area = scrolling(page)
         column_of((self.empty, 1), (self.area, 1), on=self, margins=0)
         model.rowsInserted.connect(self._on_inserted)
         model.rowsRemoved.connect(self._on_removed)

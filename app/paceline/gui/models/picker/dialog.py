@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QTabWidget,
     QWidget,
@@ -27,6 +26,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import delete
 
 from paceline.errors import UserError
+from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.drop_zones import model_files
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
@@ -190,12 +190,7 @@ class PickerDialog(QDialog):
         fill(middle, (left, 1), self.side)
         self.problem = ErrorBar()
         fill(left, self.steps, self.problem, (self.tabs, 1))
-        self.side_scroll = QScrollArea()
-        self.side_scroll.setWidgetResizable(True)
-        self.side_scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.side_scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.side_scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.side_scroll.setWidget(pane)
+        self.side_scroll = scrolling(pane)
         column_of(self.side_scroll, on=self.side, margins=0)
         column.addWidget(self._make_foot(downloads))
         self.resize(SIZE)
