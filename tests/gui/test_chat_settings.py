@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
 from paceline.gui.sampling.controller import differences
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -277,3 +279,19 @@ def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
     program.session.send("Two")
     client.reply("2")
     assert errors.isHidden()
+
+
+def test_the_tab_key_goes_along_the_composer(program: Program) -> None:
+    composer, presets = program.window.chat_pane.composer, program.reply_presets
+    named = [
+        composer.edit, composer.offer, composer.held.button,
+        presets.badge.open_button, presets.badge.reset_button,
+        composer.attach, presets.foot_button, composer.meter, composer.button,
+    ]  # fmt: skip
+    stops: list[QWidget] = []
+    widget: QWidget = composer.edit
+    while len(stops) < len(named):
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not widget.focusProxy():
+            stops.append(widget)
+        widget = widget.nextInFocusChain()
+    assert [named.index(stop) for stop in stops] == list(range(len(named)))

@@ -5,6 +5,7 @@ The composer never loses text: what cannot be sent stays in the field.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -309,6 +310,9 @@ class Composer(QFrame):
         """Put the choice of a preset into the foot, and what the chat has set above it."""
         self._foot.insertWidget(self._foot.indexOf(self.meter), preset)
         self._rows.insertWidget(self._rows.indexOf(self._foot), badge)
+        order = [self.offer, self.held.button, *badge.findChildren(QPushButton), self.attach]
+        for before, after in pairwise([*order, preset, self.meter, self.button]):
+            self.setTabOrder(before, after)  # else these two come after the panel
 
     def set_text(self, text: str) -> None:
         """Put a text into the field, e.g. a message to be edited."""

@@ -252,7 +252,7 @@ class GroundPainter:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(look.theme.bubble))
         for rect, _ in text_pieces(self._document, inline, above, below):
-            painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 1), 4, 4)
+            painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
         parts = within(above, below) if within is not None else ()
         self._lines(painter, list(formula_pieces(self._document, parts)))
         outside = QRegion(clip.toAlignedRect())
