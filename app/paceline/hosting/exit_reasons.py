@@ -31,6 +31,23 @@ in it must not take long."""
 AGAIN = "It starts again with the next message."
 LATER = "That was the third time within a minute: it can be started again in a minute."
 _MEMORY_HINT = "Choose a shorter context or a smaller model, or close other programs."
+_CAUSES = {
+    "SIGKILL": (
+        "The engine's process was ended from outside (SIGKILL), as the system does when memory "
+        "runs out.",
+        f"{AGAIN} If it happens again, choose a shorter context or a smaller model.",
+    ),
+    "SIGBUS": (
+        "A model file became unreadable while it was used (SIGBUS): it was changed, or its disk "
+        "failed.",
+        "Download the file again or check the disk.",
+    ),
+    "SIGILL": (
+        "llama.cpp uses an instruction that this CPU does not know (SIGILL).",
+        "Install a build of llama-cpp-python that was made on this computer.",
+    ),
+}
+"""What a signal means, and what to do about it."""
 _WINDOWS_CODES = {
     0xC0000005: "SIGSEGV",
     0xC000001D: "SIGILL",
@@ -76,35 +93,13 @@ def describe_death(exit_code: int | None, last_words: str, stderr: str) -> Death
     if words:
         reason = f"llama.cpp gave up: {words}" if name else f"The engine ended: {words}"
         return Death(DIED, f"{reason.rstrip('.')}.", AGAIN, is_native=bool(name))
-    match name:
-        case "SIGKILL":
-            return Death(
-                DIED,
-                "The engine's process was ended from outside (SIGKILL), as the system does when "
-                "memory runs out.",
-                f"{AGAIN} If it happens again, choose a shorter context or a smaller model.",
-            )
-        case "SIGBUS":
-            return Death(
-                DIED,
-                "A model file became unreadable while it was used (SIGBUS): it was changed, or "
-                "its disk failed.",
-                "Download the file again or check the disk.",
-                is_native=True,
-            )
-        case "SIGILL":
-            return Death(
-                DIED,
-                "llama.cpp uses an instruction that this CPU does not know (SIGILL).",
-                "Install a build of llama-cpp-python that was made on this computer.",
-                is_native=True,
-            )
-        case "SIGSEGV" | "SIGABRT" | "SIGFPE":
-            return Death(DIED, f"llama.cpp crashed ({name}).", AGAIN, is_native=True)
-        case "":
-            return Death(DIED, f"{what[0].upper()}{what[1:]}.", AGAIN)
-        case _:
-            return Death(DIED, f"The engine's process was ended from outside ({name}).", AGAIN)
+    if name in _CAUSES:
+        return Death(DIED, *_CAUSES[name], is_native=name != "SIGKILL")
+    if name in ("SIGSEGV", "SIGABRT", "SIGFPE"):
+        return Death(DIED, f"llama.cpp crashed ({name}).", AGAIN, is_native=True)
+    if name:
+        return Death(DIED, f"The engine's process was ended from outside ({name}).", AGAIN)
+    return Death(DIED, f"{what[0].upper()}{what[1:]}.", AGAIN)
 
 
 def _exit_words(exit_code: int | None) -> str:

@@ -214,16 +214,11 @@ class ChatTemplate:
 
     def _no_such_thinking(self) -> EngineError:
         choices = self.switch.choices
-        if not choices:
-            return EngineError(
-                "no-thinking-switch",
-                "The chat template has no switch for how much the model reasons.",
-                "Leave that to the model.",
-            )
+        lacks = f"choice “{self._think}”" if choices else "switch"
         return EngineError(
             "no-thinking-switch",
-            f"The chat template has no choice “{self._think}” for how much the model reasons.",
-            f"It has {', '.join(choices)}.",
+            f"The chat template has no {lacks} for how much the model reasons.",
+            f"It has {', '.join(choices)}." if choices else "Leave that to the model.",
         )
 
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
