@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.exchange.reading import read_chats
+from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -296,6 +297,15 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     keys.press(Qt.Key.Key_Return, CONTROL)
     story.wait(lambda: story.n_replies() == 3)
     assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."
+
+    # Its mathematics is set.
+    shown = program.window.chat_pane.chat
+    story.wait(
+        lambda: any(
+            [placed.source for placed in view.content.formulas] == ["$n$"]
+            for view in shown.findChildren(MessageView)
+        )
+    )
 
     # Compare it with the version before: from difference to difference, and back.
     keys.press(Qt.Key.Key_L, CONTROL)
