@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtCore import QFileInfo
+from PySide6.QtGui import QIcon, QImage
+from PySide6.QtWidgets import QDialog, QFileDialog, QToolButton, QWidget
 
+from paceline import paths
 from paceline.gui.kit.file_dialogs import FileChooser
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -85,3 +89,23 @@ def test_a_dialog_that_goes_with_its_window_stands_in_nobodys_way(
     chooser.ask_file(window, "Two", "")
     assert dialog_of(chooser).windowTitle() == "Two"
     dialog_of(chooser).reject()
+
+
+def test_qts_own_dialog_has_the_windows_icons(window: QWidget, tmp_path: Path) -> None:
+    look.use_icons(paths.resources() / "icons")
+    file = tmp_path / "notes.txt"
+    file.touch()
+    chooser = FileChooser(window)
+    chooser.ask_file(window, "Attach", "")
+    dialog = dialog_of(chooser)
+
+    def drawn(icon: QIcon) -> QImage:
+        return icon.pixmap(24, 24).toImage()
+
+    icons = dialog.iconProvider()
+    assert drawn(icons.icon(QFileInfo(str(file)))) == drawn(look.icon("file"))
+    assert drawn(icons.icon(QFileInfo(str(tmp_path)))) == drawn(look.icon("folder"))
+    assert drawn(look.icon("file")) != drawn(look.icon("folder"))
+    up = dialog.findChild(QToolButton, "toParentButton")
+    assert drawn(up.icon()) == drawn(look.icon("chevron-up"))
+    dialog.reject()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import (
     QBuffer,
     QCoreApplication,
+    QFileInfo,
     QIODevice,
     QObject,
     QProcess,
@@ -24,14 +25,15 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtGui import QDesktopServices, QIcon
+from PySide6.QtWidgets import QFileDialog, QFileIconProvider, QPushButton, QToolButton, QWidget
 from shiboken6 import isValid
 
 from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -46,6 +48,30 @@ _NAME_PX = 400
 PNG_SCALE = 2.0
 """Of pictures that are saved, for sharp screens."""
 _Mode = QFileDialog.FileMode
+
+
+_BUTTONS = {
+    "backButton": "chevron-left",
+    "forwardButton": "chevron-right",
+    "toParentButton": "chevron-up",
+    "newFolderButton": "plus",
+    "listModeButton": "",
+    "detailModeButton": "",
+}
+"""Of Qt's dialog, with their icons; one view of the files is enough."""
+
+
+class _Icons(QFileIconProvider):
+    """Files and folders as in the rest of the window."""
+
+    def icon(self, what: QFileInfo | QFileIconProvider.IconType) -> QIcon:
+        """One of two."""
+        is_file = (
+            what.isFile()
+            if isinstance(what, QFileInfo)
+            else what == QFileIconProvider.IconType.File
+        )
+        return look.icon("file" if is_file else "folder")
 
 
 class FileChooser(QObject):
@@ -64,6 +90,7 @@ class FileChooser(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._folder = str(Path.home())
+        self._icons = _Icons()
         self.dialog: QFileDialog | None = None
 
     @property
@@ -121,7 +148,17 @@ class FileChooser(QObject):
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.setFileMode(mode)
         self.dialog.finished.connect(self._on_finished)
+        self._dress(self.dialog)
         return self.dialog
+
+    def _dress(self, dialog: QFileDialog) -> None:
+        """Put our icons on Qt's own dialog; the system's has other parts, and keeps its own."""
+        dialog.setIconProvider(self._icons)
+        for name, icon in _BUTTONS.items():
+            button = dialog.findChild(QToolButton, name)
+            if button is not None:
+                button.setIcon(look.icon(icon))
+                button.setVisible(bool(icon))
 
     @Slot(str)
     def _on_chosen(self, path: str) -> None:
