@@ -449,13 +449,9 @@ class PanelController(QObject):
         self._notifications.error(
             death.reason,
             death.hint,
-            action=Action(self.tr("Start it again"), self._on_start_again),
+            action=Action(self.tr("Start it again"), self.reload_wanted.emit),
             topic=RELOAD,
         )
-
-    @Slot()
-    def _on_start_again(self) -> None:
-        self.reload_wanted.emit()
 
     @Slot(object)
     def _on_sameness_found(self, state: PairState) -> None:

@@ -118,9 +118,9 @@ class ModelsController(QObject):
         self._models = models
         self._advisor = MemoryAdvisor(devices, context.background, self)
         self._advisor.decided.connect(self._on_decided)
-        self.failures = LoadFailures(context, models, self._advisor, self)
-        self.failures.load_wanted.connect(self.load)
-        self.failures.reload_wanted.connect(self.reload)
+        self.failures = LoadFailures(
+            context, models, self._advisor, load=self.load, reload=self.reload, parent=self
+        )
         devices.described.connect(self._load_waiting)
         context.pair.changed.connect(devices.show_pair)
         context.pair.changed.connect(self._on_pair_changed)
@@ -136,7 +136,6 @@ class ModelsController(QObject):
         actions.open_target.triggered.connect(self._on_open_target)
         actions.open_draft.triggered.connect(self._on_open_draft)
         actions.no_draft.triggered.connect(self._on_no_draft)
-        self.failures.draft_wanted.connect(actions.choose_draft.trigger)
         actions.demo_pair.triggered.connect(self.load_demo_pair)
         actions.reload.triggered.connect(self.reload)
         actions.stop_loading.triggered.connect(self._on_stop_loading)

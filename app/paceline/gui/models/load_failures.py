@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
 from paceline.chat.pair import Pair
 from paceline.engine.model.memory_hints import smaller_context
@@ -17,6 +17,8 @@ from paceline.gui.state.pair import model_name
 from paceline.messages import ModelParams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paceline.catalog.judge.pairing import Verdict
     from paceline.catalog.memory.values import MemoryRemedy
     from paceline.chat.pair import PairState
@@ -38,20 +40,20 @@ _TOO_LITTLE_MEMORY = {"does-not-fit", "out-of-memory"}
 class LoadFailures(QObject):
     """Reports what went wrong and offers one solution at a time; main thread."""
 
-    load_wanted = Signal(object)
-    """Pair"""
-    reload_wanted = Signal()
-    draft_wanted = Signal()
-    """Another draft model is to be chosen"""
-
     def __init__(
         self,
         context: AppContext,
         models: Judge | None,
         advisor: MemoryAdvisor,
+        *,
+        load: Callable[[Pair], None],
+        reload: Callable[[], None],
         parent: QObject,
     ) -> None:
+        """Offer to `load` another pair, or to `reload` the one before."""
         super().__init__(parent)
+        self._load, self._reload = load, reload
+        self._choose_draft = context.actions.choose_draft.trigger
         self._pair = context.pair
         self._background, self._notifications = context.background, context.notices
         self._models = models
@@ -76,7 +78,7 @@ class LoadFailures(QObject):
             error.message,
             error.hint,
             topic=MODELS,
-            action=self._load(self.tr("Load the target alone"), self._alone),
+            action=self._offer(self.tr("Load the target alone"), self._alone),
         )
         pair, models = error.pair, self._models
         if models is not None:
@@ -94,9 +96,9 @@ class LoadFailures(QObject):
         target = replace(error.pair.target, path=remedy.target or error.pair.target.path)
         instead = replace(_alone(error.pair), target=target, draft=ModelParams(remedy.draft))
         if remedy.draft.startswith("hf:"):
-            action = Action(self.tr("Choose a draft model…"), self._on_choose)
+            action = Action(self.tr("Choose a draft model…"), self._choose_draft)
         else:
-            action = self._load(self.tr("Take {} instead").format(name), instead)
+            action = self._offer(self.tr("Take {} instead").format(name), instead)
         self._notifications.error(
             error.message,
             remedy.text,
@@ -122,12 +124,12 @@ class LoadFailures(QObject):
         action, topic = None, MODELS
         if self._smaller is not None:
             words = self.tr("Load with {} tokens").format(self._smaller.target.n_ctx)
-            action = self._load(words, self._smaller)
+            action = self._offer(words, self._smaller)
         elif not falls_back:
-            action, topic = Action(self.tr("Load again"), self._on_reload), RELOAD
+            action, topic = Action(self.tr("Load again"), self._reload), RELOAD
         elif failure.code in _NOT_TOGETHER and failed is not None:
             self._alone = alone = _alone(failed)
-            action = self._load(self.tr("Load the target alone"), alone)
+            action = self._offer(self.tr("Load the target alone"), alone)
         self._notifications.error(failure.message, hint, topic=topic, action=action)
 
     @Slot(object, object)
@@ -146,20 +148,11 @@ class LoadFailures(QObject):
             failure.message,
             remedy.text,
             topic=MODELS,
-            action=self._load(saving_title(remedy.saving), saving),
+            action=self._offer(saving_title(remedy.saving), saving),
         )
 
-    def _on_load(self, pair: Pair) -> None:
-        self.load_wanted.emit(pair)
-
-    def _on_reload(self) -> None:
-        self.reload_wanted.emit()
-
-    def _on_choose(self) -> None:
-        self.draft_wanted.emit()
-
-    def _load(self, text: str, pair: Pair) -> Action:
-        return Action(text, partial(self._on_load, pair))
+    def _offer(self, text: str, pair: Pair) -> Action:
+        return Action(text, partial(self._load, pair))
 
 
 def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
