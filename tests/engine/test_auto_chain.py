@@ -547,7 +547,7 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
 
 
 @pytest.mark.parametrize("own_s", [30e-6, 60e-6, 120e-6, 500e-6])
-def test_deciding_takes_one_hundredth_at_most(
+def test_deciding_takes_no_more_than_its_share(
     monkeypatch: pytest.MonkeyPatch, own_s: float
 ) -> None:
     chain = auto_chain(Script(), a=Lookup(nothing))
@@ -569,7 +569,7 @@ def test_no_step_is_passed_over_where_deciding_costs_next_to_nothing(
     chain = auto_chain(Script(), a=Lookup(nothing))
     for _ in range(1_000):
         assert not chain._rests()
-        chain._count_own(15e-3, 100e-6)
+        chain._count_own(15e-3, 70e-6)
 
 
 def test_while_nothing_can_be_covered_nothing_is_decided() -> None:
