@@ -64,6 +64,7 @@ def colours_of(label: QLabel) -> set[str]:
     return {image.pixelColor(x, y).name().upper() for x, y in places}
 
 
+@pytest.mark.usefixtures("dressed")
 def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
     card = program.window.panel.drafters
     assert card.isHidden()
@@ -208,7 +209,8 @@ def test_advice_without_a_strategy_has_no_button(qtbot: QtBot) -> None:
     advice = replace(advise(BAD, "draft")[0], strategy="")
     host = QWidget()  # a window would have size hints, which the offscreen platform regrets
     qtbot.addWidget(host)
-    line = AdviceLine(host)
+    line = AdviceLine()
+    line.setParent(host)
     line.show_advice("reply", (advice,))
     assert line.apply.isHidden()
     assert line.accessibleName().startswith(advice.text)
