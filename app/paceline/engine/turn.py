@@ -236,7 +236,7 @@ class Turn:
         )
 
     def _leave(self, failure: EngineError) -> None:
-        """Leave nothing behind a failed reply that the next one must not go on with."""
+        """Leave nothing after a failed reply that the next one must not go on with."""
         if isinstance(failure, (ComputeFailedError, DecodeMemoryError)):
             self._pair.is_lost = True
         elif not isinstance(failure, SamplingError):  # with it, both contexts hold sound numbers

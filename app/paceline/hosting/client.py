@@ -75,8 +75,8 @@ class Inbox:
         with self._ready:
             if isinstance(command, _QUESTIONS):
                 self._drop_questions(type(command))
-            n_behind = self._n_leisurely() if isinstance(command, _URGENT) else 0
-            self._commands.insert(len(self._commands) - n_behind, command)
+            n_after = self._n_leisurely() if isinstance(command, _URGENT) else 0
+            self._commands.insert(len(self._commands) - n_after, command)
             if self._is_idle:  # idle work gives way
                 self.flag.set()
             self._ready.notify()

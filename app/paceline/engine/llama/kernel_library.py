@@ -133,7 +133,7 @@ PROVE = "--prove-kernels"
 LIMIT_S = 20.0
 """For all kernels; those that are not reached wait for the next load."""
 KERNEL_S = 8.0
-"""A kernel that takes longer hangs: as a rule one takes a fifth of a second."""
+"""A kernel that takes longer hangs: usually one takes a fifth of a second."""
 
 _READY, _REFUSED = "ready", "refused"
 _OUTCOMES = {"1": "equal", "0": "different", "-1": "not run"}

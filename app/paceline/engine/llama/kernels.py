@@ -193,7 +193,7 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
 
 
 def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what a user should know about kernels that are left out; as a rule nothing.
+    """Return what a user should know about kernels that are left out; usually nothing.
 
     Those that there was no time to test are tested with the next load, which is nobody's concern.
     """

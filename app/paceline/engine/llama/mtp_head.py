@@ -33,7 +33,7 @@ from paceline.errors import EngineError, ModelError
 from paceline.messages import ModelParams
 
 _MOST_ROWS = 8
-"""Rows that are put out in a batch: as a rule the accepted tokens of a step, and one more."""
+"""Rows that are put out in a batch: usually the accepted tokens of a step, and one more."""
 _OUTPUTS = "output.weight", "token_embd.weight"
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 

@@ -3,7 +3,7 @@
 Decoding one token reads all weights once, which fewer threads may do as fast: where the memory is
 the limit, where some cores are slow ones, or where a model is so small that its threads wait for
 each other more than they compute. So smaller counts are tried beside the default, once per machine
-and model, by turns and only while the machine is quiet. Another count must win clearly: single
+and model, in turns and only while the machine is quiet. Another count must win clearly: single
 tokens at least 5 % faster, and a verify decode after them, whose threads are those for batches,
 no slower. (With OpenMP a change of the count between two decodes costs time, too.)
 
@@ -162,7 +162,7 @@ class ThreadChooser:
 def _rounds(
     counts: Sequence[int], attempt: Callable[[int], Trial], clock: Clock, budget_s: float
 ) -> dict[int, list[Trial]]:
-    """Try each count by turns, as often as the time allows; all lists are as long as the first.
+    """Try the counts in turns, as often as the time allows; all lists are as long as the first.
 
     The first count is the default; those that are hopeless are left out of the result.
     """

@@ -268,7 +268,7 @@ class Backend(Protocol):
         kept in `facts`. A crash of own kernels leaves a mark in `cache_dir`, unless that is empty.
 
         Returns:
-            Sentences for the user, as a rule none.
+            Sentences for the user, usually none.
 
         Raises:
             ModelError: Own kernels are insisted on, and cannot be used.

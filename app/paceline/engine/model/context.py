@@ -67,7 +67,7 @@ def _untold(_n_done: int) -> None:
 
 
 class CachedContext:
-    """Keeps the book of what a model's context holds.
+    """Keeps track of what a model's context holds.
 
     Invariant after every method, also after an exception: the model holds `tokens` but the last
     `n_owed`.

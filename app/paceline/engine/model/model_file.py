@@ -58,7 +58,7 @@ class GgufHeader:
         version: Of the file format.
         values: Single values by key.
         arrays: Elements of every array by key.
-        numbers: The arrays of numbers, unless they are long: one number per block, as a rule.
+        numbers: The arrays of numbers, unless they are long; usually one number per block.
         texts: The arrays of texts that were asked for, as bytes: token texts need not be UTF-8.
         tensors: In file order.
         data_offset: Where the weights begin, in bytes.

@@ -46,7 +46,7 @@ def has_copies(free_bytes: int, state_bytes: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GoingBack:
-    """How a target takes back what was drafted in vain.
+    """How a target takes back rejected tokens.
 
     Attributes:
         way: By removing cells of attention; by that where no more than sliding windows is kept; by

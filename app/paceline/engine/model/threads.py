@@ -107,7 +107,7 @@ _of_thread = threading.local()
 
 
 def _own() -> float:
-    """Return seconds that pass only while the calling thread runs or waits of its own accord."""
+    """Return seconds without those in which the calling thread was kept from running."""
     waited: _Waited | None = getattr(_of_thread, "waited", None)
     if waited is None:
         waited = _of_thread.waited = _Waited()
