@@ -63,7 +63,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from paceline.chat.pair import Pair
 
@@ -137,7 +137,6 @@ class BenchRun:
         target: The loaded target.
         draft: The loaded draft model; None: there is none.
         settings: How they were asked to be loaded; None: not known.
-        clock: Seconds that only grow.
     """
 
     def __init__(
@@ -147,12 +146,10 @@ class BenchRun:
         draft: ModelInfo | None,
         *,
         settings: Pair | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._plan = plan
         self._models = target, draft
         self._settings = settings
-        self._clock = clock
         self._prefix = f"bench-{uuid.uuid4().hex}"
         self._warm_up, self._cells = deque(plan.warm_up()), deque(plan.cells())
         self._forecast = Forecast()
@@ -167,7 +164,7 @@ class BenchRun:
         self._runs: list[Run] = []
         self._failures: list[Failure] = []
         self._is_stopped = self._is_unloaded = False
-        self._began = clock()
+        self._began = time.monotonic()
         self._load = load_average()
 
     # ------------------------------------------------------------------------------ driving
@@ -253,7 +250,7 @@ class BenchRun:
             self._conditions(),
             failures=self._failures,
             notes=self._notes(),
-            wall_s=self._clock() - self._began,
+            wall_s=time.monotonic() - self._began,
             is_complete=len(self._runs) == self._plan.n_runs,
         )
 

@@ -97,18 +97,14 @@ class Strategy:
         return members
 
 
-def parse_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> Strategy:
-    """Return the strategy that a text names, with all settings.
-
-    Args:
-        text: See the module's docstring.
-        find: Where drafters are looked up by name.
+def parse_strategy(text: str) -> Strategy:
+    """Return the strategy that a text names, with all settings; see the module's docstring.
 
     Raises:
         ValueOutOfRangeError: Unknown drafter or setting, or a value outside its range; the hint
             lists what there is.
     """
-    return complete(read_strategy(text, find), find)
+    return complete(read_strategy(text))
 
 
 def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> params.Strategy:

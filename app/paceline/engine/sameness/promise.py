@@ -49,6 +49,7 @@ _ROOMY = 16  # the widest batch of a choice that takes no draft of a usual lengt
 _N_TIMED = 3
 
 _log = logging.getLogger(__name__)
+_clock = time.perf_counter
 
 
 class Promise:
@@ -59,7 +60,6 @@ class Promise:
         facts: Where evidence is kept.
         costs: Returns what steps cost, as known by now.
         is_exact: Whether exact mode was asked for.
-        clock: Seconds that only grow.
     """
 
     def __init__(
@@ -69,12 +69,10 @@ class Promise:
         costs: Callable[[], VerifyCosts],
         *,
         is_exact: bool = False,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._context = context
         self._costs = costs
         self._is_exact = is_exact and not context.model.forgets
-        self._clock = clock
         self._key = evidence_key(context.model)
         self._evidence = Evidence(facts, self._key)
         self._is_possible = True
@@ -239,10 +237,10 @@ class Promise:
             CancelledError: The flag was set.
             EngineError: The model could not be run.
         """
-        until = self._clock() + LIMIT_S
+        until = _clock() + LIMIT_S
         try:
             while self._holds is None and not self._context.model.forgets:
-                if self._clock() >= until or not self._look_on(until):
+                if _clock() >= until or not self._look_on(until):
                     return
                 if self._is_exact:
                     self.settle()
@@ -264,14 +262,14 @@ class Promise:
         context = self._context
         if context.model.forgets or not self._is_possible:
             return False
-        began = self._clock()
+        began = _clock()
         try:
             if context.tokens:
                 return self._look_here()
             is_wanted = not self._has_enough(self._goal) and self._spent_s < IDLE_S
             return is_wanted and self.look_at_a_text(began + IDLE_S)
         finally:
-            self._spent_s += self._clock() - began
+            self._spent_s += _clock() - began
 
     def _look_here(self) -> bool:
         """Look at the end of what the context holds, once for each length of it."""
@@ -309,7 +307,7 @@ class Promise:
         context.rollback(n_before)
         text = sample_tokens(context.model.vocab, n_before + goal.highest + N_FEW, number)
         for done in range(len(context.tokens), n_before, PIECE):
-            if self._clock() > until:
+            if _clock() > until:
                 break
             context.feed(text[done : min(done + PIECE, n_before)], 0)
         return self._look(text[len(context.tokens) :])
@@ -346,9 +344,9 @@ class Promise:
                 taken = []
                 for _ in range(1 + _N_TIMED):  # the first one rebuilds the graph
                     context.clear()
-                    began = self._clock()
+                    began = _clock()
                     context.feed(token, 1)
-                    taken.append(self._clock() - began)
+                    taken.append(_clock() - began)
                 seconds[used.lowest] = statistics.median(taken[1:])
         finally:
             context.widths = widths

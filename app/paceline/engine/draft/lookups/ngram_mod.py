@@ -77,6 +77,7 @@ REST = 64
 """Steps without a draft after five bad ones."""
 
 _MASK = (1 << 64) - 1
+_SHIFT = 64 - SLOT_BITS
 _BLOCK = 1024  # tokens hashed by one set of numpy calls
 _FEW = 24  # tokens up to which plain Python is faster than those
 
@@ -88,20 +89,17 @@ class NextTokens:
 
     Args:
         n_match: Tokens that are hashed.
-        bits: Size of the pool, see `Pool`.
     """
 
-    def __init__(self, n_match: int, bits: int = SLOT_BITS) -> None:
+    def __init__(self, n_match: int) -> None:
         self._n = n_match
-        self._bits = bits
-        self._shift = 64 - bits
         self._hash = 0
         self._drop = pow(MULTIPLIER, n_match, 1 << 64)
 
     @cached_property
     def pool(self) -> Pool:
         """The table; made when it is needed first."""
-        return Pool(self._bits)
+        return Pool()
 
     def feed(self, history: Sequence[int], start: int, end: int) -> None:
         """Take in ``history[start:end]``; a `start` of 0 begins a text."""
@@ -115,7 +113,7 @@ class NextTokens:
 
     def follow(self, history: Sequence[int], ahead: Sequence[int], n: int) -> list[int]:
         """Return up to `n` tokens that the pool gives after `history` and then `ahead`."""
-        n_match, shift, drop = self._n, self._shift, self._drop
+        n_match, drop = self._n, self._drop
         chain = [*history[-n_match:], *ahead]
         if len(chain) < n_match:
             return []
@@ -123,7 +121,7 @@ class NextTokens:
         value = self._hash_of(chain) if ahead else self._hash
         slots = self.pool.slots
         for place in range(n):
-            entry = slots[value >> shift]
+            entry = slots[value >> _SHIFT]
             if entry <= 0:
                 break
             token = entry - 1
@@ -145,7 +143,7 @@ class NextTokens:
         for place in range(start, end):
             token = history[place]
             if place >= n:
-                slot = value >> self._shift
+                slot = value >> _SHIFT
                 if not slots[slot]:
                     pool.n_used += 1
                 slots[slot] = token + 1
@@ -165,7 +163,7 @@ class NextTokens:
             return
         hashes = window_hashes(tokens, n)
         self._hash = int(hashes[-1])
-        slots = (hashes[:-1] >> np.uint64(self._shift)).astype(np.int64)
+        slots = (hashes[:-1] >> np.uint64(_SHIFT)).astype(np.int64)
         if len(slots) == 0:
             return
         # Which of several writes to one slot numpy does last is not promised, so one is left.
