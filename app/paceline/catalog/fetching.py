@@ -17,7 +17,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import psutil
@@ -190,14 +190,13 @@ def remote_header(
     first = hub.locate(named.repo, paths[0], named.revision, is_stopped)
     folder = cache_dir / _hash(first.etag)
     if not (folder / file_names[0]).is_file():
-        rest = [hub.unseen(named.repo, path, first.commit or named.revision) for path in paths[1:]]
-        fetcher = _Fetcher(hub, inspector, is_stopped)
+        commit = first.commit or named.revision
         with _new_folder(folder) as new:
-            there = [new / file_names[0]]
-            fetcher.fetch(first, there, PIECES)
-            for location, name in zip(rest, file_names[1:], strict=True):
+            there: list[Path] = []
+            for path, name in zip(paths, file_names, strict=True):
+                location = hub.unseen(named.repo, path, commit) if there else first
                 there.append(new / name)
-                fetcher.fetch(location, there, _PART_PIECES)
+                _fetch_header(hub, inspector, location, there, is_stopped)
         _make_room(cache_dir)
     _write_note(note, f"{folder.name}/{file_names[0]}")
     return folder / file_names[0]
@@ -223,43 +222,43 @@ def _choice(hub: Hub, reference: HubReference, is_stopped: Callable[[], bool]) -
     return choice_for(reference, page, psutil.virtual_memory().available)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetcher:
-    """Fetches the beginnings of files."""
+def _fetch_header(
+    hub: Hub,
+    inspector: Inspector,
+    location: Location,
+    there: Sequence[Path],
+    is_stopped: Callable[[], bool],
+) -> None:
+    """Fetch a file's beginning until it holds the header, then give the file its true size.
 
-    hub: Hub
-    inspector: Inspector
-    is_stopped: Callable[[], bool]
+    Args:
+        hub: Where it is.
+        inspector: Says whether the header is complete.
+        location: Where it is there.
+        there: The parts before it, which have been fetched, and the file itself.
+        is_stopped: Ends the call.
 
-    def fetch(self, location: Location, there: Sequence[Path], pieces: Sequence[int]) -> None:
-        """Fetch a file's beginning until it holds the header, then give the file its true size.
-
-        Args:
-            location: Where it is.
-            there: The parts before it, which have been fetched, and the file itself.
-            pieces: The ends of the pieces in which it is fetched, in order.
-
-        Raises:
-            ModelError: It never does.
-        """
-        path = there[-1]
-        n_there, size = 0, location.n_bytes
-        for end in pieces:
-            with self.hub.open(location, n_there, end, self.is_stopped) as body:
-                size = size or body.n_bytes
-                n_there = _save(body, path)
-            if not size or n_there < min(end, size):
-                raise errors.bad_answer(self.hub.endpoint, "less came than was asked for")
-            try:
-                self.inspector.card(there[0], there)
-            except ModelError as error:
-                if error.code != "not-a-gguf" or n_there >= size or end == pieces[-1]:
-                    raise
-            else:
-                break
-        with path.open("ab") as file:
-            file.truncate(size)
-        _check_sparse(path, n_there)
+    Raises:
+        ModelError: It never does.
+    """
+    path, pieces = there[-1], PIECES if len(there) == 1 else _PART_PIECES
+    n_there, size = 0, location.n_bytes
+    for end in pieces:
+        with hub.open(location, n_there, end, is_stopped) as body:
+            size = size or body.n_bytes
+            n_there = _save(body, path)
+        if not size or n_there < min(end, size):
+            raise errors.bad_answer(hub.endpoint, "less came than was asked for")
+        try:
+            inspector.card(there[0], there)
+        except ModelError as error:
+            if error.code != "not-a-gguf" or n_there >= size or end == pieces[-1]:
+                raise
+        else:
+            break
+    with path.open("ab") as file:
+        file.truncate(size)
+    _check_sparse(path, n_there)
 
 
 def _save(body: Body, path: Path) -> int:

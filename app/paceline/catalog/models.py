@@ -188,12 +188,14 @@ class Models:
         head = self.card(draft, is_stopped) if draft else None
         if head is None or head.sidecar in HEADS:
             verdict = judge_head(of_target, head)
-            return verdict if verdict.ok else self._with_remedy(verdict, of_target, is_stopped)
+            if verdict.ok:
+                return verdict
+            return replace(verdict, remedy=self._remedy(of_target, is_stopped))
         try:
             of_draft = self.examine(draft, is_stopped)
         except ModelError as error:
             verdict = _is_sidecar(error, "draft-is-sidecar")
-            return self._with_remedy(verdict, of_target, is_stopped)
+            return replace(verdict, remedy=self._remedy(of_target, is_stopped))
         verdict = judge(of_target, of_draft)
         if verdict.ok and not any(r.code in _WORTH_A_REMEDY for r in verdict.reasons):
             return verdict
@@ -205,11 +207,6 @@ class Models:
         if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
             return verdict  # the pair works, and nothing better is known
         return replace(verdict, remedy=remedy)
-
-    def _with_remedy(
-        self, verdict: Verdict, target: Examined, is_stopped: Callable[[], bool]
-    ) -> Verdict:
-        return replace(verdict, remedy=self._remedy(target, is_stopped))
 
     def _remedy(
         self, target: Examined, is_stopped: Callable[[], bool], *, by_translation: bool = True

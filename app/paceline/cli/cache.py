@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -260,12 +261,11 @@ def _trial(
         check_fits(file, cache, origin, vocabulary, vocab.n_tokens)
         if not texts:
             return None
-        trial = try_out(cache, read_all(texts, vocab), vocab.n_tokens)
+        progress = Progress()
+        pieces = (read_pieces(path, vocab, progress) for path in texts)
+        trial = try_out(cache, [*chain.from_iterable(chain(*pieces))], vocab.n_tokens)
     return {
-        "n_tokens": trial.n_tokens,
-        "n_steps": trial.n_steps,
-        "n_drafted": trial.n_drafted,
-        "n_accepted": trial.n_accepted,
+        **asdict(trial),
         "acceptance_rate": trial.acceptance_rate,
         "mean_committed_per_step": trial.mean_committed_per_step,
     }
@@ -383,13 +383,3 @@ def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[l
         progress.clear()
     if vocab.add_eos:
         yield [vocab.eos]
-
-
-def read_all(paths: Sequence[Path], vocab: Vocabulary) -> list[int]:
-    """Return the tokens of several text files, one after the other.
-
-    Raises:
-        UserError: A file cannot be read.
-    """
-    progress = Progress()
-    return [token for p in paths for piece in read_pieces(p, vocab, progress) for token in piece]

@@ -107,14 +107,8 @@ class Pending:
 
     def wait_done(self, number: int, timeout_s: float) -> bool:
         """Wait until everything up to this number is written; False: not in this time."""
-        until = time.monotonic() + timeout_s
         with self.changed:
-            while not self.is_done(number):
-                left = until - time.monotonic()
-                if left <= 0:
-                    return False
-                self.changed.wait(left)
-            return True
+            return self.changed.wait_for(lambda: self.is_done(number), timeout_s)
 
     def take(self) -> list[Change]:
         """The next changes to write; they stay here until `written`."""

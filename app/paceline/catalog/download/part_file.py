@@ -15,13 +15,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from paceline.catalog.download.names import PARTIAL, inside
 from paceline.errors import CancelledError, UserError
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _CHUNK = 1 << 20
 
@@ -57,12 +53,7 @@ class PartFile:
     def __enter__(self) -> PartFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def start_at(self, n_bytes: int) -> None:

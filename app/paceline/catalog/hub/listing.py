@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
@@ -212,17 +211,8 @@ _MOST = 1 << 63
 _USUAL_HOSTS = ("https://huggingface.co", "https://hf.co")
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of results.
-
-    Attributes:
-        items: The entries as the Hub sent them.
-        next_url: Address of the next page; empty: this is the last one.
-    """
-
-    items: list[object]
-    next_url: str
+Page = tuple[list[object], str]
+"""The entries of one page of results, and the address of the next page; empty: there is none."""
 
 
 def models(
@@ -240,8 +230,8 @@ def models(
     url, params = f"{endpoint}/api/models", _params(query)
     n_found = 0
     for _ in range(max(_MOST_PAGES, math.ceil(query.limit / _PER_PAGE))):
-        page = get(url, params)
-        for item in page.items:
+        items, next_url = get(url, params)
+        for item in items:
             model = hub_model(item)
             if model is None or not _is_wanted(model, query):
                 continue
@@ -249,9 +239,9 @@ def models(
             n_found += 1
             if n_found >= query.limit:
                 return
-        if not page.next_url:
+        if not next_url:
             return
-        url, params = _on_this_hub(page.next_url, endpoint), {}
+        url, params = _on_this_hub(next_url, endpoint), {}
 
 
 def get_page(url: str, params: Mapping[str, object]) -> Page:
@@ -265,7 +255,7 @@ def get_page(url: str, params: Mapping[str, object]) -> Page:
     items, response = get_json(url, dict(params))
     if not isinstance(items, list):
         raise errors.bad_answer(host_of(url), "a list of models was expected")
-    return Page(items, response.links.get("next", {}).get("url", ""))
+    return items, response.links.get("next", {}).get("url", "")
 
 
 def hub_model(item: object) -> HubModel | None:
