@@ -35,7 +35,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*arguments: str) -> Result:
-        code = main.run(list(arguments), lambda _files: 9, lambda _out: 9)
+        code = main.run(list(arguments), lambda _: 9, lambda _: 9, lambda *_: 9)
         printed = capsys.readouterr()
         return Result(code, printed.out, printed.err)
 
