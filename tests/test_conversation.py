@@ -3,7 +3,7 @@ from types import MappingProxyType
 
 import pytest
 
-from paceline.conversation import Attachment, Conversation, Message, title_of
+from paceline.conversation import Attachment, Conversation, Message, heading_of, title_of
 
 
 def tree() -> Conversation:
@@ -152,3 +152,11 @@ def test_versions_of_a_reply_answer_the_same_question_in_any_branch() -> None:
     assert [m.message_id for m in chat.versions("a2c")] == ["a2", "a2b", "a2c"]
     assert [m.message_id for m in chat.versions("q1b")] == ["q1", "q1b"]
     assert [m.message_id for m in chat.versions("a3")] == ["a3"]
+
+
+def test_a_heading_has_more_of_the_first_question_than_the_title() -> None:
+    question = "Write a Python function that sorts a list of words by their length, please.\nNow."
+    chat = Conversation("c").add(Message("m", None, "user", question)).renamed(title_of(question))
+    assert chat.title == "Write a Python function that sorts a list of…"
+    assert heading_of(chat) == question.splitlines()[0]
+    assert heading_of(chat.renamed("Sorting")) == "Sorting"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Role = Literal["user", "assistant"]
 TITLE_LENGTH = 48
+HEADING_LENGTH = 160
+"""Of exports, which have room for more of the first question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,14 +303,21 @@ def clean_message(message: Message) -> Message:
     return replace(message, content=clean(message.content), attachments=files)
 
 
-def title_of(content: str) -> str:
+def title_of(content: str, most: int = TITLE_LENGTH) -> str:
     """A title from a message: its first line, cut at a word."""
     lines = content.strip().splitlines()
     words = " ".join(lines[0].split()) if lines else ""
-    if len(words) <= TITLE_LENGTH:
+    if len(words) <= most:
         return words
-    cut = words[:TITLE_LENGTH].rsplit(" ", 1)[0]
+    cut = words[:most].rsplit(" ", 1)[0]
     return f"{cut.rstrip(' ,;:.')}…"
+
+
+def heading_of(conversation: Conversation) -> str:
+    """The title on one line, longer where it is the beginning of the first question."""
+    title = " ".join(conversation.title.split())
+    first = next((m.content for m in conversation.path() if m.role == "user"), "")
+    return title_of(first, HEADING_LENGTH) if title and title == title_of(first) else title
 
 
 # ------------------------------------------------------------------------------------- titles

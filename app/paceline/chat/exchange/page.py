@@ -46,6 +46,7 @@ from paceline.chat.markdown import (
 )
 from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
+from paceline.conversation import heading_of
 from paceline.messages import SOURCE_TARGET, StepCommitted
 
 if TYPE_CHECKING:
@@ -398,7 +399,7 @@ def to_html(
         now_s: The time, in seconds since the epoch; 0 leaves the date out.
     """
     path = conversation.path()
-    title = escape(" ".join(conversation.title.split()) or look.words.reply)
+    title = escape(heading_of(conversation) or look.words.reply)
     page = _Page(look)
     page.begin(conversation, system_prompt_of(path, records))
     for message in path:

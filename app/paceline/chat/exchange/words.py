@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
+from paceline.conversation import heading_of
 from paceline.messages import SOURCE_TARGET, StepCommitted
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def to_markdown(
     records = records or {}
     words = words or Words()
     path = conversation.path()
-    parts = [f"# {' '.join(conversation.title.split()) or words.reply}"]
+    parts = [f"# {heading_of(conversation) or words.reply}"]
     about = date_text(conversation.created_s)
     if about:
         parts.append(f"*{about}*")
