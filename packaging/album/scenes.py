@@ -154,7 +154,7 @@ def parts(studio: Studio) -> None:
     panel.show_tab("speed")
     more, menu = panel.plot.tools.more, panel.plot.tools.menu
     below = more.mapToGlobal(more.rect().bottomRight())
-    panel.plot.tools.open_menu(below - QPoint(menu.sizeHint().width(), 0))
+    menu.popup(below - QPoint(menu.sizeHint().width(), 0))
     studio.wait(150)
     studio.shoot("plot-menu", menu)
     menu.close()

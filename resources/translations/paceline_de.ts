@@ -1755,6 +1755,11 @@
         <source>other vocabulary</source>
         <translation>anderes Vokabular</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>{} context</source>
+        <translation>{} Kontext</translation>
+    </message>
 </context>
 <context>
     <name>ChainDialog</name>
@@ -7113,6 +7118,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>d MMM yyyy HH:mm</source>
+        <translation>d. MMM yyyy HH:mm</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>frequency penalty {:g}</source>
         <translation>Häufigkeitsstrafe {:g}</translation>
     </message>
@@ -8886,6 +8896,11 @@ Vorgabe: {}</translation>
         <source>Writing…</source>
         <translation>Schreibe …</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>d MMM HH:mm</source>
+        <translation>d. MMM HH:mm</translation>
+    </message>
 </context>
 <context>
     <name>VersionsDialog</name>
@@ -9370,7 +9385,7 @@ def add_all(numbers):
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Four tokens drafted, three accepted: 41.2 tokens per second.</source>
-        <translation>Vier Token entworfen, drei angenommen: 41.2 Token pro Sekunde.</translation>
+        <translation>Vier Token entworfen, drei angenommen: 41,2 Token pro Sekunde.</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QObject
 
+from paceline.chat.exchange.words import Sourcing, token_line
 from paceline.engine.draft import registry
+from paceline.gui.conversations.exchange import export_words
 from paceline.gui.kit.translation import (
     DRAFTERS,
     in_words,
@@ -21,6 +23,7 @@ from paceline.gui.kit.translation import (
     local_size,
     local_sizes,
 )
+from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +88,12 @@ def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:
     assert f"{local(1234.5):,.2f} {local(7):g}" == "1.234,50 7"
     assert local_size(4.7e9) == "4,7 GB"
     assert QLocale().standaloneMonthName(5) == "Mai"
+
+
+def test_exports_have_its_signs(german: tuple[QTranslator, ...]) -> None:
+    step = StepCommitted("t", 1, (), "x", (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    line = token_line(TokenTrace(1, "draft", 0, 0.75, 1), step, export_words(), Sourcing({}))
+    assert line.endswith(" 0,75")
 
 
 def test_english_numbers_are_pythons(qapp: QCoreApplication) -> None:

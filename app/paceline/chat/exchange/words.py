@@ -16,7 +16,7 @@ from paceline.conversation import heading_of
 from paceline.messages import SOURCE_TARGET, StepCommitted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from paceline.conversation import Conversation, Message
     from paceline.figures import TokenTrace
@@ -52,6 +52,7 @@ class Words:
         confidence: The drafter's confidence.
         legend: What the colours mean.
         legend_target: What no colour means.
+        local: Makes of a number what is formatted with a language's signs.
     """
 
     you: str = "You"
@@ -82,6 +83,7 @@ class Words:
     confidence: str = "confidence {:.2f}"
     legend: str = "Who wrote ahead:"
     legend_target: str = "the target itself"
+    local: Callable[[float], object] = float
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +119,15 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
     if record is None or record.stats is None:
         return ""
     stats = record.stats
-    parts = [words.speed.format(_speed(stats.tokens_per_s))]
+    parts = [words.speed.format(_speed(stats.tokens_per_s, words))]
     if stats.speedup is not None:
-        parts.append(f"{stats.speedup.ratio:.2f}×")
-        parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0)))
+        parts.append(f"{words.local(stats.speedup.ratio):.2f}×")
+        parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0, words)))
     if stats.acceptance_rate is not None:
         n_judged = stats.n_drafted - stats.n_discarded
         parts.append(words.accepted.format(share=stats.acceptance_rate * 100, n=n_judged))
     if record.first_token_s is not None:
-        parts.append(words.first_token.format(record.first_token_s))
+        parts.append(words.first_token.format(words.local(record.first_token_s)))
     model = record.target.name or record.target.file if record.target is not None else ""
     if model:
         parts.append(words.strategy.format(strategy=record.strategy, model=model))
@@ -146,7 +148,7 @@ def token_line(trace: TokenTrace, step: StepCommitted, words: Words, sourcing: S
         step=step.step,
     )
     if trace.confidence is not None:
-        line += " · " + words.confidence.format(trace.confidence)
+        line += " · " + words.confidence.format(words.local(trace.confidence))
     return line
 
 
@@ -167,8 +169,8 @@ def size_text(n_bytes: int) -> str:
     return f"{n_bytes / 1000:.1f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
 
 
-def _speed(tokens_per_s: float) -> str:
-    return f"{tokens_per_s:.0f}" if tokens_per_s >= 100 else f"{tokens_per_s:.1f}"
+def _speed(tokens_per_s: float, words: Words) -> str:
+    return f"{words.local(tokens_per_s):.{0 if tokens_per_s >= 100 else 1}f}"
 
 
 def to_markdown(

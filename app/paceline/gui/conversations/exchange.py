@@ -30,6 +30,7 @@ from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.translation import local
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.figures import cut_words, edited_words
 
@@ -302,6 +303,7 @@ def export_words() -> Words:
         confidence=_tr("confidence {:.2f}"),
         legend=_tr("Who wrote ahead:"),
         legend_target=_tr("the target itself"),
+        local=local,
     )
 
 

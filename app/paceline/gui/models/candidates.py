@@ -83,7 +83,7 @@ def spoken(*parts: str) -> str:
 
 def context_text(n_ctx: int) -> str:
     """Return a context as people write it: ``32k context``; empty for 0."""
-    return f"{sizes.tokens(n_ctx)} context" if n_ctx else ""
+    return _tr("{} context").format(sizes.tokens(n_ctx)) if n_ctx else ""
 
 
 def candidate_facts(candidate: Candidate) -> str:

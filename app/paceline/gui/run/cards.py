@@ -162,7 +162,7 @@ def heading(record: RunRecord) -> str:
     parts = [record.strategy or record.asked_strategy]
     if record.started_s:
         when = QDateTime.fromSecsSinceEpoch(int(record.started_s))
-        parts.insert(0, QLocale().toString(when, "d MMM yyyy HH:mm"))
+        parts.insert(0, QLocale().toString(when, _tr("d MMM yyyy HH:mm")))
     if record.error is None:  # the error is shown above, in full
         parts.append(ending_words(record))
     return " · ".join(filter(None, parts))

@@ -304,7 +304,9 @@ class VersionsController(QObject):
         reply = self._session.conversations.reply_of(message.message_id)
         record = to_record(reply) if reply is not None else None
         when = QDateTime.fromSecsSinceEpoch(int(message.created_s))
-        name = self.tr("Version {} · {}").format(number, QLocale().toString(when, "d MMM HH:mm"))
+        name = self.tr("Version {} · {}").format(
+            number, QLocale().toString(when, self.tr("d MMM HH:mm"))
+        )
         return Version(message.message_id, name, record)
 
     @Slot(str, str)
