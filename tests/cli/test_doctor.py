@@ -90,9 +90,9 @@ def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home:
     assert not {"mtp-wolf", "broken"} & set(ways), "models list says what is wrong with them"
     text = doctor.as_text(report)
     assert "tiny-qwen35.gguf: This model can take back 16 tokens: drafts end there." in text
-    with Engine(folder / "tiny-qwen35.gguf", n_ctx=0) as engine:
+    with Engine(folder / "tiny-mamba.gguf", n_ctx=0) as engine:
         assert isinstance(engine.loaded, PairLoaded)
-        (said,) = [m["text"] for m in report["models"] if "qwen35" in m["path"]]
+        (said,) = [m["text"] for m in report["models"] if "mamba" in m["path"]]
         assert said in engine.loaded.notes, "the words of a load"
 
 
