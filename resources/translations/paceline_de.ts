@@ -1432,7 +1432,7 @@
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Free text, temperature 0.8</source>
-        <translation>Freier Text, Temperatur 0.8</translation>
+        <translation>Freier Text, Temperatur 0,8</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -7532,12 +7532,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.</source>
-        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0.2 für Fakten und Code, 0.7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
+        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0,2 für Fakten und Code, 0,7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Makes the last 64 tokens less likely to come again. Helps small models that go in circles; harms code and tables. Usual: 1 to 1.15; 1 is off.</source>
-        <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1.15; 1 ist aus.</translation>
+        <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1,15; 1 ist aus.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -7547,7 +7547,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Only the likeliest tokens that together have this probability: few where the model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all.</source>
-        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit haben: wenige, wo das Modell sicher ist, viele, wo nicht. Üblich: 0.8 bis 0.95; 1 heißt alle.</translation>
+        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit haben: wenige, wo das Modell sicher ist, viele, wo nicht. Üblich: 0,8 bis 0,95; 1 heißt alle.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -7557,7 +7557,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Only tokens that have at least this share of the likeliest one's probability. Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all.</source>
-        <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0.02 bis 0.1; 0 heißt alle.</translation>
+        <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0,02 bis 0,1; 0 heißt alle.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -7572,7 +7572,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Taken once for each time that a token is among the last 64: the more often, the less likely. Usual: 0 to 0.5; 0 is off.</source>
-        <translation>Wird einmal für jedes Vorkommen unter den letzten 64 Token abgezogen: je öfter, desto unwahrscheinlicher. Üblich: 0 bis 0.5; 0 ist aus.</translation>
+        <translation>Wird einmal für jedes Vorkommen unter den letzten 64 Token abgezogen: je öfter, desto unwahrscheinlicher. Üblich: 0 bis 0,5; 0 ist aus.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
