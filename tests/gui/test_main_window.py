@@ -95,7 +95,7 @@ def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtB
         "41.2 t/s · 1.91× · ≈ 21.6 without drafts · 71 % of 312 drafted accepted"
         " · first token 0.4 s"
     )
-    assert "8 drafted behind the end" in figures.stats_details(reply)
+    assert "8 drafted after the end of the reply" in figures.stats_details(reply)
     assert reply.stats is not None
     reply.stats = without_plain()
     assert "without" not in figures.stats_line(reply)
