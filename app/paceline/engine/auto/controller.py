@@ -32,21 +32,21 @@ FORCED = "grammar"
 MOST_SWITCH = 1.0
 """Plain steps that another width may cost: seen with a model of 17 M weights, whose graph takes as
 long to be built as to be computed."""
-_RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off
-_STAKE, _SMALL = 0.5, 0.6  # share of the slack that a step may lose, and what it may in any case
-_SURE = 0.8  # how likely a proposal has to break even, that all of the slack may be staked on it
-_READING = 0.5  # of the slack, what reading a text with a draft model may take
-_WINDOW = 16  # tokens at the text's end that are worth reading alone
-_TRIAL = 64  # tokens in which a model that has not paid so far has to gain what reading costs
-_PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it
-_BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read in full
-_HOPED_EACH = 0.1  # plain steps of a drafted token that was never timed
-_RATE_KEPT, _GAINS_KEPT = 0.98, 0.98
-_WORST = -2.0  # tokens that one step of a model may count as lost
-_KNOWN, _MOST_LESS = 3, 0.3  # steps that tell a width's cost; what a cold one takes less, at most
-_ENOUGH = 9  # plain samples after which the table's unit stays as it is
-_LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much
-_TOLD = 4.0  # plain steps of a drafter's steps that tell its gain
+# Fitted in simulated time (`machines`, five of its machines, costs known / to be learned). The
+# percentages are what the mean gain loses with half of it and with half as much again; "flat": less
+# than 0.3 either way.
+_RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off; flat
+_STAKE = 0.5  # share of the slack that a step may lose: 0.4 and -0.3 / 7.7 and -0.3
+_SMALL = 0.6  # plain steps that it may lose in any case; flat, 0.5 where another width costs 0.6
+_SURE = 0.8  # how likely a proposal has to break even, that all of it may be staked; 0 and 0.5
+_READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
+_WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
+_PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
+_BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read whole; flat
+_RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
+_ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
+_LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much; flat
+_TOLD = 4.0  # plain steps of a drafter's steps from which on its gain is told
 
 
 class StepPlan(NamedTuple):
@@ -254,8 +254,6 @@ class Controller:
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
         n_left = min(max(knowledge.n_reply - knowledge.n_tokens, 8.0), self._n_room)
-        if not rates.is_untried and not rates.has_paid:
-            n_left = min(n_left, _TRIAL)
         gain = (value - offered) * n_left / (1.0 + self.rate)
         n_read, most = n_backlog, min(_READING * self._slack, gain / _PAYS_BACK)
         if reading > most > 0.0:
@@ -270,7 +268,7 @@ class Controller:
             return 0
         self._model = _Draft(drafter, [], [])
         self._rates, self._n_read = rates, n_read
-        self._each = each if cost.per_token is not None else min(each, _HOPED_EACH)
+        self._each = each
         self._reading, self._drafting = reading, reading + each
         self._survival, self._mean = 1.0, rates.mean
         return n_read
@@ -420,9 +418,9 @@ class Controller:
         plain, n = pace.plain * scale, costs.n_samples(width)
         expected, seconds = ratios[width] * plain, step.decode_s
         if not step.is_warm:
-            if n >= _KNOWN:
+            if n > 1:
                 self._learn_switch((seconds - expected) / plain)
-            seconds -= min(min(knowledge.switch, _MOST_LESS) * plain, 0.5 * seconds)
+            seconds -= min(knowledge.switch * plain, 0.5 * seconds)
         pace.saw_wide(seconds / expected if n > 1 else 1.0)
         if n < 2 or not pace.in_doubt:
             costs.add(width, step.n_ctx, seconds * costs.plain / pace.plain)
@@ -459,15 +457,14 @@ class Controller:
         knowledge, drafter = self._knowledge, self._settled.drafter if self._settled else ""
         if drafter:
             committed, steps = knowledge.gains.get(drafter, (0.0, 0.0))
-            kept = _GAINS_KEPT
+            kept = _RATE_KEPT
             knowledge.gains[drafter] = kept * committed + n_committed, kept * steps + took
             knowledge.accepted(drafter).saved += n_committed - took
         for name in self._models:
             rates = knowledge.accepted(name)
             rates.pass_over()
             if self._model is not None and name == self._model.drafter:
-                gained = n_committed - 1.0 - self.rate * (took - self._reading - 1.0)
-                rates.gained(gained if gained > _WORST else _WORST)
+                rates.gained(n_committed - 1.0 - self.rate * (took - self._reading - 1.0))
 
     # -------------------------------------------------------------------------------- telling
 
