@@ -264,7 +264,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Chat t&amp;emplate…</source>
-        <translation>Chat-&amp;Vorlage…</translation>
+        <translation>Chat-&amp;Vorlage …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -5609,7 +5609,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
         <source>Chat template…</source>
-        <translation>Chat-Vorlage…</translation>
+        <translation>Chat-Vorlage …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/panel.py"/>
@@ -7394,7 +7394,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Chat template…</source>
-        <translation>Chat-Vorlage…</translation>
+        <translation>Chat-Vorlage …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
