@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.cli.chat import LOAD_ID, TURN_ID
+from paceline.cli.chat import TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import USAGE_CODES, TurnError
+from paceline.cli.model_options import LOAD_ID
 from paceline.cli.output import Interrupts
 from paceline.figures import Sameness
 from paceline.messages import (

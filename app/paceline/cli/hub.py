@@ -87,9 +87,12 @@ def add(parser: Parser) -> None:
     )
     _add_download(download)
 
-    for command in (search, files):
+    for command in (search, files, download):
         command.add_argument(
-            "--endpoint", default="", metavar="URL", help="address of another Hub or a mirror"
+            "--endpoint",
+            default="",
+            metavar="URL",
+            help="address of another Hub or a mirror (default: HF_ENDPOINT)",
         )
 
 
@@ -105,9 +108,6 @@ def _add_download(parser: argparse.ArgumentParser) -> None:
         "--dest", metavar="DIR", type=Path, help="where to put it (default: Paceline's own folder)"
     )
     parser.add_argument("--revision", metavar="REV", default="main", help="branch, tag or commit")
-    parser.add_argument(
-        "--endpoint", metavar="URL", default="", help="the Hub's address (default: HF_ENDPOINT)"
-    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 

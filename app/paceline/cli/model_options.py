@@ -23,6 +23,7 @@ from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+LOAD_ID = "load"
 NO_FILE = ("auto", "off")
 """Values of --mtp that name no file."""
 _KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
@@ -240,7 +241,7 @@ def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple
         target = str(demo_target)
         draft = str(demo_draft) if draft is None and mtp in NO_FILE else draft
     load = LoadPair(
-        "load",
+        LOAD_ID,
         read_params(target, args, ""),
         None if draft is None else read_params(draft, args, "_draft"),
         cache_dir=str(folders.cache_dir),
