@@ -64,6 +64,7 @@ def test_there_are_commands() -> None:
         assert kinds == SAID.keys(), "each kind of command is shown, and no other is expected"
 
 
+@pytest.mark.usefixtures("quick_calibration")
 @pytest.mark.parametrize("command", shown())
 def test_a_command_in_a_block_works(
     command: str, hub: HubServer, demo_pair: tuple[Path, Path], tmp_path: Path

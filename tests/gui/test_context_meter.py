@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from paceline.conversation import Role
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 CALM = ContextUse(2143, 8192, n_system=120, n_chat=1803, n_messages=12, n_unsent=180, room=1024)
 FULL = replace(CALM, n_used=7300, n_chat=6960)

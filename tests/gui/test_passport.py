@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 def dialogs(program: Program) -> list[PassportDialog]:

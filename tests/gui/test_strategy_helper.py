@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.speculation.strategy_helper import StrategyHelper
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 def opened(program: Program) -> StrategyHelper:

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from paceline.gui.speculation.strategy_picker import StrategyMenu
 
 # Popups and dialogs are windows, about which the offscreen platform has regrets.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 CHAIN = "ngram-simple+prompt-lookup+draft"
 TRIE = DrafterInfo(
@@ -142,6 +145,7 @@ def test_the_list_tells_title_id_and_use_to_screen_readers(
     assert picker.chooser.accessibleName() == f"Strategy: {info.title}"
 
 
+@pytest.mark.usefixtures("dressed")
 def test_every_entry_of_the_list_has_room_for_its_text(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
@@ -317,6 +321,7 @@ def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
     assert model.current == choice_of([registry.find("prompt-lookup"), registry.find("draft")])
 
 
+@pytest.mark.usefixtures("dressed")
 def test_a_long_title_is_not_cut(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -34,7 +34,10 @@ CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
 GPU = DeviceInfo("CUDA0", "A graphics card", "gpu", 24 * GB, 22 * GB)
 LIMIT_MS = 30_000
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+pytestmark = [
+    pytest.mark.qt_log_ignore("This plugin does not support"),
+    pytest.mark.usefixtures("plain_windows"),
+]
 
 
 @pytest.fixture
@@ -131,6 +134,7 @@ def test_a_private_chat_says_so(program: Program) -> None:
 
 
 @pytest.mark.parametrize("width", [640, 1100, 1600])
+@pytest.mark.usefixtures("dressed")
 def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -> None:
     first.window.resize(width, 1000)
     qtbot.wait(30)

@@ -84,8 +84,9 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
         again = ids(engine, strategy, 0.5)
         return [first, second, again, ids(engine, strategy, 0.5, "abc edited hello")]
 
-    assert course(STRATEGIES[1]) == course("off")
-    assert course("auto") == course("off")
+    plain = course("off")
+    assert course(STRATEGIES[1]) == plain
+    assert course("auto") == plain
 
 
 def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
@@ -99,13 +100,15 @@ def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
     assert ids(engine, "auto", 0.5) == plain
 
 
-def test_any_rejection_leaves_the_state_of_a_fresh_context(engine: Engine) -> None:
+def test_any_rejection_leaves_the_state_of_a_fresh_context(
+    engine: Engine, *, is_long: bool
+) -> None:
     """The head's rows after drafts that were taken back are those of one that has read the text."""
     drawn = random.Random(1)
     target, context, head = engine.pair.target, engine.pair.draft, head_of(engine)
     assert context is not None
     n_patterns = 0
-    while n_patterns < 1000:
+    while n_patterns < (1000 if is_long else 100):
         engine.pair.empty()
         text = [drawn.randrange(8192)]
         seen: dict[int, np.ndarray] = {}
@@ -174,7 +177,8 @@ def test_it_reads_a_texts_end_where_earlier_states_are_gone(
             assert ids(engine, STRATEGIES[1], 0.5) == ids(engine, "off", 0.5)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("temperature", [0.8, 0.0, 1.2])
 def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_the_text(
     temperature: float,
 ) -> None:
@@ -182,12 +186,12 @@ def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_th
     shares = {}
     for kind in ("tiny-mtp-true", "tiny-mtp-step35-true", "tiny-mtp-false"):
         with Engine(make_pairs.path(kind)) as engine:
-            options = {"sampling": sampling, "max_tokens": 400, "ignore_eog": True}
+            options = {"sampling": sampling, "max_tokens": 200, "ignore_eog": True}
             plain = engine.reply(PROMPT, **options)
             reply = engine.reply(PROMPT, strategy=STRATEGIES[1], **options)
             assert reply.tokens == plain.tokens
             n_drafted, n_accepted = drafted(engine)
-            assert n_drafted >= 250
+            assert n_drafted >= 120
             shares[kind] = n_accepted / n_drafted
     assert shares["tiny-mtp-true"] >= 0.99
     assert shares["tiny-mtp-step35-true"] >= 0.99
