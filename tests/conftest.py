@@ -69,17 +69,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_place)
     if config.getoption("--long"):
         return
-    named = tuple(name for name in config.args if "::" in name)
+    named = tuple(name for name in config.args if "::" in name) or ("\0",)
+    cases_named = tuple(name for name in named if "[" in name) or ("\0",)
     grids: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("grid"):
             grids.setdefault(item.nodeid.partition("[")[0], []).append(item)
     left_out = {item for item in items if item.get_closest_marker("long")}
+    left_out = {item for item in left_out if not item.nodeid.startswith(named)}
     for cases in grids.values():
         mark = cases[0].get_closest_marker("grid")
         assert mark is not None
-        left_out.update(set(cases) - set(_sample(cases, mark.kwargs["short"])))
-    left_out = {item for item in left_out if not item.nodeid.startswith(named or ("\0",))}
+        others = set(cases) - set(_sample(cases, mark.kwargs["short"]))
+        left_out.update(item for item in others if not item.nodeid.startswith(cases_named))
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 

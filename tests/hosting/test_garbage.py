@@ -76,7 +76,7 @@ def test_ten_thousand_frames_of_garbage(
             watch.beat(message)
             watch.trouble()
         take_report(message)
-    assert n_taken > 0
+    assert n_taken > 0 or trials.n < 10_000
 
 
 @pytest.mark.parametrize("payload", garbage.SOUND, ids=lambda p: p[9:24].decode())

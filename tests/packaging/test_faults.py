@@ -40,10 +40,13 @@ def test_the_upper_bound(n_failed: int, n_trials: int, at_most: float) -> None:
 
 def test_trials_are_counted() -> None:
     report = ET.fromstring(
-        "<testsuite><testcase/><testcase><skipped/></testcase><testcase><properties>"
+        "<testsuite><testcase classname='a' name='one' time='2'/>"
+        "<testcase classname='a' name='two'><skipped/></testcase>"
+        "<testcase classname='b' name='three[1]' time='0.5'><properties>"
         "<property name='trials' value='7'/></properties><failure/></testcase></testsuite>"
     )
-    assert faults.counted(report, 2.0) == Result(8, 1, 2.0)
+    assert faults.counted(report, ("a.py", "b.py::three")) == Result(8, 1, 2.5)
+    assert faults.counted(report, ("a.py",)) == Result(1, 0, 2.0)
 
 
 def test_a_report_is_read_as_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
