@@ -71,8 +71,6 @@ from paceline.messages import (
 from paceline.paths import OLD_MEMORY
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from paceline.cli.loading import Planner
     from paceline.figures import Reason
     from paceline.hosting.client import EngineClient

@@ -57,7 +57,6 @@ from paceline.storage.writer import FAILURES, Pending, Writer
 
 if TYPE_CHECKING:
     from paceline.messages import StepCommitted
-    from paceline.run_record import RunRecord
 
 _T = TypeVar("_T")
 _MENDED_WITHIN_S, _SHOWN_AFTER_S = 10.0, 0.5

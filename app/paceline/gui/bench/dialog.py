@@ -32,7 +32,6 @@ from paceline.gui.state.figures import model_rows
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
-    from PySide6.QtWidgets import QWidget
 
     from paceline.bench.runs import Report
     from paceline.gui.kit.card import Row

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from paceline.bench.workload import Workload
     from paceline.conversation import Conversation, Message
     from paceline.gui.state.speculation import SpeculationModel
     from paceline.params import ReplySettings

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
         QDragMoveEvent,
         QFocusEvent,
         QInputMethodEvent,
-        QKeyEvent,
-        QResizeEvent,
     )
 
     from paceline.conversation import Attachment, Message

@@ -23,7 +23,6 @@ from paceline.gui.look.scale import STEP, px
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtWidgets import QDialog
 
 _WIDTH_PX = 340
 _CONTEXT = "Dialogs"

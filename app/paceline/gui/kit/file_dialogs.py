@@ -37,7 +37,6 @@ from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
-    from PySide6.QtWidgets import QWidget
 
     from paceline.gui.kit.background import Background
     from paceline.gui.kit.notices import Notifications

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from paceline.catalog.judge.pairing import Verdict
     from paceline.catalog.memory.values import MemoryPlan, Saving
     from paceline.chat.pair import Pair
-    from paceline.errors import UserError
     from paceline.gui.kit.background import Background
     from paceline.gui.models.picker.pair_judgement import Judge
     from paceline.gui.state.current_devices import CurrentDevices

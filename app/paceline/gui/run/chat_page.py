@@ -40,8 +40,6 @@ from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from PySide6.QtCore import QObject
-
     from paceline.chat.reply import Reply
     from paceline.conversation import Conversation
     from paceline.figures import Speedup

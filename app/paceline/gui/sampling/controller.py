@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.file_dialogs import OpenFile
     from paceline.gui.sampling.presets import ReplyPresets
     from paceline.gui.sampling.sampling_settings import SamplingSettings
-    from paceline.params import ReplySettings
     from paceline.settings import ReplyPreset
 
 

@@ -29,7 +29,6 @@ from paceline.gui.look.scale import GAP, PAGE, STEP, px
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.chat.advice import UseCase
     from paceline.gui.context import AppContext
 
 

@@ -31,7 +31,6 @@ from paceline.gui.welcome.pages import (
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from paceline.catalog.card import ModelCard

@@ -32,8 +32,6 @@ from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.translation import local_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from PySide6.QtGui import QPixmap, QResizeEvent
 
     from paceline.catalog.local.library import LibraryEntry

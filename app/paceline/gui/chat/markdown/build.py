@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from PySide6.QtGui import QTextDocument
 
-    from paceline.gui.chat.markdown.format import Formats
     from paceline.gui.chat.markdown.provenance import SourceMap
 
 

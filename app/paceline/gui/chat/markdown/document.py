@@ -33,7 +33,7 @@ from paceline.gui.look.scale import px
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from PySide6.QtGui import QTextBlock, QTextDocument, QTextTable
+    from PySide6.QtGui import QTextBlock, QTextTable
 
     from paceline.gui.chat.markdown.formulas import PlacedFormula
     from paceline.gui.chat.markdown.inline import Mark

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
     from paceline.catalog.download.downloads import Downloads
-    from paceline.catalog.download.journal import DownloadRequest, DownloadState
+    from paceline.catalog.download.journal import DownloadState
     from paceline.catalog.models import Models
     from paceline.chat.pair import Pair
     from paceline.errors import UserError

@@ -46,11 +46,10 @@ from paceline.gui.kit.translation import local_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-    from pathlib import Path
 
     from PySide6.QtWidgets import QDialog, QWidget
 
-    from paceline.catalog.local.library import Library, LibraryEntry
+    from paceline.catalog.local.library import Library
     from paceline.catalog.local.model_files import Place
     from paceline.gui.kit.notices import Notifications
 

@@ -48,8 +48,7 @@ from paceline.gui.look.theme import ui_font
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtCore import QModelIndex, QObject
-    from PySide6.QtGui import QIcon, QKeyEvent, QPaintEvent
+    from PySide6.QtGui import QIcon, QPaintEvent
 
 
 Index = QModelIndex | QPersistentModelIndex
