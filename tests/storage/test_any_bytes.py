@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.storage import disk, writer
+from paceline.storage import disk, search, writer
 from paceline.storage.archive import Archive
-from paceline.storage.problems import Opened
+from paceline.storage.problems import DamageError, Opened
 from storage.chats import chat, record, steps
 from storage.whole import N_CHATS, PAGE, Whole, made_whole, text_of
 
@@ -149,6 +149,37 @@ def test_a_wrong_byte_in_the_search_index_hides_nothing(
         finally:
             assert archive.close()
     assert n_mended > trials.n // 4  # the others are in no use
+
+
+def test_a_version_that_knows_no_checksum_may_write_to_the_search_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it writes is no damage, and is under a checksum again when this version has closed."""
+    path = tmp_path / "chats.db"
+    _write_to(path, "first")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(search, "_break_seal", lambda _connection: None)
+        earlier.setattr(search, "seal_index", lambda _connection: None)
+        _write_to(path, "second")
+    _write_to(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        last = "(SELECT max(id) FROM words_data)"
+        connection.execute(f"UPDATE words_data SET block = block || x'00' WHERE id = {last}")
+        connection.commit()
+        with pytest.raises(DamageError):
+            search.check_seal(connection)
+
+
+def _write_to(path: Path, *keys: str) -> None:
+    archive = Archive(path)
+    assert not archive.open().salvaged
+    try:
+        for key in keys:
+            archive.save(chat(key, f"the {key} question"), [f"{key}-0"])
+        assert archive.flush()
+        assert all(archive.search(f"{key} question") for key in keys)
+    finally:
+        assert archive.close()
 
 
 def test_any_part_may_be_missing(whole: Whole, tmp_path: Path, trials: Trials) -> None:

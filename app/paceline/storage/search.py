@@ -33,6 +33,7 @@ _SNIPPET, _BEFORE = 160, 40
 _SLICE, _RANKED = 20_000, 2_000
 _MOST_WORDS = 16
 _MERGED_PAGES = 200
+_SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
 _TITLE = read_as("conversations", ("id", "title", "is_removed"), "c")
 _MESSAGE = ", ".join(
     (
@@ -67,8 +68,9 @@ def seal_index(connection: sqlite3.Connection) -> None:
     Half of the bytes that may be wrong in it leave it in order, but hide a message from searches.
     Whatever changes it from now on takes the note away.
     """
-    if _seal(connection) is None:
-        connection.execute("INSERT INTO facts VALUES ('index', ?)", (_checksum(connection),))
+    noted, found = _seal(connection)
+    if _is_broken(noted, found):
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('index', ?)", (found,))
 
 
 def check_seal(connection: sqlite3.Connection) -> None:
@@ -77,25 +79,36 @@ def check_seal(connection: sqlite3.Connection) -> None:
     Raises:
         DamageError: They differ.
     """
-    if _seal(connection) not in (None, _checksum(connection)):
+    noted, found = _seal(connection)
+    if noted != found and not _is_broken(noted, found):
         raise DamageError("the search index is not as it was left")
 
 
-def _seal(connection: sqlite3.Connection) -> object:
-    row = connection.execute("SELECT value FROM facts WHERE name = 'index'").fetchone()
-    return row and row[0]
+def _seal(connection: sqlite3.Connection) -> tuple[object, int]:
+    """Return the checksum that is noted, None where none is, and that of the index; of one moment.
+
+    The lower 31 bits are of the list of segments alone, which every write of the index changes.
+    """
+    noted: object = None
+    whole = segments = 0
+    blocks = (
+        "SELECT id, CAST(ifnull(block, '') AS BLOB), (SELECT value FROM facts WHERE name = 'index')"
+        " FROM words_data ORDER BY id"
+    )
+    for key, block, value in connection.execute(blocks):
+        noted, whole = value, zlib.crc32(block, whole)
+        if key == _SEGMENTS:
+            segments = zlib.crc32(block)
+    return noted, whole << 31 | segments >> 1
+
+
+def _is_broken(noted: object, found: int) -> bool:
+    """Whether none is noted, or a version has written since that takes no note away."""
+    return noted is None or (isinstance(noted, int) and bool((noted ^ found) & 0x7FFFFFFF))
 
 
 def _break_seal(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM facts WHERE name = 'index'")
-
-
-def _checksum(connection: sqlite3.Connection) -> int:
-    checksum = 0
-    blocks = "SELECT CAST(ifnull(block, '') AS BLOB) FROM words_data ORDER BY id"
-    for (block,) in connection.execute(blocks):
-        checksum = zlib.crc32(block, checksum)
-    return checksum
 
 
 def text_of(message: Message) -> str:
