@@ -26,6 +26,7 @@ from paceline.messages import (
     TuneRejected,
     TurnFailed,
     TurnStarted,
+    Unloaded,
 )
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED
@@ -329,6 +330,23 @@ def test_it_is_handed_on_once_and_not_for_ever(bench: Bench) -> None:
     assert reply is not None
     assert reply.error is not None
     assert reply.error.message == "Killed."
+
+
+def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(bench: Bench) -> None:
+    bench.session.send("Hello?")
+    reply = bench.session.active
+    assert reply is not None
+    for is_again in (False, True):
+        turn = bench.client.last(StartTurn)
+        bench.client.emit(Unloaded())
+        bench.client.emit(TurnFailed(turn.turn_id, "model-overwritten", "It was written to.", ""))
+        assert (bench.session.active is None) == is_again
+        if not is_again:
+            bench.client.finish_load()
+    assert len(bench.client.all(StartTurn)) == 2
+    assert reply.error is not None
+    assert reply.error.code == "model-overwritten"
+    assert [m.content for m in bench.session.current.path()] == ["Hello?", ""]
 
 
 def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench) -> None:

@@ -102,7 +102,8 @@ class Reply:
         app_version: Paceline's version.
         engine_version: llama-cpp-python's version.
         stopping: Whether the user asked it to stop.
-        waits_again: Whether the engine died before it began, and it was handed to the next one.
+        waits_again: Whether the engine died before it began, or a model's file was written to, so
+            that it waited for another load.
         n_parts: In how many turns it was written; those before are in text, traces and steps.
         edited: Whether its user wrote the text.
         earlier: The reply that it replaces, and other versions of that one.

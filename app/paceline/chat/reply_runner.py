@@ -18,6 +18,7 @@ from paceline import __version__
 from paceline.chat.prompt import build_messages
 from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.engine.draft.strategy import read_strategy, strategy_text
+from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.errors import UserError
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
@@ -340,13 +341,17 @@ class ReplyRunner:
         reply = self.active
         if reply is None or self._is_recorded:
             return
-        may_wait = reply.status == "waiting" and not (reply.stopping or reply.waits_again)
-        if may_wait and self._pair.reload():
-            # It died before the reply began, perhaps long ago while it had nothing to do.
-            reply.waits_again, self._is_submitted = True, False
-            reply.submitted_s = None
-        else:
+        # It may have died long ago, while it had nothing to do.
+        if not self._waits_again(reply):
             self._fail(reply, RunError("engine-died", death.reason, death.hint))
+
+    def _waits_again(self, reply: Reply) -> bool:
+        """Let a reply that has not begun wait for the models to be loaded again, but once."""
+        if reply.status != "waiting" or reply.stopping or reply.waits_again:
+            return False
+        reply.waits_again, self._is_submitted = True, False
+        reply.submitted_s = None
+        return self._pair.reload()
 
     def on_turn_event(self, event: TurnEvent) -> None:
         """Take an event of a turn; those of other turns are dropped."""
@@ -368,6 +373,8 @@ class ReplyRunner:
             case TurnFinished():
                 self._end(reply, "finished")
             case TurnFailed():
+                if event.code == OVERWRITTEN and self._waits_again(reply):
+                    return  # usually it was only touched, or copied onto itself
                 self._fail(reply, RunError(event.code, event.message, event.hint))
             case ControlReported() | FiguresReported() | TextDiverged():
                 pass  # observers show the first; a chat is compared with nothing

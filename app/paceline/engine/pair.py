@@ -13,7 +13,7 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
-from paceline.engine.model.model_file import written_at
+from paceline.engine.model.model_file import OVERWRITTEN, written_at
 from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
@@ -127,7 +127,7 @@ class LoadedPair:
             if before and now and before[0] == now[0] and before[1] != now[1]:
                 self.is_lost = True
                 raise EngineError(
-                    "model-overwritten",
+                    OVERWRITTEN,
                     f"The file “{Path(path).name}” was written to after it was loaded, so nothing "
                     "that comes of it can be trusted.",
                     "Send the message again: the models are loaded anew before. If that fails, "

@@ -195,6 +195,10 @@ def file_id(path: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+OVERWRITTEN = "model-overwritten"
+"""Code of the error that a file was written to after it was loaded."""
+
+
 def written_at(path: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return which file is there, and its size and time of writing in ns; None: there is none."""
     try:
