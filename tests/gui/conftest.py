@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from gui.fake_client import FakeClient
@@ -102,6 +102,28 @@ def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     assert not threads, f"threads are still running: {[t.objectName() for t in threads]}"
     assert not timers, f"timers are still running: {[(t.parent(), t.interval()) for t in timers]}"
     assert not widgets, f"widgets are still there: {[(w, w.objectName()) for w in widgets]}"
+
+
+class _Appeared(QObject):
+    """What became a window, by its type, in the order of showing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.names.append(type(watched).__name__)
+        return False
+
+
+@pytest.fixture
+def appeared(qapp: QApplication) -> Iterator[list[str]]:
+    """Types of what is shown as a window: a part that is shown without a parent flashes as one."""
+    found = _Appeared()
+    qapp.installEventFilter(found)
+    yield found.names
+    qapp.removeEventFilter(found)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def dialogs(program: Program) -> list[PassportDialog]:
 
 
 def test_a_dropped_passport_is_shown(
-    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot
+    program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, appeared: list[str]
 ) -> None:
     file = tmp_path / "passport.json"
     file.write_text(json.dumps(to_json(made())), encoding="utf-8")
@@ -42,6 +42,7 @@ def test_a_dropped_passport_is_shown(
     (dialog,) = dialogs(program)
     assert dialog.windowTitle() == "Passport of target.gguf"
     assert dialog.isVisible()
+    assert appeared == ["PassportDialog"], "no card of it was a window before"
     assert "is fastest: 2.00× as fast" in dialog.results.sentence.text()
     assert "Measured on 2026-11-23 08:15 UTC by Paceline 0.2.0." in dialog.results.details.text()
     assert [panel.title for panel in dialog.results.panels] == ["", "free"]

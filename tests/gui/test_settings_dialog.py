@@ -148,10 +148,13 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     assert len(dialog.findChildren(ChoiceField)) == 6
 
 
-def test_the_search_shows_rows_of_all_pages(program: Program, qtbot: QtBot) -> None:
+def test_the_search_shows_rows_of_all_pages(
+    program: Program, qtbot: QtBot, appeared: list[str]
+) -> None:
     dialog = opened(program, is_whole=False)
     qtbot.keyClicks(dialog.search, "dark")
     qtbot.waitUntil(lambda: all(page.is_built for page in dialog.pages))
+    assert appeared == ["SettingsDialog"], "no part of a page was a window before"
     assert dialog.list.currentItem().text() == "Appearance"
     assert dialog.looks.themes.isVisible()
     assert not dialog.looks.size_field.isVisible()

@@ -191,8 +191,8 @@ class PassportDialog(QDialog):
         self.setObjectName(BENCH)
         self.results = ResultPage()
         self.results.strip.hide()
-        self.cards = tuple(self._cards(report))
         page = styled(QWidget(), kind="page")
+        self.cards = tuple(self._cards(report, page))
         facts = column_of(margins=(PAGE, 0, PAGE, PAGE), spacing=GAP)
         for card in self.cards:
             facts.addWidget(card)
@@ -207,7 +207,7 @@ class PassportDialog(QDialog):
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
         show_report(self.results, report, chosen, ending=words.measured_text(report))
 
-    def _cards(self, report: Report) -> list[FactsCard]:
+    def _cards(self, report: Report, page: QWidget) -> list[FactsCard]:
         made = report.conditions
         facts: list[tuple[str, tuple[Row, ...]]] = [
             (title, (*model_rows(model), *([("SHA-256", model.sha256)] if model.sha256 else ())))
@@ -224,7 +224,7 @@ class PassportDialog(QDialog):
         ]
         cards = []
         for title, rows in facts:
-            card = FactsCard(title)
+            card = FactsCard(title, page)  # shown without a parent it would be a window
             card.show_rows(rows)
             cards.append(card)
         return cards

@@ -140,7 +140,6 @@ class SettingRow(QWidget):
         label = QLabel(title)
         label.setBuddy(control)
         remark = text_label(explanation, wraps=True)
-        remark.setVisible(bool(explanation))
         control.setAccessibleName(title)
         control.setAccessibleDescription(explanation)
         words = column_of(label, remark, spacing=2)
@@ -148,6 +147,7 @@ class SettingRow(QWidget):
             row_of((words, 1), control, on=self, margins=0, spacing=2 * STEP)
         else:
             column_of((words, 1), control, on=self, margins=0, spacing=STEP)
+        remark.setVisible(bool(explanation))  # once it has a parent: else it would be a window
 
 
 _WIDEST = 2000
