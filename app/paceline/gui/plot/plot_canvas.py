@@ -15,7 +15,6 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal, S
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolTip, QWidget
 
-from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -156,7 +155,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         self.axis, self.marker, self._grid = Axis(), Bars(), Line()
         for below in (self.marker, self._grid):
             self.box.addItem(below)
-        self.note = text_label(self, "scale")
+        self.note = styled(QLabel(self), role="scale")
         self.note.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.note.hide()
         self.badge = styled(QLabel(self), role="pill", tone="lookup")

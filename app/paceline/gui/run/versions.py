@@ -62,7 +62,7 @@ class VersionsDialog(QDialog):
         self.left, self.right = Choice(), Choice()
         self.left.setAccessibleName(self.tr("Version to the left"))
         self.right.setAccessibleName(self.tr("Version to the right"))
-        self.figures = (text_label(wraps=True), text_label(""))
+        self.figures = (text_label(wraps=True), text_label(wraps=True))
         self.summary = YieldingLabel()
         self.back = QPushButton(self.tr("&Previous"))
         self.on = QPushButton(self.tr("&Next"))
