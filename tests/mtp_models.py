@@ -6,8 +6,9 @@ A *true* head computes what its target computes next, since the layers of both a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,15 +16,12 @@ import hybrid_models
 from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, zeros
 from hybrid_models import llama_layer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Head = Literal["random", "true", "false"]
 EXPERTS, WINDOW = 4, 32
 _ENDS = "attn_output", "ffn_down", "ssm_out", "ffn_down_exps"
 """The tensors of a layer that write into the residual stream."""
 
-Tiny = Callable[..., Gguf] if TYPE_CHECKING else object
+Tiny = Callable[..., Gguf]
 
 
 def qwen35(tiny: Tiny, name: str, head: Head = "random") -> Gguf:

@@ -111,7 +111,7 @@ class _Appeared(QObject):
         super().__init__()
         self.names: list[str] = []
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt calls it so
         if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
             self.names.append(type(watched).__name__)
         return False

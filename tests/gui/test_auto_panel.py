@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from paceline.gui.speculation.headline_card import AdviceLine
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.panel import SpeculationPanel

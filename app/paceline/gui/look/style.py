@@ -23,7 +23,7 @@ Buttons                ``kind`` of a QPushButton or QToolButton
 ``stop``               outlined, semi-bold
 ``segment``            one part of a segmented row: checkable, inside a ``segments`` frame
 ``chip``               rounded, holds the chosen pair in the top bar
-``option``             lines of text within, see `welcome.option_button`
+``option``             lines of text within, see `welcome.pages`
 =====================  =====================================================================
 
 =====================  =====================================================================
