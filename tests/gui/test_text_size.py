@@ -66,6 +66,23 @@ def test_the_last_reply_is_copied_and_a_private_chat_begun(
     assert program.session.current.private
 
 
+def test_menus_and_the_send_button_keep_room_for_their_words(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    window = program.window
+    window.resize(1300, 800)
+    menus, button = window.menus, window.chat_pane.composer.button
+    small = button.minimumWidth()
+    program.settings.set("font_px", 20)
+    qtbot.waitUntil(lambda: font_px() == 20)
+    qtbot.waitUntil(lambda: menus.width() >= menus.sizeHint().width())
+    assert button.minimumWidth() >= 1.4 * small
+    program.settings.set("font_px", 14)
+    qtbot.waitUntil(lambda: font_px() == 14)
+    qtbot.waitUntil(lambda: menus.minimumWidth() == menus.sizeHint().width())
+
+
 @pytest.mark.qt_log_ignore("This plugin does not support")  # a dialog's sizes
 def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     program: Program, client: FakeClient, qtbot: QtBot

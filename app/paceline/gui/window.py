@@ -192,9 +192,20 @@ class TopBar(QWidget):
             for button in self._right.findChildren(QToolButton):
                 button.setIconSize(QSize(px(_ICON_PX), px(_ICON_PX)))
 
+    def event(self, event: QEvent) -> bool:
+        """Menus of another width, as with another size of text, are fitted in anew."""
+        is_done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return is_done
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is room for all menus, the names of the models give way first."""
+        """Fit all in."""
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where there is room for all menus, the names of the models give way first."""
         has_room = self.width() >= px(ALL_MENUS_FROM)
         self._name.setVisible(self.width() >= px(_NAME_FROM))
         for button in self._left_out:

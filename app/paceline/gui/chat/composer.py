@@ -345,6 +345,12 @@ class Composer(QFrame):
         texts = (message.content, self.text)
         self.set_text("\n".join(text for text in texts if text.strip()))
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger text needs a larger button."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_rows"):
+            self._update()
+
     @Slot()
     def _update(self) -> None:
         """Make button and hint say what is possible."""
