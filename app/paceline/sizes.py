@@ -38,11 +38,6 @@ def _size(n_bytes: float, unit: tuple[float, str]) -> str:
 _COUNTS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
-def size_text(n_bytes: int) -> str:
-    """Return a size in words; empty for 0, which is not known."""
-    return readable_size(n_bytes) if n_bytes else ""
-
-
 def weights(n_params: int) -> str:
     """Return a number of weights: ``7.62B``, ``494M``; empty for 0, which is not known."""
     for unit, name in _COUNTS:

@@ -22,6 +22,7 @@ from paceline.gui.kit.translation import (
     local,
     local_size,
     local_sizes,
+    local_weights,
 )
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
@@ -87,6 +88,7 @@ def test_drafters_speak_it_and_plug_ins_keep_their_words(
 def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:
     assert f"{local(1234.5):,.2f} {local(7):g}" == "1.234,50 7"
     assert local_size(4.7e9) == "4,7 GB"
+    assert local_weights(7_620_000_000) == "7,62B"
     assert QLocale().standaloneMonthName(5) == "Mai"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from paceline.sizes import part_and_whole, readable_size
+from paceline.sizes import part_and_whole, readable_size, weights
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,6 +97,11 @@ class local:  # noqa: N801  # it reads as a function
 def local_size(n_bytes: float) -> str:
     """A size in words, as `readable_size`; empty for 0, which is not known."""
     return _with_signs(readable_size(n_bytes)) if n_bytes else ""
+
+
+def local_weights(n_params: int) -> str:
+    """A number of weights, or of downloads, as `weights`; empty for 0, which is not known."""
+    return _with_signs(weights(n_params))
 
 
 def local_sizes(n_part: float, n_whole: float) -> tuple[str, str]:

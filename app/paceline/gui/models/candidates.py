@@ -16,7 +16,7 @@ from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, local_weights
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
 
@@ -89,7 +89,7 @@ def context_text(n_ctx: int) -> str:
 def candidate_facts(candidate: Candidate) -> str:
     """Return what is known of a candidate as one line."""
     return facts(
-        sizes.weights(candidate.n_params),
+        local_weights(candidate.n_params),
         candidate.quantisation,
         context_text(candidate.n_ctx_train),
         "" if candidate.has_template else _tr("no chat template"),
@@ -179,7 +179,7 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
 def hub_facts(model: HubModel) -> str:
     """Return what a list of results says of a repository, as one line."""
     return facts(
-        sizes.weights(model.n_params),
+        local_weights(model.n_params),
         model.architecture,
         context_text(model.n_ctx_train),
         model.license,

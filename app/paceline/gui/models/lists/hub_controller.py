@@ -24,9 +24,9 @@ from PySide6.QtCore import (
     Slot,
 )
 
-from paceline import sizes
 from paceline.catalog.hub.listing import recommended
 from paceline.gui.kit.background import Background
+from paceline.gui.kit.translation import local_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ class HubResults(QAbstractListModel):
         return None
 
     def _spoken(self, model: HubModel) -> str:
-        weights = sizes.weights(model.n_params)
+        weights = local_weights(model.n_params)
         return ", ".join(
             filter(
                 None,

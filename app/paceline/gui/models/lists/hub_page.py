@@ -21,14 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline import sizes
 from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
@@ -511,7 +510,7 @@ class HubPage(Page):
         if not isinstance(model, HubModel):
             return RowText("")
         badges = (Badge(self.tr("gated"), "lookup"),) if model.gate != "open" else ()
-        counts = self.tr("{} downloads").format(sizes.weights(model.downloads) or "0")
+        counts = self.tr("{} downloads").format(local_weights(model.downloads) or "0")
         return RowText(model.repo, hub_facts(model), counts, badges, is_picked=None)
 
     def pick(self, index: QModelIndex) -> bool:

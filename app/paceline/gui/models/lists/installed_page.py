@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
@@ -34,7 +34,6 @@ from paceline.gui.models.lists.library import (
     place_title,
 )
 from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
-from paceline.sizes import weights
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -81,7 +80,7 @@ def _search_text(entry: LibraryEntry) -> str:
     card = entry.card
     fields = [entry.file.name]
     if card is not None:
-        fields += [card.name, card.architecture, card.quantisation, weights(card.n_params)]
+        fields += [card.name, card.architecture, card.quantisation, local_weights(card.n_params)]
     return "\n".join(fields).casefold()
 
 
