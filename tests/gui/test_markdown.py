@@ -278,6 +278,23 @@ def test_code_is_coloured_and_complete(theme: Theme) -> None:
 
 @pytest.mark.parametrize(
     ("code", "language"),
+    [
+        ("$ ls\na b", "console"),
+        ("db=# select 1;\n 1", "psql"),
+        (">>> 1\n1", "pycon"),
+        ("text\n> f = 1", "literate-haskell"),
+        ("\ufeffa\r\rb", "robotframework"),
+    ],
+)
+def test_all_of_the_code_is_shown_whatever_its_grammar_makes_of_it(
+    code: str, language: str
+) -> None:
+    lines = highlight(code, language, LIGHT.name)
+    assert "\n".join("".join(run.text for run in line) for line in lines) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
     [("x = 1", ""), ("x = 1", "no-such-language"), ("x = 1\n" * MAX_HIGHLIGHT_CHARS, "python")],
 )
 def test_other_code_is_plain(code: str, language: str) -> None:

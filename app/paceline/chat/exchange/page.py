@@ -299,10 +299,9 @@ class PageText:
         done = []
         while text and self._kinds:
             piece, kind = self._kinds.popleft()
-            here = piece[: len(text)]
-            if here != piece:
+            if len(piece) > len(text):
                 self._kinds.appendleft((piece[len(text) :], kind))
-            text = text[len(here) :]
+            here, text = text[: len(piece)], text[len(piece) :]
             done.append(f'<i class="{kind}">{escape(here)}</i>' if kind else escape(here))
         return "".join([*done, escape(text)])
 
