@@ -4687,8 +4687,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>LoadSettings</name>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>A file of token statistics from texts of yours, for the strategy ngram-cache; “paceline cache build” makes one.</source>
-        <translation>Eine Datei mit Token-Statistik aus eigenen Texten, für die Strategie ngram-cache; „paceline cache build“ erzeugt eine.</translation>
+        <source>A file of token statistics from texts of yours, for the strategies ngram-cache and Auto; “paceline cache build” makes one.</source>
+        <translation>Eine Datei mit Token-Statistik aus eigenen Texten, für die Strategien ngram-cache und Auto; „paceline cache build“ erzeugt eine.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>

@@ -195,7 +195,7 @@ def _add_reply(parser: Parser) -> None:
         "--lookup-cache",
         metavar="FILE",
         type=Path,
-        help=f"llama.cpp's lookup-cache file for the strategy {LOOKUP_CACHE_USER}",
+        help=f"llama.cpp's lookup-cache file for the strategies {LOOKUP_CACHE_USER} and auto",
     )
     group.add_argument(
         "--earlier",

@@ -398,8 +398,8 @@ class LoadSettings(FoldCard):
         self.lookup_cache = FileField(
             self.tr("Lookup cache"),
             self.tr(
-                "A file of token statistics from texts of yours, for the strategy ngram-cache; "
-                "“paceline cache build” makes one."
+                "A file of token statistics from texts of yours, for the strategies ngram-cache "
+                "and Auto; “paceline cache build” makes one."
             ),
             self.tr("Lookup caches (*.bin);;All files (*)"),
         )
