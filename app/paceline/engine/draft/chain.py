@@ -12,7 +12,6 @@ what it proposes is cut to tokens that exist and converted to plain ints and flo
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -40,7 +39,6 @@ from paceline.messages import SOURCE_TARGET, ControlReported, Decision, DraftCou
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
 _clock = time.perf_counter
 
 

@@ -374,7 +374,7 @@ class Trial:
 
 
 def try_out(cache: LookupCache, text: Sequence[int], n_vocab: int, *, piece: int = PIECE) -> Trial:
-    """Foretell a text with a static cache.
+    """Predict a text with a static cache.
 
     After `examples/lookup/lookup-stats.cpp` of llama.cpp: the text is cut into pieces as long as a
     chat, and each piece is “generated” with the drafts that it would have. Other than there, no
