@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from catalog.made_models import CARD, NATURE, TEXTS
+from paceline.catalog.card import card_version
 from paceline.catalog.inspect import vocabulary_store
 from paceline.catalog.inspect.vocabulary_store import ExaminedStore, VocabularyStore
 from paceline.catalog.inspect.wire import Seen
@@ -113,6 +114,18 @@ def test_another_library_looks_anew(
     store = ExaminedStore(tmp_path / "cache")
     store.put(files, SEEN, store.key(files))
     monkeypatch.setattr(vocabulary_store.metadata, "version", lambda package: f"{package} 99")
+    assert ExaminedStore(tmp_path / "cache").get(files) is None
+
+
+def test_a_card_of_other_fields_is_not_taken(
+    tmp_path: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version before this one wrote it: what it lacks would be taken for what is not there."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(vocabulary_store, "card_version", lambda: card_version()[:-1])
+        store = ExaminedStore(tmp_path / "cache")
+        store.put(files, SEEN, store.key(files))
+        assert store.get(files) == SEEN
     assert ExaminedStore(tmp_path / "cache").get(files) is None
 
 

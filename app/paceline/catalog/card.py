@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
@@ -84,6 +84,14 @@ class ModelCard:
     sidecar: SidecarKind = ""
     n_heads: int = 0
     n_embd_out: int = 0
+
+
+_MADE = 1  # changes when cards are made differently of the same header
+
+
+def card_version() -> list[int | str]:
+    """Return what must match for a kept card to be used: how it was made, and all its fields."""
+    return [_MADE, *(field.name for field in fields(ModelCard))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 ``vocabularies/HASH`` holds the texts of a vocabulary's tokens: many models share one, and no file
 has to be parsed again for them. ``examined/KEY.json`` holds card and nature of a model, as long as
-its files have the same sizes and times, under the same llama.cpp. Files are written whole and
-checked when they are read; a damaged one counts as missing. Any thread.
+its files have the same sizes and times, under the same llama.cpp, and cards the same fields. Files
+are written whole and checked when they are read; a damaged one counts as missing. Any thread.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paceline.catalog.card import card_version
 from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, split_texts
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.engine.model.vocabularies import hash_of_texts
@@ -97,7 +98,7 @@ class ExaminedStore:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._versions = [_version("llama-cpp-python"), _version("paceline")]
+        self._versions = [_version("llama-cpp-python"), _version("paceline"), *card_version()]
 
     def get(self, files: Sequence[Path]) -> Seen | None:
         """Return what was seen in these files, if they have not changed since; None: not known."""

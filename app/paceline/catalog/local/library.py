@@ -13,11 +13,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from paceline.catalog.card import ModelCard
+from paceline.catalog.card import ModelCard, card_version
 from paceline.catalog.local.model_files import (
     ModelFile,
     Place,
@@ -279,9 +279,6 @@ def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
     return f"It is incomplete: {here} of {whole} are here."
 
 
-VERSION = 1
-"""Changes when cards are made differently of the same file."""
-
 _logger = logging.getLogger(__name__)
 
 
@@ -299,7 +296,7 @@ def read_cache(cache_file: Path) -> dict[Path, LibraryEntry]:
     except (OSError, ValueError, RecursionError) as error:
         _logger.info("the library's cache is not used: %s", error)
         return {}
-    if not isinstance(data, dict) or data.get("version") != _version():
+    if not isinstance(data, dict) or data.get("version") != card_version():
         return {}
     records = data.get("files")
     if not isinstance(records, list):
@@ -311,16 +308,11 @@ def read_cache(cache_file: Path) -> dict[Path, LibraryEntry]:
 def write_cache(cache_file: Path, entries: Collection[LibraryEntry]) -> None:
     """Replace the cache file; if it cannot be written, the next start only takes longer."""
     records = [*map(encode_part, entries)]
-    text = json.dumps({"version": _version(), "files": records}, separators=(",", ":"))
+    text = json.dumps({"version": card_version(), "files": records}, separators=(",", ":"))
     try:
         write_whole(cache_file, text.encode())
     except OSError as error:
         _logger.info("the library's cache is not written: %s", error)
-
-
-def _version() -> list[Any]:
-    """Return what must match for a cache file to be used: its cards must have all fields."""
-    return [VERSION, *(field.name for field in fields(ModelCard))]
 
 
 def _entry(record: Any) -> LibraryEntry | None:
