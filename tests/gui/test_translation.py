@@ -18,6 +18,7 @@ from paceline.gui.kit.translation import (
     DRAFTERS,
     in_words,
     install_language,
+    known_size,
     language_of,
     local,
     local_size,
@@ -101,7 +102,8 @@ def test_exports_have_its_signs(german: tuple[QTranslator, ...]) -> None:
 def test_english_numbers_are_pythons(qapp: QCoreApplication) -> None:
     assert f"{local(1234.5):,.2f}" == "1,234.50"
     assert local_sizes(3.1e9, 4.9e9) == ("3.1", "4.9 GB")
-    assert not local_size(0)
+    assert not known_size(0)
+    assert local_size(0) == "0 bytes"
 
 
 def test_english_needs_nothing(qapp: QCoreApplication, resources: Path) -> None:

@@ -95,8 +95,13 @@ class local:  # noqa: N801  # it reads as a function
 
 
 def local_size(n_bytes: float) -> str:
-    """A size in words, as `readable_size`; empty for 0, which is not known."""
-    return _with_signs(readable_size(n_bytes)) if n_bytes else ""
+    """A size in words, as `readable_size`."""
+    return _with_signs(readable_size(n_bytes))
+
+
+def known_size(n_bytes: float) -> str:
+    """A file's size in words; empty for 0, which is not known."""
+    return local_size(n_bytes) if n_bytes else ""
 
 
 def local_weights(n_params: int) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from paceline.engine.draft.strategy import drafters_named
-from paceline.gui.kit.translation import local, local_size
+from paceline.gui.kit.translation import known_size, local
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -365,7 +365,7 @@ def kernel_words(uses: Sequence[KernelUse]) -> str:
 
 def model_rows(model: ModelRecord) -> tuple[Row, ...]:
     """What is known of a model."""
-    size = local_size(model.size_bytes) if model.size_bytes else ""
+    size = known_size(model.size_bytes)
     threads = ""
     if model.n_threads:
         threads = _tr("{} for one token, {} for more").format(

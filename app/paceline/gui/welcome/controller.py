@@ -18,7 +18,7 @@ from paceline import starter
 from paceline.catalog.judge.draft_search import distance, may_draft
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import known_size
 from paceline.gui.welcome.example_player import ExamplePlayer
 from paceline.gui.welcome.pages import (
     FirstRunPage,
@@ -287,7 +287,7 @@ class WelcomeController(QObject):
             if draft is not None
             else self.tr("The largest model of yours that fits this machine:")
         )
-        remark = local_size(self._best.n_bytes)
+        remark = known_size(self._best.n_bytes)
         if draft is not None:
             remark = self.tr("drafted by {}, together {}").format(draft.file.name, remark)
         card.offer(((target.file.name, remark),))
@@ -313,7 +313,7 @@ class WelcomeController(QObject):
             [
                 (
                     pair.title,
-                    self.tr("needs about {} of memory").format(local_size(pair.least_memory or 0)),
+                    self.tr("needs about {} of memory").format(known_size(pair.least_memory or 0)),
                 )
                 for pair in self._curated
             ]

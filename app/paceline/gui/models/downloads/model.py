@@ -78,7 +78,7 @@ def permille(state: DownloadState) -> int:
 def amount(n_done: int, n_total: int) -> str:
     """Return how much is there, e.g. ``3.1 of 4.9 GB``; without an end ``3.1 GB``."""
     if not n_total:
-        return local_size(n_done) or "0"
+        return local_size(n_done)
     return _tr("{} of {}").format(*local_sizes(n_done, n_total))
 
 

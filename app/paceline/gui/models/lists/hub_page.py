@@ -27,7 +27,7 @@ from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-from paceline.gui.kit.translation import local_size, local_weights
+from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
 from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
@@ -75,8 +75,8 @@ class _Choices(QAbstractListModel):
             return choice
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if sidecar := sidecar_in_path(choice.path):
-                return spoken(choice.path, sidecar.sentence, local_size(choice.n_bytes))
-            return spoken(choice.quantisation, choice.path, local_size(choice.n_bytes))
+                return spoken(choice.path, sidecar.sentence, known_size(choice.n_bytes))
+            return spoken(choice.quantisation, choice.path, known_size(choice.n_bytes))
         return choice.path if role == Qt.ItemDataRole.DisplayRole else None
 
 
@@ -215,7 +215,7 @@ class RepositoryCard(QWidget):
         return RowText(
             title=candidate.quantisation or candidate.title,
             facts=facts(files, head_text(candidate)),
-            size=local_size(choice.n_bytes),
+            size=known_size(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
             is_dimmed=bool(problem) or not self._repository.has_access,

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
-from paceline.gui.kit.translation import local_size, local_weights
+from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
@@ -125,7 +125,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
         return spoken(
             candidate.title,
             entry.problem or candidate_facts(candidate),
-            local_size(candidate.n_bytes),
+            known_size(candidate.n_bytes),
             why_hardly(self._target, candidate),
             candidate.subtitle,
         )
@@ -285,7 +285,7 @@ class InstalledPage(Page):
         return RowText(
             title=candidate.title,
             facts=candidate_facts(candidate) or self.tr("not looked into yet"),
-            size=local_size(candidate.n_bytes),
+            size=known_size(candidate.n_bytes),
             badges=tuple(badges),
             is_picked=self._is_picked(candidate.reference),
             is_dimmed=bool(problem or hardly),

@@ -22,7 +22,7 @@ from paceline.catalog.judge.curated import NOT_CHECKED, words_of
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import known_size
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
@@ -255,7 +255,7 @@ class RecommendedPage(Page):
         fits = Badge(fit_text(row), "accent" if is_praised else "lookup")
         gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
         if is_draft:
-            size = local_size(pair.draft_bytes or 0)
+            size = known_size(pair.draft_bytes or 0)
             title = self.tr("No draft model") if pair.kind == "lookup" else draft
             title = self.tr("MTP head inside") if has_head_inside(pair) else title
             return RowText(title, gain, size, is_picked=self._is_picked(row))

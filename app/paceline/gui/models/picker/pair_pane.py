@@ -21,7 +21,7 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, set_look, styled
-from paceline.gui.kit.translation import local_size, local_weights
+from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.look.style import PICKER_PANE
 from paceline.gui.models.candidates import candidate_facts, facts
@@ -257,10 +257,10 @@ class _Names(QWidget):
         self.names[at].set_full_text(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
-            size = local_size(candidate.n_bytes)  # the weights alone are a little less
+            size = known_size(candidate.n_bytes)  # the weights alone are a little less
             known = facts(local_weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
-            known = facts(candidate_facts(candidate), local_size(candidate.n_bytes))
+            known = facts(candidate_facts(candidate), known_size(candidate.n_bytes))
         self.facts[at].set_full_text(known)
         self.facts[at].setVisible(bool(known))
         whole = candidate.reference if candidate else ""
