@@ -202,9 +202,10 @@ class YieldingButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
-        hint = self.sizeHint()
-        return QSize(min(hint.width(), _MIN_PX + _KEPT * _FEW), hint.height())
+        """The frame and a few letters."""
+        hint, metrics = self.sizeHint(), self.fontMetrics()
+        beside = hint.width() - metrics.horizontalAdvance(self.text())
+        return QSize(min(hint.width(), beside + _FEW * metrics.averageCharWidth()), hint.height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint what there is room for."""
