@@ -230,7 +230,7 @@ ROWS = (
         "A model file is cut while it is used",
         50,
         (HOSTING + "test_injected_faults.py::test_a_model_file_that_is_cut_while_it_is_used",),
-        (('case "SIGBUS":', 'case "SIGNONE":'),),
+        (('"SIGBUS": (', '"SIGNONE": ('),),
     ),
     Row(
         "R15",
@@ -522,7 +522,7 @@ ROWS = (
             GUI + "test_whole_program.py::test_whatever_was_shown_is_there_when_the_program_was_"
             "killed",
         ),
-        (("cls(\n            strategy=reply.strategy,", "cls(\n            strategy=reply.text,"),),
+        (("names = Path(target.path).name,", "names = target.path,"),),
     ),
     Row(
         "R39",
