@@ -30,7 +30,6 @@ from paceline.chat.exchange.words import (
     date_text,
     end_line,
     figures_line,
-    size_text,
     system_prompt_of,
     token_line,
 )
@@ -48,6 +47,7 @@ from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
 from paceline.conversation import heading_of
 from paceline.messages import SOURCE_TARGET, StepCommitted
+from paceline.sizes import readable_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -435,7 +435,7 @@ class _Page:
     def question(self, message: Message) -> None:
         self.out.append(f'<section class="you"><h2 class="who">{escape(self._words.you)}</h2>\n')
         for file in message.attachments:
-            size = size_text(file.n_bytes)
+            size = readable_size(file.n_bytes)
             self._folded(self._words.attached.format(name=file.name, size=size), file.text)
         if message.content:
             self.out.append(f'<div class="plain">{escape(message.content)}</div>\n')

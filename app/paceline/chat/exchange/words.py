@@ -162,13 +162,6 @@ def date_text(seconds: float) -> str:
         return ""
 
 
-def size_text(n_bytes: int) -> str:
-    """Return a file's size as text."""
-    if n_bytes < 1000:
-        return f"{n_bytes} B"
-    return f"{n_bytes / 1000:.1f} kB" if n_bytes < 1_000_000 else f"{n_bytes / 1e6:.1f} MB"
-
-
 def _speed(tokens_per_s: float, words: Words) -> str:
     return f"{words.local(tokens_per_s):.{0 if tokens_per_s >= 100 else 1}f}"
 
