@@ -8,10 +8,19 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from gui.conftest import deliver_deletes
+from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.hosting.exit_reasons import NOT_STARTED
-from paceline.messages import EngineDied, LoadFailed, LoadPair, LoadProgressed
+from paceline.messages import (
+    EngineDied,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    StartTurn,
+    TurnFailed,
+    Unloaded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +64,23 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
     assert "The engine was killed." in notice(program)
     client.finish_load()
     assert notice(program) == ""
+
+
+def test_models_whose_file_was_written_to_load_again_by_themselves(
+    program: Program, client: FakeClient
+) -> None:
+    program.session.send("Hello?")
+    turn = client.last(StartTurn)
+    client.emit(Unloaded())
+    client.emit(TurnFailed(turn.turn_id, OVERWRITTEN, "It was written to.", "Send it again."))
+    assert program.window.status.state == "Loading the models"
+    assert notice(program) == ""
+    assert "written to" not in words(last_view(program))
+    client.finish_load()
+    assert program.window.status.state == "Writing"
+    client.reply("There.")
+    assert program.window.status.state == "Ready"
+    assert program.session.current.path()[-1].content == "There."
 
 
 def test_what_offers_to_start_it_goes_when_it_is_started_otherwise(
