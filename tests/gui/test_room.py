@@ -24,6 +24,7 @@ from paceline.gui.kit.labels import (
     LONGEST,
     ZERO_WIDTH_SPACE,
     BreakingLabel,
+    ElidedLabel,
     with_soft_breaks,
     without_soft_breaks,
 )
@@ -54,6 +55,19 @@ def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
 def test_short_words_stay_whole() -> None:
     text = "Try draft:n_max=4, or leave it."
     assert with_soft_breaks(text) == text
+
+
+def test_a_name_is_cut_off_with_an_ellipsis_in_larger_letters_too(qtbot: QtBot) -> None:
+    label = ElidedLabel(400)
+    qtbot.addWidget(label)
+    label.set_full_text("a name with a few words")
+    label.resize(label.sizeHint())
+    assert label.text() == label.full_text
+    font = label.font()
+    font.setPixelSize(2 * label.fontInfo().pixelSize())
+    label.setFont(font)
+    assert "…" in label.text()
+    assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
 
 
 def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:

@@ -94,6 +94,12 @@ class ElidedLabel(QLabel):
         super().resizeEvent(event)
         self._elide()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Larger letters are fewer."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._elide()
+
     def _elide(self) -> None:
         width = max(self.width(), _MIN_PX)
         self.setText(self.fontMetrics().elidedText(self._full, self._mode, width))
