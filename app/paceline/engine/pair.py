@@ -130,8 +130,7 @@ class LoadedPair:
                     OVERWRITTEN,
                     f"The file “{Path(path).name}” was written to after it was loaded, so nothing "
                     "that comes of it can be trusted.",
-                    "Send the message again: the models are loaded anew before. If that fails, "
-                    "download the file again.",
+                    "Try again: the models are loaded anew. If that fails, download the file anew.",
                 )
 
     def settle(self) -> bool:
