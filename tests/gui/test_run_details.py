@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import cards
 from paceline.gui.run.dialog import progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
-from paceline.messages import KernelUse, LogitBias, SamplingParams, StepCommitted, TurnStats
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
+from paceline.messages import (
+    DrafterStats,
+    KernelUse,
+    LogitBias,
+    SamplingParams,
+    StepCommitted,
+    TurnStats,
+)
 from paceline.params import Prompting
 from paceline.run_record import ModelRecord, RunError, RunRecord
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
 
 STEPS = (step_of("t", "x", 0), step_of("t", "x", 1), *(plain_step("t", n) for n in range(2, 7)))
 RECORD = RunRecord(
@@ -194,3 +208,15 @@ def test_what_has_no_text_is_named() -> None:
     assert "its end" in words.verdict
     assert "“⏎”" in words.verdict
     assert progress_words(312, 1800) == "312 of 1,800 tokens the same"
+
+
+def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -> None:
+    sources = Sources()
+    theirs = DrafterStats("<b>theirs</b>", 1, 9, 9, 0.0, 0.1, 0.0, 9, 4, 9, 4, (4,))
+    record = replace(RECORD, stats=replace(STATS, by_drafter=(theirs,)))
+    window = QWidget()
+    qtbot.addWidget(window)
+    card = cards.DraftersCard(sources, window)
+    card.show_run(record, StepMetrics(sources))
+    ((name, *_),) = card.cells
+    assert name.text().endswith("&lt;b&gt;theirs&lt;/b&gt;")

@@ -9,6 +9,7 @@ hashes the whole file's is on demand.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -266,7 +267,7 @@ class FiguresCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.setAccessibleName(self.tr("Figures"))
-        self.heading = text_label("", "muted", wraps=True)
+        self.heading = text_label("", "muted", wraps=True, plain=True)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(20)
         self._grid.setVerticalSpacing(2)
@@ -472,7 +473,7 @@ class DraftersCard(Card):
     def _tint(self) -> None:
         for facts, labels in zip(self._facts, self.cells, strict=True):
             colour = getattr(look.theme, self._colour(facts.drafter_id))
-            labels[0].setText(f'<span style="color:{colour}">●</span> {facts.title}')
+            labels[0].setText(f'<span style="color:{colour}">●</span> {escape(facts.title)}')
 
     def _make_table(self) -> QGridLayout:
         grid = QGridLayout()
@@ -504,7 +505,7 @@ class DraftersCard(Card):
         grid.setHorizontalSpacing(24)
         for at, facts in enumerate(shown):
             chart = self._chart(facts)
-            title = text_label(facts.title)
+            title = text_label(facts.title, plain=True)
             grid.addWidget(chart, at // 2 * 2, at % 2)
             if len(shown) > 1:
                 grid.addWidget(title, at // 2 * 2 + 1, at % 2)

@@ -62,7 +62,7 @@ class VersionsDialog(QDialog):
         self.left, self.right = Choice(), Choice()
         self.left.setAccessibleName(self.tr("Version to the left"))
         self.right.setAccessibleName(self.tr("Version to the right"))
-        self.figures = (text_label(wraps=True), text_label(wraps=True))
+        self.figures = tuple(text_label(wraps=True, plain=True) for _ in range(2))
         self.summary = YieldingLabel()
         self.back = QPushButton(self.tr("&Previous"))
         self.on = QPushButton(self.tr("&Next"))

@@ -60,7 +60,7 @@ class TemplateEditor(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Chat template"))
         self._own = own
-        title = text_label(self.tr("Chat template of {}").format(model), "title")
+        title = text_label(self.tr("Chat template of {}").format(model), "title", plain=True)
         remark = text_label(
             self.tr(
                 "The file has no template that works, so this one is a guess. Yours is kept for "
