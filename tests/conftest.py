@@ -47,7 +47,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
-settings.load_profile("fixed")  # another one: pytest --hypothesis-profile=explore
+settings.register_profile("usual", settings.get_profile("fixed"), max_examples=40)
 
 TESTS = Path(__file__).parent
 THREAD_GRACE_S = 2.0
@@ -58,6 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option for the whole suite; tests/README.md says what a default run leaves out."""
     parser.addoption("--long", action="store_true", help="run every test, with the full counts")
     parser.addoption("--trials", type=int, help="break nothing more often than this in one test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say how many examples Hypothesis tries; another number: --hypothesis-profile=explore."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("fixed" if config.getoption("--long") else "usual")
 
 
 @pytest.hookimpl(trylast=True)  # what -k and -m leave out is gone by then

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.test_service import Bench
@@ -102,7 +102,6 @@ def conversations(draw: st.DrawFn) -> list[ChatMessage]:
     return [*system, *(ChatMessage(role, draw(text)) for role in roles)]
 
 
-@settings(max_examples=60)
 @given(
     name=st.sampled_from([*TEMPLATES, *LIARS]),
     messages=conversations(),

@@ -441,4 +441,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=120, stateful_step_count=30, deadline=None)
+TestLife.settings = settings(stateful_step_count=30)

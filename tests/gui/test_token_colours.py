@@ -103,7 +103,6 @@ CUTS = st.lists(st.integers(0, 2_000), max_size=60)
 MIXES = st.lists(st.integers(0, 3), min_size=1, max_size=9)
 
 
-@settings(max_examples=120)
 @given(atoms=documents(), cuts=CUTS, mix=MIXES, stride=st.integers(1, 9))
 @example(
     atoms=[hidden("**"), plain("a"), hidden("**"), plain(" a")],

@@ -81,7 +81,7 @@ N_EACH = 25
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_was_shown_is_there_when_the_program_was_killed(
-    home: Path, trials: Trials, seed: int
+    home: Path, trials: Trials, seed: int, *, is_long: bool
 ) -> None:
     """Killed again and again over the same chats, at any moment or right after news."""
     drawn = random.Random(seed)
@@ -89,7 +89,7 @@ def test_whatever_was_shown_is_there_when_the_program_was_killed(
     n_in_reply = 0
     for number in trials(2, N_EACH):
         driven = Driven(seed * N_EACH + number)
-        after, delay_s = ("sent", 0.03) if number % 2 else ("opened", drawn.uniform(0, 6))
+        after, delay_s = ("sent", 0.03) if number % 2 else ("opened", 6 if is_long else 2)
         killer: threading.Timer | None = None
         for what, *_ in driven.lines():
             if what == after and killer is None:
@@ -127,11 +127,13 @@ def kept_texts(file: Path) -> dict[str, str]:
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("seed", range(20))
-def test_it_can_be_closed_at_any_moment(home: Path, trials: Trials, seed: int) -> None:
+def test_it_can_be_closed_at_any_moment(
+    home: Path, trials: Trials, seed: int, *, is_long: bool
+) -> None:
     drawn = random.Random(seed)
     longest_s = 0.0
     for number in trials(2, N_EACH):
-        driven = Driven(seed * N_EACH + number, str(drawn.uniform(0, 4)))
+        driven = Driven(seed * N_EACH + number, str(drawn.uniform(0, 4 if is_long else 2)))
         children: list[psutil.Process] = []
         began = 0.0
         for what, *_ in driven.lines():

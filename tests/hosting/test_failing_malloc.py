@@ -84,7 +84,7 @@ def test_an_allocation_that_fails_costs_no_more_than_the_process(
             if isinstance(event, StepCommitted) and event.step == 3:
                 write(countdown, drawn.randint(1, 500))
 
-        for _ in trials(8, 500):
+        for _ in trials(5, 500):
             host.hear = lambda _event: None
             host.ready()
             host.hear = strike

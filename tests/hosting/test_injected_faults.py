@@ -109,7 +109,7 @@ def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, trials: Trials) -
             first = finished_text(host.reply(seed=seed, max_tokens=60))
             whole[seed] = first, finished_text(host.reply(OTHER_QUESTION, seed=seed))
         lengths, before = [], (0, 0)
-        for i in trials(6, 200):
+        for i in trials(4, 200):
             seed = i % 3
             host.ready()
             assert finished_text(host.reply(seed=seed, max_tokens=60)) == whole[seed][0]
@@ -192,7 +192,7 @@ def test_a_kill_just_when_a_reply_is_asked_for(demo_pair: Pair, trials: Trials) 
     rng = random.Random(9)
     answers = set()
     with Host(demo_pair) as host:
-        for _ in trials(3, 60):
+        for _ in trials(2, 60):
             host.ready()
             n_before = len(host.told)
             kill = threading.Timer(

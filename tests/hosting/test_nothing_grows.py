@@ -90,7 +90,7 @@ def assert_flat(title: str, prints: list[Footprint]) -> None:
 
 @pytest.fixture
 def n(is_long: bool) -> int:
-    return 200 if is_long else 12
+    return 200 if is_long else 8
 
 
 @pytest.mark.grid(short=1)

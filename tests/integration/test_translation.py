@@ -130,8 +130,8 @@ def test_the_text_is_that_of_plain_decoding(
 @pytest.mark.grid(short=1)
 def test_two_turns_an_edit_and_a_stop(pair: Pair) -> None:
     def same(chat: list[ChatMessage]) -> str:
-        plain = run(pair, chat, "off", 16)
-        assert run(pair, chat, DRAFT, 16) == plain
+        plain = run(pair, chat, "off", 10)
+        assert run(pair, chat, DRAFT, 10) == plain
         assert pair.reply is not None
         return pair.reply.text
 
@@ -156,13 +156,13 @@ def test_two_turns_an_edit_and_a_stop(pair: Pair) -> None:
 
 def test_a_text_that_outgrows_the_draft_model() -> None:
     smollm2 = real_models.path_or_skip("smollm2-135m", "q8_0")
-    with load(smollm2, make_pairs.DEMO_DRAFT, n_ctx=96) as pair:
-        plain = run(pair, CODE, "off", 80)
-        assert run(pair, CODE, DRAFT, 80) == plain
-        assert len(pair.loaded.target.tokens) > 96
+    with load(smollm2, make_pairs.DEMO_DRAFT, n_ctx=72) as pair:
+        plain = run(pair, CODE, "off", 50)
+        assert run(pair, CODE, DRAFT, 50) == plain
+        assert len(pair.loaded.target.tokens) > 72
         assert pair.reply is not None
         assert pair.reply.stats.n_accepted > 0
-        assert len(draft_of(pair).own.tokens) <= 96
+        assert len(draft_of(pair).own.tokens) <= 72
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_the_text_stays_with_what_can_be_chosen(how: Translating) -> None:
     smollm2 = real_models.path_or_skip("smollm2-135m", "q8_0")
     with load(smollm2, make_pairs.DEMO_DRAFT, how) as pair:
         for sampling in (GREEDY, WARM):
-            plain = run(pair, CODE, "off", 24, sampling=sampling, ignore_eog=False)
-            assert run(pair, CODE, DRAFT, 24, sampling=sampling, ignore_eog=False) == plain
+            plain = run(pair, CODE, "off", 16, sampling=sampling, ignore_eog=False)
+            assert run(pair, CODE, DRAFT, 16, sampling=sampling, ignore_eog=False) == plain
             assert pair.reply is not None
             assert 0 < pair.reply.stats.n_accepted < pair.reply.stats.n_drafted
         told = b"".join(map(pair.loaded.draft.model.vocab.text, draft_of(pair).own.tokens))

@@ -108,7 +108,7 @@ def _noted(allow_warnings: Callable[[str], None]) -> None:
 
 def test_any_byte_may_be_another(whole: Whole, tmp_path: Path, trials: Trials) -> None:
     drawn = random.Random(27)
-    for case in trials(33, 1000):
+    for case in trials(20, 1000):
         data, intact = whole.with_one_byte_changed(drawn)
         assert not intact & tried(whole, tmp_path / str(case), data), case
 
@@ -128,7 +128,7 @@ def test_a_wrong_byte_in_the_search_index_hides_nothing(
     with contextlib.closing(sqlite3.connect(whole.path)) as connection:
         pages = connection.execute("SELECT pageno FROM dbstat WHERE name = 'words_data'").fetchall()
     n_mended = 0
-    for case in trials(20, 200):
+    for case in trials(12, 200):
         data = bytearray(whole.data)
         at = (drawn.choice(pages)[0] - 1) * PAGE + drawn.randrange(PAGE)
         data[at] ^= drawn.randrange(1, 256)
