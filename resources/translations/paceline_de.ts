@@ -1099,17 +1099,17 @@
 <context>
     <name>BenchChoices</name>
     <message>
-        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>Everything is compared with this, so it is always measured.</source>
         <translation>Damit wird alles verglichen, darum wird es immer gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>This target cannot take tokens back, so nothing can be drafted for it.</source>
         <translation>Dieses Zielmodell kann keine Token zurücknehmen, darum kann nichts für es entworfen werden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/bench/setup_page.py"/>
+        <location filename="../../app/paceline/gui/bench/choices.py"/>
         <source>{}, as in the panel</source>
         <translation>{}, wie in der Leiste</translation>
     </message>

@@ -21,8 +21,8 @@ from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import BenchChart, axis_end, draw_chart, picture_of
+from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
 from paceline.gui.bench.rows import panels_of, ratio_tone, report_csv, verdict
-from paceline.gui.bench.setup_page import chat_outline, chat_workloads, contenders
 from paceline.gui.bench.words import kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look

@@ -10,7 +10,7 @@ from gui.fake_client import model_info
 from paceline.catalog.local.fingerprint import Fingerprints
 from paceline.chat.pair import PairState
 from paceline.gui.kit.background import Background
-from paceline.gui.run.controller import ModelHashes
+from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.state.pair import PairModel
 
 if TYPE_CHECKING:

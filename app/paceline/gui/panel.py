@@ -13,17 +13,15 @@ import json
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QLabel, QScrollArea, QStatusBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from paceline.chat.advice import MOST, advise, findings
 from paceline.chat.reply import TurnOptions
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
-from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local
-from paceline.gui.look.current import look
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
 from paceline.gui.models.load_settings import LoadSettings
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.gui.context import AppContext
     from paceline.gui.kit.card import FoldSection
+    from paceline.gui.kit.status_line import StatusLine
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.speculation import SpeculationModel
     from paceline.messages import EngineDescribed, EngineDied, TuneApplied
@@ -215,59 +214,6 @@ def _page(*cards: QWidget) -> QScrollArea:
         column.addWidget(card)
     column.addStretch(1)
     return scrolling(page)
-
-
-_FACTS_PX, _SETTINGS_PX = 420, 520
-
-
-class StatusLine(QStatusBar):
-    """A dot with the state, facts about the engine, and the settings in force."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setSizeGripEnabled(False)
-        self.setContentsMargins(12, 0, 14, 0)
-        self._tone = "muted"
-        self._state = QLabel()
-        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
-        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
-        for label in (self._state, self._facts):
-            self.addWidget(label)
-        self.addPermanentWidget(self._settings)
-        self._words = ""
-
-    @property
-    def state(self) -> str:
-        """The state in words."""
-        return self._words
-
-    @property
-    def settings(self) -> str:
-        """What is said about the next reply."""
-        return self._settings.full_text
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The dot is rich text in a colour of the theme."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_words"):
-            self.set_state(self._words, self._tone)
-
-    def set_state(self, words: str, tone: str) -> None:
-        """Show a state; the tone is a colour's name in the theme."""
-        self._words, self._tone = words, tone
-        colour = getattr(look.theme, tone)
-        self._state.setText(f'<span style="color:{colour}">●</span> {words}')
-        self._state.setAccessibleName(words)
-
-    def set_facts(self, words: str, details: str) -> None:
-        """Show facts about library and devices, and more on hover."""
-        self._facts.set_full_text(words)
-        self._facts.setToolTip(f"{words}\n{details}".strip())
-
-    def set_settings(self, words: str, details: str) -> None:
-        """Show what the next reply will use, and more on hover."""
-        self._settings.set_full_text(words)
-        self._settings.setToolTip(details)
 
 
 SAMPLING = "sampling"

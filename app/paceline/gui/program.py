@@ -40,7 +40,8 @@ from paceline.gui.models.catalogue import Catalogue
 from paceline.gui.models.controller import ChatPairOffer, ModelsController
 from paceline.gui.models.saved_pairs import SavedPairs, first_pairs
 from paceline.gui.panel import PanelController
-from paceline.gui.run.controller import ModelHashes, RunController
+from paceline.gui.run.controller import RunController
+from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.run.versions import VersionsController
 from paceline.gui.sampling.controller import PresetsController, SamplingController
 from paceline.gui.sampling.presets import ReplyPresets

@@ -29,11 +29,12 @@ from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.status_line import StatusLine
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, font_px, px
 from paceline.gui.look.style import SPLITTER
 from paceline.gui.models.model_bar import ModelBar
-from paceline.gui.panel import SpeculationPanel, StatusLine
+from paceline.gui.panel import SpeculationPanel
 from paceline.gui.state.actions import Actions
 from paceline.settings import WindowSettings
 

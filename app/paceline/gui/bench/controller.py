@@ -15,17 +15,17 @@ from paceline.bench.workload import read_workloads, shipped_workloads
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import picture_of
-from paceline.gui.bench.dialog import BenchDialog, PassportDialog
-from paceline.gui.bench.driver import BenchDriver
-from paceline.gui.bench.result_page import show_report
-from paceline.gui.bench.rows import report_csv
-from paceline.gui.bench.setup_page import (
+from paceline.gui.bench.choices import (
     CHAT_TOKENS,
     chat_outline,
     chat_workloads,
     contenders,
     n_questions,
 )
+from paceline.gui.bench.dialog import BenchDialog, PassportDialog
+from paceline.gui.bench.driver import BenchDriver
+from paceline.gui.bench.result_page import show_report
+from paceline.gui.bench.rows import report_csv
 from paceline.gui.bench.words import in_use
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.messages import PairLoaded, TurnFinished

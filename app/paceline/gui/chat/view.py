@@ -18,9 +18,10 @@ from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, LegendLine, MessageList
-from paceline.gui.chat.messages.message_pages import TURN_S, MessagePages, MessageWalk, WritingPace
+from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.chat.writing_pace import TURN_S, WritingPace
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.notices import ErrorBar

@@ -1,0 +1,133 @@
+"""What tells the files of a run apart: fingerprints of loaded models, and SHA-256 on demand.
+
+Reading samples for a fingerprint takes milliseconds from memory and much longer from a sleeping
+disk, and a whole file takes minutes, so both are read in the background, and the GUI thread only
+looks up what is there.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.catalog.local.fingerprint import Fingerprints, sha256_of
+from paceline.errors import CancelledError
+
+if TYPE_CHECKING:
+    from paceline.chat.pair import PairState
+    from paceline.errors import UserError
+    from paceline.gui.kit.background import Background
+    from paceline.gui.state.pair import PairModel
+
+
+class ModelHashes(QObject):
+    """Remembers by path, while the program runs, what was read; main thread."""
+
+    found = Signal(str)
+    """Path of a model whose fingerprint is known now"""
+    progressed = Signal(str, int)
+    """Path of a file whose SHA-256 is being computed, per cent; from the pool, too"""
+    ended = Signal(str)
+    """Path: its SHA-256 is known, or it was cancelled, or could not be read"""
+    failed = Signal(object)
+    """UserError: the file could not be read"""
+
+    def __init__(self, pair: PairModel, background: Background, parent: QObject) -> None:
+        super().__init__(parent)
+        self._background = background
+        self._reader = Fingerprints()
+        self._fingerprints: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self._hashes: dict[str, str] = {}
+        self._running: dict[str, threading.Event] = {}
+        pair.changed.connect(self._on_pair)
+        self._on_pair(pair.state)
+
+    # -------------------------------------------------------------- fingerprints of loaded models
+
+    def fingerprint_of(self, path: str) -> str:
+        """The fingerprint of a loaded model; empty until it is known."""
+        return self._fingerprints.get(path, "")
+
+    @Slot(object)
+    def _on_pair(self, state: PairState) -> None:
+        if state.status != "ready":
+            self._asked.clear()  # a file may be another one when it is loaded again
+            return
+        for model in (state.target, state.draft):
+            if model is not None and model.path and model.path not in self._asked:
+                self._asked.add(model.path)
+                self._background.start(
+                    partial(self._read_samples, model.path), self._on_samples, self._on_gone
+                )
+
+    def _read_samples(self, path: str) -> tuple[str, str]:
+        """Runs in the pool."""
+        return path, self._reader.of(Path(path))
+
+    @Slot(object)
+    def _on_samples(self, result: object) -> None:
+        assert isinstance(result, tuple)
+        path, digest = result
+        self._fingerprints[path] = digest
+        self.found.emit(path)
+
+    @Slot(object)
+    def _on_gone(self, error: UserError) -> None:
+        """A file that was loaded and is gone: its replies stay without a fingerprint."""
+
+    # ------------------------------------------------------------------------ SHA-256 on demand
+
+    def sha256_of(self, path: str) -> str:
+        """The SHA-256 of a whole file in hex; empty until it is known."""
+        return self._hashes.get(path, "")
+
+    def start(self, path: str) -> None:
+        """Begin to read a whole file."""
+        if path in self._running or path in self._hashes:
+            return
+        stop = self._running[path] = threading.Event()
+        self.progressed.emit(path, 0)
+        self._background.start(
+            partial(self._read, path, stop), self._on_read, partial(self._on_failed, path)
+        )
+
+    def cancel(self, path: str = "") -> None:
+        """Stop reading a whole file, or all of them."""
+        for name, stop in self._running.items():
+            if path in ("", name):
+                stop.set()
+
+    def _read(self, path: str, stop: threading.Event) -> tuple[str, str]:
+        """Runs in the pool; returns an empty hash if it was stopped."""
+        told = 0
+
+        def on_progress(n_read: int, n_bytes: int) -> None:
+            nonlocal told
+            percent = 100 * n_read // max(n_bytes, 1)
+            if percent != told:
+                told = percent
+                self.progressed.emit(path, percent)
+
+        try:
+            return path, sha256_of(Path(path), stop.is_set, on_progress)
+        except CancelledError:
+            return path, ""
+
+    @Slot(object)
+    def _on_read(self, result: object) -> None:
+        assert isinstance(result, tuple)
+        path, digest = result
+        self._running.pop(path, None)
+        if digest:
+            self._hashes[path] = digest
+        self.ended.emit(path)
+
+    def _on_failed(self, path: str, error: UserError) -> None:
+        self._running.pop(path, None)
+        self.ended.emit(path)
+        self.failed.emit(error)
