@@ -119,7 +119,7 @@ def test_slow_writing_makes_the_timer_slower(
         nonlocal now
         now += writing_s
 
-    monkeypatch.setattr("paceline.gui.chat.messages.writing_pace.perf_counter", lambda: now)
+    monkeypatch.setattr("paceline.gui.chat.writing_pace.perf_counter", lambda: now)
     monkeypatch.setattr(chat._announcer, "hear", write)
     assert chat._pace.timer.interval() == FLUSH_MS
     for spent_s, expected in ((0.01, round(10 * PAUSE)), (10.0, MAX_FLUSH_MS)):
