@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from paceline.catalog.models import Models
     from paceline.settings import EngineHost
 
+INFOS = registry.available()
+"""Every drafter: to look for plug-ins takes 4 ms, too long to do it for each window."""
+
 DELETE = int(QEvent.Type.DeferredDelete.value)
 
 
@@ -152,7 +155,7 @@ def make_program(
         usual = Settings(strategies=("draft",), was_welcomed=True)
         program = Program(
             client=engine or client,
-            infos=registry.available(),
+            infos=INFOS,
             resources=paths.resources(),
             paths=paths.Paths.below(paceline_home),
             loaded=LoadedSettings(settings or usual, put_aside),
@@ -204,7 +207,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
         settings = replace(settings, **changes)
         program = Program(
             client=engine,
-            infos=registry.available(),
+            infos=INFOS,
             resources=paths.resources(),
             paths=paths.Paths.below(paceline_home),
             loaded=LoadedSettings(settings),

@@ -227,7 +227,7 @@ NATIVE = [
 ]
 
 
-@pytest.mark.grid(short=6)
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize(
     ("fault", "args", "part", "other_part"), NATIVE, ids=[f"{f[0]} {f[1]}" for f in NATIVE]
 )

@@ -105,10 +105,12 @@ def test_a_pair_takes_what_was_predicted(demo_pair: tuple[Path, Path]) -> None:
     check(1024, "q8_0", *demo_pair)
 
 
-def test_states_of_a_hybrid_and_copies_of_its_draft_models_take_what_was_predicted() -> None:
-    path = make_pairs.path("short-qwen35")
-    check(1024, "f16", path)
-    check(1024, "f16", path, path)
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("n_models", [2, 1])
+def test_states_of_a_hybrid_and_copies_of_its_draft_models_take_what_was_predicted(
+    n_models: int,
+) -> None:
+    check(1024, "f16", *[make_pairs.path("short-qwen35")] * n_models)
 
 
 def with_head(model: Gguf) -> Gguf:

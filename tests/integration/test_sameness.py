@@ -50,11 +50,12 @@ def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("sampling", [GREEDY, WARM], ids=["greedy", "t0.8"])
 def test_every_strategy_gives_the_plain_tokens(
-    engine: Engine, prompt: str, sampling: SamplingParams
+    engine: Engine, prompt: str, sampling: SamplingParams, *, is_long: bool
 ) -> None:
-    options = {"sampling": sampling, "seed": len(prompt), "ignore_eog": True}
+    n = 200 if is_long else 100
+    options = {"sampling": sampling, "seed": len(prompt), "ignore_eog": True, "max_tokens": n}
     plain = engine.reply(prompt, **options)
-    assert len(plain.tokens) == 200
+    assert len(plain.tokens) == n
     tried = 0
     for strategy in STRATEGIES:
         drafted = engine.reply(prompt, strategy=strategy, **options)
@@ -89,7 +90,9 @@ def is_periodic(tokens: Sequence[int]) -> bool:
     return any(tail[p:] == tail[:-p] for p in range(1, 31))
 
 
-def test_prompt_lookup_needs_few_steps_where_the_text_is_periodic(engine: Engine) -> None:
+def test_prompt_lookup_needs_few_steps_where_the_text_is_periodic(
+    engine: Engine, *, is_long: bool
+) -> None:
     lines = (resources() / "benchmarks" / "periodic.jsonl").read_text("utf-8").splitlines()
     n_periodic = 0
     for line in map(json.loads, lines):
@@ -102,6 +105,8 @@ def test_prompt_lookup_needs_few_steps_where_the_text_is_periodic(engine: Engine
         looked_up = engine.reply(prompt, strategy="prompt-lookup", **options)
         assert looked_up.tokens == plain.tokens
         assert looked_up.stats.n_steps < plain.stats.n_steps / 3
+        if not is_long:
+            break
     assert n_periodic >= 1, "no shipped prompt has a periodic continuation"
 
 
@@ -163,6 +168,8 @@ def test_with_two_threads_idle_time_finds_out_that_rows_differ(
             again = engine.reply(PROMPTS[3], **options)
             assert again.tokens[:300] == first.tokens
             assert again.stats.batch_invariant is not True
+            if again.stats.batch_invariant is False:
+                break
             options["max_tokens"] += 30
         assert again.stats.batch_invariant is False
         assert again.stats.n_rows_compared > 0
