@@ -195,7 +195,7 @@ def mask_of(library: KernelLibrary, outcomes: Mapping[str, str]) -> int:
 def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
     """Return what a user should know about kernels that are left out; usually nothing.
 
-    Those that there was no time to test are tested with the next load, which is nobody's concern.
+    Those that there was no time to test are not told of: the next load tests them.
     """
     refused = [
         f"{name} ({why})"
