@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from paceline.engine.model.model_file import check_model_file, file_id
-from paceline.errors import ModelError
+from engine.harness import random_language
+from fake_model import FakeModel
+from paceline.engine.facts import Facts
+from paceline.engine.model.model_file import OVERWRITTEN, check_model_file, file_id, written_parts
+from paceline.engine.pair import LoadedPair
+from paceline.errors import EngineError, ModelError
 
 
 @pytest.fixture
@@ -101,3 +105,19 @@ def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
     assert name(head + b"tai") != first
     assert name(b"GGUF\1" + head[5:] + b"tail") != first
     assert len(first) == 16
+
+
+@pytest.mark.parametrize("written", [0, 2])
+def test_each_part_of_a_split_model_is_looked_at(tmp_path: Path, written: int) -> None:
+    parts = [tmp_path / f"m-{i:05}-of-00003.gguf" for i in (1, 2, 3)]
+    for part in parts:
+        part.write_bytes(b"GGUF")
+    pair = LoadedPair(FakeModel(random_language(1)), None, Facts(""))
+    pair.files = written_parts([str(parts[0])])
+    assert [*pair.files] == parts
+    pair.check_files()
+    parts[written].write_bytes(b"GGUF\x03")
+    with pytest.raises(EngineError, match=parts[written].name) as caught:
+        pair.check_files()
+    assert caught.value.code == OVERWRITTEN
+    assert pair.is_lost

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import PIECE, SMALL_BATCH
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import BatchWidths, CachedContext
+from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.engine.sameness import promise
 from paceline.engine.service import EngineService
 from paceline.errors import (
@@ -33,6 +35,7 @@ from paceline.messages import (
     ChatMessage,
     Event,
     LoadPair,
+    LoadProgressed,
     ModelParams,
     PairLoaded,
     StartTurn,
@@ -642,6 +645,29 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
     bench.target._logits = sound
     stops = False
     bench.finish()
+
+
+def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_path: Path) -> None:
+    file = tmp_path / "target.gguf"
+    file.write_bytes(b"GGUF")
+    events: list[Event] = []
+
+    def write(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, LoadProgressed):
+            file.write_bytes(b"GGUF and more")
+
+    service = EngineService(
+        write,
+        take_between=lambda _turn: None,
+        cancel=CancelFlag(),
+        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
+    )
+    service.handle(LoadPair("load", ModelParams(str(file))))
+    assert isinstance(events[-1], PairLoaded)
+    service.handle(StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1))
+    assert isinstance(events[-1], TurnFailed)
+    assert events[-1].code == OVERWRITTEN
 
 
 # -------------------------------------------------------------------------------------- activity

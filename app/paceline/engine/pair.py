@@ -13,7 +13,7 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
-from paceline.engine.model.model_file import OVERWRITTEN, written_at
+from paceline.engine.model.model_file import OVERWRITTEN, Written, written_at
 from paceline.engine.model.translation import TranslatedContext, Translation
 from paceline.engine.prompt.formats import PLAIN, family_of, guess
 from paceline.engine.prompt.size import PromptSizes
@@ -39,6 +39,7 @@ class LoadedPair:
         earlier: Texts of earlier chats, as the target's tokens.
         knowledge: What Auto knows of their costs and of how often drafts are accepted.
         promise: What holds of the same text, and which batch widths make it so.
+        files: Which files the weights are in, and when they were written before the load.
         has_forgotten: Whether what Auto knows of acceptance is what it has seen since `forget`,
             not what was kept in earlier sessions.
         uses_draft: Whether the last reply's strategy drafts with the model, if there is one.
@@ -80,8 +81,7 @@ class LoadedPair:
         self.uses_draft = False
         self.is_lost = False
         self.lookup_cache = Path(lookup_cache) if lookup_cache else None
-        paths = {model.info.path for model in self.models}
-        self._written = {path: written_at(path) for path in paths}
+        self.files: dict[Path, Written] = {}
 
     @property
     def own_template(self) -> str:
@@ -122,13 +122,13 @@ class LoadedPair:
         Raises:
             EngineError: A file was written to; the pair is lost.
         """
-        for path, before in self._written.items():
+        for path, before in self.files.items():
             now = written_at(path)
-            if before and now and before[0] == now[0] and before[1] != now[1]:
+            if now and before[0] == now[0] and before[1] != now[1]:
                 self.is_lost = True
                 raise EngineError(
                     OVERWRITTEN,
-                    f"The file “{Path(path).name}” was written to after it was loaded, so nothing "
+                    f"The file “{path.name}” was written to after it was loaded, so nothing "
                     "that comes of it can be trusted.",
                     "Try again: the models are loaded anew. If that fails, download the file anew.",
                 )

@@ -28,6 +28,7 @@ from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.context import BatchWidths
+from paceline.engine.model.model_file import written_parts
 from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
@@ -189,6 +190,7 @@ class EngineService:
             CancelledError: The flag was set.
         """
         renderer().start()  # it is there when the models are
+        files = written_parts(_files_of(command))  # what is written while they load is noticed, too
         facts = Facts(command.cache_dir)
         told = self._get_backend().choose_kernels(
             command.kernels, facts, command.cache_dir, self._cancel
@@ -246,7 +248,7 @@ class EngineService:
             )
             recall_acceptance(pair)
             pair.promise.measure()
-            pair.notes = notes
+            pair.notes, pair.files = notes, files
             return pair
         except BaseException:
             if draft:
@@ -433,6 +435,13 @@ _NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is f
 def _is_inside(command: LoadPair) -> bool:
     """Whether the MTP head that may draft is the one in the target's file."""
     return command.mtp in ("auto", command.target.path)
+
+
+def _files_of(command: LoadPair) -> tuple[str, ...]:
+    """Return the models that a command names."""
+    draft = (command.draft.path,) if command.draft else ()
+    head = () if command.mtp in ("auto", "off") else (command.mtp,)
+    return (command.target.path, *draft, *head)
 
 
 def _choose_threads(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import repeat
 from pathlib import Path
@@ -23,11 +22,10 @@ import llama_cpp
 from llama_cpp._ggml import libggml
 
 from paceline.engine.llama.library import declared, start
-from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar
+from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar, parts_of
 from paceline.errors import EngineError, ModelError
 
 _MAX_DIMS = 4
-_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
 _MOST_NUMBERS = 1024
 """llama.cpp takes at most 512 blocks (LLAMA_MAX_LAYERS)."""
 
@@ -64,13 +62,7 @@ def headers(path: Path) -> Iterator[GgufHeader]:
     Raises:
         ModelError: As for `read_header`.
     """
-    first = _FIRST_PART.search(path.name)
-    count = int(first[1]) if first else 1
-    for i in range(count):
-        part = (
-            path.name[: first.start()] + f"-{i + 1:05}-of-{count:05}.gguf" if first else path.name
-        )
-        yield read_header(path.with_name(part))
+    return (read_header(part) for part in parts_of(path))
 
 
 def all_tensors(path: Path) -> Iterator[GgufTensor]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,6 +131,7 @@ class DryRun:
 
 
 _HEAD_BYTES = 1 << 20
+_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
 _TYPE = re.compile(r"\b((?:I?Q|TQ)\d\w*|BF16|F16|F32|MXFP4|NVFP4)\b(?: - (Small|Medium|Large)\b)?")
 
 
@@ -172,6 +173,15 @@ def check_model_file(text: str) -> Path:
     return path
 
 
+def parts_of(path: Path) -> tuple[Path, ...]:
+    """Return the files of a model: all parts of a split one, whose first part is given."""
+    first = _FIRST_PART.search(path.name)
+    if first is None:
+        return (path,)
+    stem, count = path.name[: first.start()], int(first[1])
+    return tuple(path.with_name(f"{stem}-{i + 1:05}-of-{count:05}.gguf") for i in range(count))
+
+
 def title_with_type(title: str, description: str) -> str:
     """Return a model's title with the type of its weights, e.g. ``Qwen3 8B Q4_K_M``.
 
@@ -199,10 +209,21 @@ OVERWRITTEN = "model-overwritten"
 """Code of the error that a file was written to after it was loaded."""
 
 
-def written_at(path: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return which file is there, and its size and time of writing in ns; None: there is none."""
+Written = tuple[tuple[int, int], tuple[int, int]]
+"""Which file it is (device and number), and its size and time of writing in ns."""
+
+
+def written_at(path: Path) -> Written | None:
+    """Return which file is there and when it was written; None: it cannot be seen."""
     try:
-        found = os.stat(path)  # noqa: PTH116  a path of no file may be any text
-    except (OSError, ValueError):
+        found = path.stat()
+    except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
     return (found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
+
+
+def written_parts(paths: Iterable[str]) -> dict[Path, Written]:
+    """Return `written_at` of all parts of these models that can be seen."""
+    models = (Path(os.path.expanduser(path)) for path in paths)  # noqa: PTH111  as above
+    parts = (part for model in models for part in parts_of(model))
+    return {part: found for part in parts if (found := written_at(part))}
