@@ -10,12 +10,20 @@ that are joined by standing side by side. What counts here as a string of the in
 
 A conditional expression between literals is two strings. Any other first argument is refused: no
 translator would ever see it.
+
+The packages below the window know no translations: their sentences are literals and f-strings that
+`_is_sentence` finds, with `{0}`, `{1}` for what is inserted, and in a few modules phrases that such
+sentences are made of. The window knows them by their words (`paceline.gui.kit.sentences`).
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from paceline.chat.advice import CLAUSES
@@ -25,6 +33,51 @@ DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
 ADVICE = "Advice"
 """Context of the reasons of advice; `paceline.gui.state.auto_words` looks there."""
+SENTENCES = "Sentences"
+"""Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
+_SPEAKING = ("engine", "catalog", "hosting", "chat", "storage", "paths.py")
+"""Packages and modules whose sentences the window shows."""
+_WITH_PHRASES = frozenset(
+    {"catalog/hub/client.py", "catalog/hub/errors.py", "catalog/hub/listing.py",
+     "catalog/hub/session.py", "catalog/hub/stream.py", "catalog/hub/values.py",
+     "catalog/inspect/inspector.py", "catalog/judge/curated.py", "catalog/judge/draft_search.py",
+     "catalog/judge/pairing.py", "catalog/memory/plan.py", "catalog/sidecar.py",
+     "chat/conversations.py", "engine/draft/strategy.py", "engine/llama/gbnf.py",
+     "engine/llama/grammar.py",
+     "engine/llama/kernel_library.py", "engine/llama/kernels.py", "engine/llama/model.py",
+     "engine/model/memory_hints.py", "engine/model/model_params.py",
+     "engine/model/own_kernels.py", "engine/model/translation.py",
+     "engine/model/vocabularies.py", "engine/prompt/renderer.py", "engine/prompt/sandbox.py",
+     "engine/prompt/size.py", "engine/request.py", "engine/sameness/promise.py",
+     "engine/sample/sampling.py", "engine/turn.py",
+     "hosting/exit_reasons.py", "hosting/supervisor.py"}
+)  # fmt: skip
+"""Modules whose parts of sentences count, too."""
+_UNSEEN = frozenset(
+    {"chat/exchange/words.py", "chat/prompt.py", "engine/api.py", "storage/tables.py"}
+)
+"""Modules of them that speak in exports, on the command line and to SQLite alone."""
+_WORDS = (
+    "target",
+    "draft",
+    "begins",
+    "ends",
+    "plainly",
+    "a GPU",
+    "a processor",
+    "MTP head",
+    "; on {0}",
+)
+"""Short ones of which sentences are made."""
+_MUTE = frozenset({"ValueError", "TypeError", "RuntimeError", "AssertionError", "CodecError",
+                   "AttributeError", "KeyError", "compile", "_damaged"})  # fmt: skip
+"""Calls whose texts are no words to users."""
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+CURATED = "resources/curated_pairs.json"
+_CODE = re.compile(r'\n|\\|%[a-z]|{%|{{|\||SELECT|PRAGMA|NULL|" space')
+"""What patterns, templates, SQL and lines of a log have."""
+_PLACE = re.compile(r"{\w*(:[^{}]*)?}")
+_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,6 +109,10 @@ def find_all(package: Path) -> Found:
     _find_drafters(found)
     for clause in CLAUSES:
         found.add(ADVICE, clause, "chat/advice")
+    known = {each.text for each in found.strings if each.context in (DRAFTERS, ADVICE)}
+    for text, file in _sentences(package):
+        if text not in known or text in _WORDS:
+            found.add(SENTENCES, text.strip(), file)
     return found
 
 
@@ -72,6 +129,63 @@ def _find_drafters(found: Found) -> None:
         for parameter in info.parameters:
             found.add(DRAFTERS, parameter.title, "engine/draft")
             found.add(DRAFTERS, parameter.help, "engine/draft")
+
+
+def _sentences(package: Path) -> Iterator[tuple[str, str]]:
+    """What the packages below the window say, with the modules."""
+    for part in _SPEAKING:
+        root = package / part
+        for file in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
+            name = file.relative_to(package).as_posix()
+            if name in _UNSEEN:
+                continue
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            for text in _said(tree):
+                if _is_sentence(text) or (name in _WITH_PHRASES and _is_phrase(text)):
+                    yield text, name
+    for word in _WORDS:
+        yield word, "engine"
+    for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
+        for text in filter(None, ((pair["gain"] or {}).get(key) for key in ("claim", "texts"))):
+            yield text, CURATED
+
+
+def _said(node: ast.AST) -> Iterator[str]:
+    """The texts below a node, those that are inserted as `{0}`, `{1}`; no docstrings."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Call) and _called(node.func) in _MUTE:
+        return
+    if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("_logger."):
+        return
+    if isinstance(node, ast.JoinedStr):
+        parts, n_places = "", 0
+        for part in node.values:
+            is_text = isinstance(part, ast.Constant)
+            parts += str(part.value) if is_text else f"{{{n_places}}}"
+            n_places += not is_text
+        yield parts
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        places = count()
+        yield _PLACE.sub(lambda _: f"{{{next(places)}}}", node.value)
+        return
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
+            yield from _said(child)
+
+
+def _called(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2]
+
+
+def _is_sentence(text: str) -> bool:
+    begins = text[:1] in "“{" + _CAPITALS or text.startswith("llama.cpp")
+    return begins and text[-1:] in ".?!}" and _is_phrase(text)
+
+
+def _is_phrase(text: str) -> bool:
+    has_words = len(_WORD.findall(_PLACE.sub("", text))) > 1
+    return has_words and " " in text.strip() and not _CODE.search(text)
 
 
 class _Finder(ast.NodeVisitor):

@@ -6427,19 +6427,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <source>drafted by {}</source>
         <translation>entworfen von {}</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>file {}</source>
-        <translation>Datei {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>gain {}</source>
-        <translation>Gewinn {}</translation>
-    </message>
 </context>
 <context>
     <name>RecommendedPairs</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Source: {}</source>
+        <translation>Quelle: {}</translation>
+    </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>drafted by {}</source>
@@ -7664,6 +7659,3621 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Use the seed of the last reply</source>
         <translation>Den Seed der letzten Antwort verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>Sentences</name>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>({0} rows of logits compared, none differs)</source>
+        <translation>({0} Zeilen von Logits verglichen, keine ist anders)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>, as far as was looked</source>
+        <translation>, soweit geprüft wurde</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>, from {0} of memory</source>
+        <translation>, ab {0} Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>, or auto</source>
+        <translation>, oder auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>, which takes {0} × the time of one</source>
+        <translation>, was das {0}-Fache der Zeit eines einzelnen kostet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>, whose cache takes {0}</source>
+        <translation>, deren Cache {0} braucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>0 (off) or more</source>
+        <translation>0 (aus) oder mehr</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.10 times as fast on a B200</source>
+        <translation>1,10-mal so schnell auf einer B200</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.13 times as fast on a B200</source>
+        <translation>1,13-mal so schnell auf einer B200</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.17 to 1.20 times as fast on four RTX 3090 (both Q4_K_M), a draft of one token</source>
+        <translation>1,17- bis 1,20-mal so schnell auf vier RTX 3090 (beide Q4_K_M), ein Entwurf von einem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.29 times as fast on average, 1.5 on code, 1.1 on poetry, on an RTX 5090 (both UD-Q4_K_XL); files from before mid-April 2026 lack a begin token and do not fit</source>
+        <translation>Im Mittel 1,29-mal so schnell, 1,5-mal bei Code, 1,1-mal bei Gedichten, auf einer RTX 5090 (beide UD-Q4_K_XL); Dateien von vor Mitte April 2026 fehlt ein Anfangstoken, sie passen nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.29, 1.95 and 2.35 times as fast on an RTX 4070 Ti SUPER (target Q6_K, head F16)</source>
+        <translation>1,29-, 1,95- und 2,35-mal so schnell auf einer RTX 4070 Ti SUPER (Ziel Q6_K, Kopf F16)</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.47 times as fast on an RTX 3090, 1.62 times on a P40</source>
+        <translation>1,47-mal so schnell auf einer RTX 3090, 1,62-mal auf einer P40</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.77 times as fast, the median of 53 machines with GPUs, from 1.00 to 2.45</source>
+        <translation>1,77-mal so schnell, der Median von 53 Rechnern mit GPUs, von 1,00 bis 2,45</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>1.99 times as fast with the plain Qwen2.5 of these sizes on an M4 Max (both Q8_0), one run</source>
+        <translation>1,99-mal so schnell mit dem einfachen Qwen2.5 dieser Größen auf einem M4 Max (beide Q8_0), eine Messung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>14B 1.34 times as fast in Q4_K_M and 2.37 in Q8_0, 7B 1.25 and 1.99 times, on an M4 Max (draft Q8_0), one run</source>
+        <translation>14B 1,34-mal so schnell in Q4_K_M und 2,37-mal in Q8_0, 7B 1,25- und 1,99-mal, auf einem M4 Max (Entwurf Q8_0), eine Messung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>2.15 times as fast on an RTX 3090 (Q4_K_M, draft Q4_0), one report</source>
+        <translation>2,15-mal so schnell auf einer RTX 3090 (Q4_K_M, Entwurf Q4_0), ein Bericht</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>2.29 times as fast on an RTX 3090 (Q8_0, draft Q4_0), one report</source>
+        <translation>2,29-mal so schnell auf einer RTX 3090 (Q8_0, Entwurf Q4_0), ein Bericht</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>2.37 times as fast with the plain Qwen2.5 of these sizes on an M4 Max (both Q8_0), one run</source>
+        <translation>2,37-mal so schnell mit dem einfachen Qwen2.5 dieser Größen auf einem M4 Max (beide Q8_0), eine Messung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>2.65 times as fast on code, and 0.80 on prose, in the program hipfire, one report</source>
+        <translation>2,65-mal so schnell bei Code und 0,80-mal bei Prosa, im Programm hipfire, ein Bericht</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>32B 1.67 times as fast in Q4_K_M and 2.41 in Q8_0, 72B 1.94 and 2.93 times, on an M4 Max (draft Q4_K_M), one run</source>
+        <translation>32B 1,67-mal so schnell in Q4_K_M und 2,41-mal in Q8_0, 72B 1,94- und 2,93-mal, auf einem M4 Max (Entwurf Q4_K_M), eine Messung</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>; on {0}</source>
+        <translation>; bei {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A GPU's share of the model is out of range.</source>
+        <translation>Der Anteil einer GPU am Modell ist außerhalb des Bereichs.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>A check is under way.</source>
+        <translation>Eine Prüfung läuft.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>A computation of the engine hangs: it has taken {0} seconds</source>
+        <translation>Eine Berechnung der Engine hängt: Sie dauert schon {0} Sekunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A context of {0} tokens for “{1}” needs {2} of memory; {3} are free.</source>
+        <translation>Ein Kontext von {0} Token für „{1}“ braucht {2} Speicher; {3} sind frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A context of {0} tokens is longer than the {1} that the model was trained for.</source>
+        <translation>Ein Kontext von {0} Token ist länger als die {1}, für die das Modell trainiert wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A context of {0} tokens makes no sense.</source>
+        <translation>Ein Kontext von {0} Token ergibt keinen Sinn.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>A copy is put aside, and what can be read is taken over. {0}</source>
+        <translation>Eine Kopie wird beiseitegelegt, und was lesbar ist, wird übernommen. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>A decode failed, and these models can do no more.</source>
+        <translation>Ein Dekodieren ist fehlgeschlagen, und diese Modelle können nicht weiterarbeiten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>A draft model and an MTP head are given, and one of them can draft.</source>
+        <translation>Ein Entwurfsmodell und ein MTP-Kopf sind angegeben, aber nur eines von beiden kann entwerfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>A drafter from a plug-in.</source>
+        <translation>Ein Drafter aus einem Plug-in.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>A drafter is missing in “{0}”.</source>
+        <translation>In „{0}“ fehlt ein Drafter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/request.py"/>
+        <source>A grammar and a JSON schema are given.</source>
+        <translation>Eine Grammatik und ein JSON-Schema sind angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>A grammar ends the reply, but ends are to be ignored.</source>
+        <translation>Eine Grammatik beendet die Antwort, aber Enden sollen ignoriert werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>A logit bias names token {0}, which does not exist.</source>
+        <translation>Eine Logit-Verschiebung nennt Token {0}, das es nicht gibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>A message can have {0} files; these would be {1}.</source>
+        <translation>Eine Nachricht kann {0} Dateien haben; das wären {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>A message has the role “{0}”.</source>
+        <translation>Eine Nachricht hat die Rolle „{0}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>A message holds the text of a control token, and this model's chat template leaves no way to keep it plain text.</source>
+        <translation>Eine Nachricht enthält den Text eines Steuertokens, und die Chat-Vorlage dieses Modells lässt keinen Weg, ihn als bloßen Text zu behalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>A message was sent meanwhile, so the check gave way.</source>
+        <translation>Inzwischen wurde eine Nachricht gesendet, darum wurde die Prüfung abgebrochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>A model file became unreadable while it was used (SIGBUS): it was changed, or its disk failed.</source>
+        <translation>Eine Modelldatei wurde unlesbar, während sie benutzt wurde (SIGBUS): Sie wurde geändert, oder ihr Datenträger versagt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>A preset has no name.</source>
+        <translation>Eine Voreinstellung hat keinen Namen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>A quantised V cache needs flash attention.</source>
+        <translation>Ein quantisierter V-Cache braucht Flash Attention.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>A reply is being written.</source>
+        <translation>Eine Antwort wird gerade geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>A stop string has {0} characters.</source>
+        <translation>Eine Stoppzeichenfolge hat {0} Zeichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>A stop string is empty.</source>
+        <translation>Eine Stoppzeichenfolge ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>A text holds half of a character (a surrogate).</source>
+        <translation>Ein Text enthält ein halbes Zeichen (ein Surrogat).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>A text that is to be replaced for the draft model, or its replacement, is empty.</source>
+        <translation>Ein Text, der für das Entwurfsmodell ersetzt werden soll, oder sein Ersatz ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>About 1.8 times as fast (target QAT Q4_0, draft F16, p_min 0.85, n_max 8)</source>
+        <translation>Etwa 1,8-mal so schnell (Ziel QAT Q4_0, Entwurf F16, p_min 0,85, n_max 8)</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Accept its terms on {0}, then give Paceline your access token.</source>
+        <translation>Nehmen Sie die Bedingungen auf {0} an, und geben Sie Paceline dann Ihr Zugriffstoken.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>All that was drafted can be taken back.</source>
+        <translation>Alles, was entworfen wurde, kann zurückgenommen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Allow writing to the file and its folder. {0}</source>
+        <translation>Erlauben Sie das Schreiben in die Datei und ihren Ordner. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Another model is loaded than the one that wrote this reply ({0}).</source>
+        <translation>Es ist ein anderes Modell geladen als das, das diese Antwort geschrieben hat ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Another program keeps the chats in {0} locked.</source>
+        <translation>Ein anderes Programm hält die Chats in {0} gesperrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Another strategy can turn a near-tie here: logits depend on the width of a batch, by up to {0} as seen so far. Exact mode avoids that.</source>
+        <translation>Eine andere Strategie kann hier einen knappen Fall anders entscheiden: Logits hängen von der Breite eines Batches ab, bisher um bis zu {0}. Der exakte Modus vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Ask for access on {0}.</source>
+        <translation>Bitten Sie auf {0} um Zugang.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Attach a file with text.</source>
+        <translation>Hängen Sie eine Textdatei an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Attach a file.</source>
+        <translation>Hängen Sie eine Datei an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Attach the files in it.</source>
+        <translation>Hängen Sie die Dateien darin an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Attach the part that matters.</source>
+        <translation>Hängen Sie den Teil an, auf den es ankommt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Both are of the family “{0}”.</source>
+        <translation>Beide sind aus der Familie „{0}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Both are the same model, so drafting costs as much as it saves.</source>
+        <translation>Beide sind dasselbe Modell, darum kostet das Entwerfen so viel, wie es spart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>Both models read the same tokens, so there is nothing to translate or to replace in drafts.</source>
+        <translation>Beide Modelle lesen dieselben Token, darum gibt es in Entwürfen nichts zu übersetzen oder zu ersetzen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Both read the same {0} tokens.</source>
+        <translation>Beide lesen dieselben {0} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>Build one for this model by `paceline cache build`.</source>
+        <translation>Erzeugen Sie einen für dieses Modell mit `paceline cache build`.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/renderer.py"/>
+        <source>Chat templates cannot be read: their process does not start ({0}).</source>
+        <translation>Chat-Vorlagen können nicht gelesen werden: Ihr Prozess startet nicht ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.</source>
+        <translation>Prüfen Sie HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE und SSL_CERT_DIR.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>Check its path and permissions, or make one by `paceline cache build`.</source>
+        <translation>Prüfen Sie Pfad und Rechte, oder erzeugen Sie einen mit `paceline cache build`.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Check its permissions.</source>
+        <translation>Prüfen Sie die Zugriffsrechte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/grammar_mask.py"/>
+        <source>Check that every text that the grammar begins can be completed, and that no logit bias forbids what it needs.</source>
+        <translation>Prüfen Sie, ob jeder Text, den die Grammatik beginnt, vollendet werden kann, und ob keine Logit-Verschiebung verbietet, was sie braucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/fingerprint.py"/>
+        <source>Check that the file is still there and that you may read it.</source>
+        <translation>Prüfen Sie, ob die Datei noch da ist und Sie sie lesen dürfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check the address in HF_ENDPOINT.</source>
+        <translation>Prüfen Sie die Adresse in HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check the clock of this computer; behind a company's proxy, install its certificate.</source>
+        <translation>Prüfen Sie die Uhr dieses Computers; hinter dem Proxy einer Firma installieren Sie deren Zertifikat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>Check the disk that it lies on, or choose another one.</source>
+        <translation>Prüfen Sie den Datenträger, auf dem sie liegt, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Check the folder and its disk, then resume.</source>
+        <translation>Prüfen Sie den Ordner und seinen Datenträger, und setzen Sie dann fort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check the name; upper and lower case count.</source>
+        <translation>Prüfen Sie den Namen; Groß- und Kleinschreibung zählt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check the network connection and the proxy.</source>
+        <translation>Prüfen Sie die Netzwerkverbindung und den Proxy.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Check the network connection.</source>
+        <translation>Prüfen Sie die Netzwerkverbindung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Check the path, or choose another.</source>
+        <translation>Prüfen Sie den Pfad, oder wählen Sie einen anderen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Check who may read it.</source>
+        <translation>Prüfen Sie, wer sie lesen darf.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Choose a .gguf file in it.</source>
+        <translation>Wählen Sie eine .gguf-Datei darin.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Choose a .gguf file.</source>
+        <translation>Wählen Sie eine .gguf-Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Choose a chat that Paceline, llama.cpp's web page, LM Studio or ChatGPT exported.</source>
+        <translation>Wählen Sie einen Chat, den Paceline, die Webseite von llama.cpp, LM Studio oder ChatGPT exportiert hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Choose a draft model, or a strategy that needs none, such as prompt-lookup.</source>
+        <translation>Wählen Sie ein Entwurfsmodell oder eine Strategie, die keines braucht, etwa prompt-lookup.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>Choose a file that ends in .gguf.</source>
+        <translation>Wählen Sie eine Datei, die auf .gguf endet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Choose a file that was exported here.</source>
+        <translation>Wählen Sie eine Datei, die hier exportiert wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>Choose a file that was made for chatting.</source>
+        <translation>Wählen Sie eine Datei, die zum Chatten gemacht ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Choose a file.</source>
+        <translation>Wählen Sie eine Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Choose a model in GGUF format; other formats must be converted first.</source>
+        <translation>Wählen Sie ein Modell im GGUF-Format; andere Formate müssen erst umgewandelt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/mtp.py"/>
+        <source>Choose a model whose file has one, or name the file of its head; or take a strategy that needs none, such as prompt-lookup.</source>
+        <translation>Wählen Sie ein Modell, dessen Datei einen hat, oder nennen Sie die Datei seines Kopfes; oder nehmen Sie eine Strategie, die keinen braucht, etwa prompt-lookup.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>Choose a model, or lookups, which need none.</source>
+        <translation>Wählen Sie ein Modell, oder Lookups, die keines brauchen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>Choose a shorter context or a smaller model, or close other programs.</source>
+        <translation>Wählen Sie einen kürzeren Kontext oder ein kleineres Modell, oder schließen Sie andere Programme.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>Choose a shorter context or a smaller model.</source>
+        <translation>Wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Choose a smaller draft model: one of {0} would fit.</source>
+        <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {0} würde passen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>Choose another one.</source>
+        <translation>Wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Choose it again.</source>
+        <translation>Wählen Sie sie noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>Choose one first, or load the demo pair.</source>
+        <translation>Wählen Sie erst eines, oder laden Sie das Demo-Paar.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <location filename="../../app/engine/llama/native_params.py"/>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Choose one of {0}.</source>
+        <translation>Wählen Sie eine von {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Choose other types for the cache or another setting of flash attention.</source>
+        <translation>Wählen Sie andere Typen für den Cache oder eine andere Einstellung von Flash Attention.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <location filename="../../app/engine/llama/mtp_head.py"/>
+        <source>Choose the file with the head that was made for this target, or none.</source>
+        <translation>Wählen Sie die Datei mit dem Kopf, der für dieses Zielmodell gemacht ist, oder keine.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>Choose the head that was made for this target, or none.</source>
+        <translation>Wählen Sie den Kopf, der für dieses Zielmodell gemacht ist, oder keinen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Choose {0} or less.</source>
+        <translation>Wählen Sie {0} oder weniger.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Close it. {0}</source>
+        <translation>Schließen Sie es. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Close other programs and load it again, or choose another draft model.</source>
+        <translation>Schließen Sie andere Programme und laden Sie es neu, oder wählen Sie ein anderes Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <location filename="../../app/engine/prompt/renderer.py"/>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>Close other programs and try again.</source>
+        <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>Closing other programs may help, too.</source>
+        <translation>Andere Programme zu schließen kann auch helfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>Copy it from the settings of your account on the Hub; it begins with “hf_”.</source>
+        <translation>Kopieren Sie es aus den Einstellungen Ihres Kontos auf dem Hub; es beginnt mit „hf_“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>Correct it; grammars/README.md of llama.cpp describes the notation.</source>
+        <translation>Berichtigen Sie sie; grammars/README.md von llama.cpp beschreibt die Schreibweise.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>Correct or simplify it.</source>
+        <translation>Berichtigen oder vereinfachen Sie es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>Delete the file {0}.</source>
+        <translation>Löschen Sie die Datei {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <location filename="../../app/catalog/models.py"/>
+        <location filename="../../app/engine/llama/gguf.py"/>
+        <source>Download it again, or choose another one.</source>
+        <translation>Laden Sie die Datei noch einmal herunter, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Download it by other means under a name of your own, if you trust the repository.</source>
+        <translation>Laden Sie sie auf anderem Weg unter eigenem Namen herunter, wenn Sie dem Repository vertrauen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>Download the file again or check the disk.</source>
+        <translation>Laden Sie die Datei noch einmal herunter, oder prüfen Sie den Datenträger.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Download them into two folders.</source>
+        <translation>Laden Sie sie in zwei Ordner herunter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Download {0} from {1}, which was reported to draft for {2}; {3}.</source>
+        <translation>{0} von {1} herunterladen, das nach einem Bericht für {2} entwirft; {3}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Download “{0}” ({1}) from {2}: it reads the same tokens.</source>
+        <translation>„{0}“ ({1}) von {2} herunterladen: Es liest dieselben Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Draft by lookups alone, without a draft model.</source>
+        <translation>Nur mit Lookups entwerfen, ohne Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Draft by lookups alone, without the MTP head.</source>
+        <translation>Nur mit Lookups entwerfen, ohne den MTP-Kopf.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>Drafter of {0} ({1}); {2}.</source>
+        <translation>Drafter von {0} ({1}); {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Drafts end at {0} tokens.</source>
+        <translation>Entwürfe enden bei {0} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Every GPU's share of the model is 0.</source>
+        <translation>Der Anteil jeder GPU am Modell ist 0.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Every token is forbidden, so nothing can be written.</source>
+        <translation>Jedes Token ist verboten, darum kann nichts geschrieben werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Exact mode goes on with other batch widths from the next reply on, since rows of logits were seen to differ at the present ones.</source>
+        <translation>Der exakte Modus geht ab der nächsten Antwort mit anderen Batch-Breiten weiter, weil sich bei den jetzigen Zeilen von Logits unterschieden haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Exact mode is not possible here: no batch widths were found at which this device computes the same numbers, so replies may differ in near-ties.</source>
+        <translation>Der exakte Modus ist hier nicht möglich: Es wurden keine Batch-Breiten gefunden, bei denen dieses Gerät dieselben Zahlen berechnet, darum können sich Antworten in knappen Fällen unterscheiden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>Exact mode is not possible with a memory that overwrites what is far back.</source>
+        <translation>Der exakte Modus ist mit einem Speicher, der weit Zurückliegendes überschreibt, nicht möglich.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Exact mode: a reply is the same with any strategy and whatever was in the context before{0}{1}.</source>
+        <translation>Exakter Modus: Eine Antwort ist dieselbe mit jeder Strategie und gleich, was vorher im Kontext war{0}{1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect a clear gain on code and other predictable text, less on free prose.</source>
+        <translation>Erwarten Sie einen deutlichen Gewinn bei Code und anderem vorhersagbaren Text, weniger bei freier Prosa.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect a gain on code and other predictable text, little on free prose.</source>
+        <translation>Erwarten Sie einen Gewinn bei Code und anderem vorhersagbaren Text, wenig bei freier Prosa.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect a gain only where the text is predictable; try it.</source>
+        <translation>Erwarten Sie nur dort einen Gewinn, wo der Text vorhersagbar ist; probieren Sie es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect less than with a dense target, and most on code and other predictable text.</source>
+        <translation>Erwarten Sie weniger als mit einem dichten Zielmodell, und das meiste bei Code und anderem vorhersagbaren Text.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect little on a GPU, where so small a target is fast by itself; on a CPU it may pay.</source>
+        <translation>Erwarten Sie wenig auf einer GPU, wo ein so kleines Zielmodell von selbst schnell ist; auf einer CPU kann es sich lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect little: the draft model is too large beside the target.</source>
+        <translation>Erwarten Sie wenig: Das Entwurfsmodell ist zu groß neben dem Zielmodell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect little: with small targets and mixtures of experts heads seldom pay.</source>
+        <translation>Erwarten Sie wenig: Bei kleinen Zielmodellen und Mischungen von Experten lohnen sich Köpfe selten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Expect replies to become slower.</source>
+        <translation>Rechnen Sie damit, dass Antworten langsamer werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Export fewer chats at a time.</source>
+        <translation>Exportieren Sie weniger Chats auf einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/conversations.py"/>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>Export it again from where it is whole.</source>
+        <translation>Exportieren Sie ihn noch einmal dort, wo er heil ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Frequency penalty</source>
+        <translation>Häufigkeitsstrafe</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>From 2.2 to 3.5 tokens/s on a Radeon 890M, with a draft of another quantisation</source>
+        <translation>Von 2,2 auf 3,5 Token/s auf einer Radeon 890M, mit einem Entwurf anderer Quantisierung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>From 32.5 to 55.5 tokens/s, 1.71 times as fast, on an RTX 3060 (both Q8_0), one run</source>
+        <translation>Von 32,5 auf 55,5 Token/s, 1,71-mal so schnell, auf einer RTX 3060 (beide Q8_0), eine Messung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>From 4.4 to between 5 and 9 tokens/s on a Radeon 890M, with a draft of another quantisation</source>
+        <translation>Von 4,4 auf zwischen 5 und 9 Token/s auf einer Radeon 890M, mit einem Entwurf anderer Quantisierung</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>From about 50 to 110 tokens/s on a Radeon RX 7900 XTX, one report</source>
+        <translation>Von etwa 50 auf 110 Token/s auf einer Radeon RX 7900 XTX, ein Bericht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Generate it again, or ask for the rest in a message.</source>
+        <translation>Erzeugen Sie sie neu, oder bitten Sie in einer Nachricht um den Rest.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give -1 for all layers, or 0 to {0}.</source>
+        <translation>Geben Sie -1 für alle Schichten an, oder 0 bis {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give 0 to {0}.</source>
+        <translation>Geben Sie 0 bis {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Give Paceline your access token, or set HF_TOKEN.</source>
+        <translation>Geben Sie Paceline Ihr Zugriffstoken, oder setzen Sie HF_TOKEN.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.</source>
+        <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Give a number from 0 to {0}.</source>
+        <translation>Geben Sie eine Zahl von 0 bis {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Give a number from 1 to {0}.</source>
+        <translation>Geben Sie eine Zahl von 1 bis {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Give another folder.</source>
+        <translation>Geben Sie einen anderen Ordner an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give at least 1.</source>
+        <translation>Geben Sie mindestens 1 an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give at least one share above 0.</source>
+        <translation>Geben Sie mindestens einen Anteil über 0 an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give at most {0}.</source>
+        <translation>Geben Sie höchstens {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>Give both.</source>
+        <translation>Geben Sie beide an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Give each stop string once.</source>
+        <translation>Geben Sie jede Stoppzeichenfolge nur einmal an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Give ids from 0 to {0}.</source>
+        <translation>Geben Sie Nummern von 0 bis {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give ids from 0 {0}.</source>
+        <translation>Geben Sie Nummern von 0 {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Give it once.</source>
+        <translation>Geben Sie es nur einmal an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give it one.</source>
+        <translation>Geben Sie ihr einen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give one from 1 to 512.</source>
+        <translation>Geben Sie 1 bis 512 an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Give one from {0} to {1}{2}.</source>
+        <translation>Geben Sie einen Wert von {0} bis {1}{2} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/request.py"/>
+        <source>Give one of them.</source>
+        <translation>Geben Sie eines davon an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Give one share per GPU.</source>
+        <translation>Geben Sie je GPU einen Anteil an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>Give one such as https://huggingface.co.</source>
+        <translation>Geben Sie eine an wie https://huggingface.co.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/grammar_drafter.py"/>
+        <source>Give one.</source>
+        <translation>Geben Sie eine an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Give the address of an HTTP proxy in these variables, or unset them.</source>
+        <translation>Geben Sie in diesen Variablen die Adresse eines HTTP-Proxys an, oder löschen Sie sie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Give the draft model a context of {0} tokens; of longer chats it knows the end alone.</source>
+        <translation>Geben Sie dem Entwurfsmodell einen Kontext von {0} Token; von längeren Chats kennt es nur das Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/hidden_rows.py"/>
+        <source>Install Paceline again, or choose another strategy.</source>
+        <translation>Installieren Sie Paceline neu, oder wählen Sie eine andere Strategie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>Install Paceline again, or correct the file.</source>
+        <translation>Installieren Sie Paceline neu, oder berichtigen Sie die Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/recording.py"/>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>Install Paceline again.</source>
+        <translation>Installieren Sie Paceline neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>Install a build of llama-cpp-python that was made on this computer.</source>
+        <translation>Installieren Sie einen Build von llama-cpp-python, der auf diesem Computer gemacht wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>Install it again.</source>
+        <translation>Installieren Sie es neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>Install it, or choose another strategy.</source>
+        <translation>Installieren Sie es, oder wählen Sie eine andere Strategie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>Install the newest version and import it there.</source>
+        <translation>Installieren Sie die neueste Version, und importieren Sie ihn dort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/library.py"/>
+        <source>It belongs to a model, as an adapter or a projector does, and is none itself.</source>
+        <translation>Sie gehört zu einem Modell, wie ein Adapter oder ein Projektor, und ist selbst keines.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/library.py"/>
+        <source>It cannot be read with your permissions.</source>
+        <translation>Sie kann mit Ihren Rechten nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>It has {0}.</source>
+        <translation>Sie hat {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/library.py"/>
+        <source>It holds a vocabulary and no weights.</source>
+        <translation>Sie enthält ein Vokabular und keine Gewichte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is JSON, but no chat{0}.</source>
+        <translation>Es ist JSON, aber kein Chat{0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/library.py"/>
+        <source>It is incomplete: {0} of {1} are here.</source>
+        <translation>Sie ist unvollständig: {0} von {1} sind da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is nested too deeply.</source>
+        <translation>Es ist zu tief verschachtelt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is not JSON{0}.</source>
+        <translation>Es ist kein JSON{0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>It stands alone, and uses every drafter that pays.</source>
+        <translation>Es steht allein und verwendet jeden Drafter, der sich lohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>It starts again with the next message.</source>
+        <translation>Sie startet mit der nächsten Nachricht wieder.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>It takes {0} (key=value).</source>
+        <translation>Möglich sind {0} (Name=Wert).</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>It was not kept which model wrote this reply.</source>
+        <translation>Es wurde nicht festgehalten, welches Modell diese Antwort geschrieben hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>Its layers keep no more than their sliding windows: drafts can be taken back, but what is far back is read again, and the same text is not promised.</source>
+        <translation>Seine Schichten behalten nicht mehr als ihre gleitenden Fenster: Entwürfe können zurückgenommen werden, aber weit Zurückliegendes wird neu gelesen, und derselbe Text wird nicht versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Keep no more than their window in the target's layers that have one: {0} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
+        <translation>In den Schichten des Zielmodells, die eines haben, nicht mehr als ihr Fenster behalten: {0} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Keep one of them.</source>
+        <translation>Behalten Sie einen davon.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Keep the draft model in the CPU's memory.</source>
+        <translation>Das Entwurfsmodell im Speicher der CPU halten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>Keep the draft model's cache in {0}.</source>
+        <translation>Den Cache des Entwurfsmodells in {0} halten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.</source>
+        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie einen Build von llama-cpp-python für Ihre GPU.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Leave it out.</source>
+        <translation>Lassen Sie es weg.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>Leave one of them out.</source>
+        <translation>Lassen Sie eines davon weg.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Leave split mode, tensor split and main GPU alone, or install a build of llama-cpp-python for your GPU.</source>
+        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Build von llama-cpp-python für Ihre GPU.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>Leave that to the model.</source>
+        <translation>Überlassen Sie das dem Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>Leave them out.</source>
+        <translation>Lassen Sie sie weg.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>Let user and assistant alternate. {0}</source>
+        <translation>Lassen Sie Nutzer und Assistent abwechseln. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>Load it together with its target: in the list of draft models, or by --mtp FILE.</source>
+        <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --mtp DATEI.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>Load one to see its prompts.</source>
+        <translation>Laden Sie eines, um seine Prompts zu sehen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Load that one, then verify again.</source>
+        <translation>Laden Sie jenes, und prüfen Sie dann noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Load the model with the context that the reply had.</source>
+        <translation>Laden Sie das Modell mit dem Kontext, den die Antwort hatte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Load the reply's pair first.</source>
+        <translation>Laden Sie erst das Paar der Antwort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>Load them again.</source>
+        <translation>Laden Sie sie neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Log in to the network if it asks for that, or check the address in HF_ENDPOINT.</source>
+        <translation>Melden Sie sich im Netzwerk an, wenn es das verlangt, oder prüfen Sie die Adresse in HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>MTP assistant</source>
+        <translation>MTP-Assistent</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <location filename="../../app/engine"/>
+        <source>MTP head</source>
+        <translation>MTP-Kopf</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/mtp_head.py"/>
+        <source>MTP head of {0}</source>
+        <translation>MTP-Kopf von {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Make a new token with read access in the settings of your account there.</source>
+        <translation>Erstellen Sie in den Einstellungen Ihres Kontos dort ein neues Token mit Leserecht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>Make both anew by `paceline cache build`, or delete it if you know that they fit.</source>
+        <translation>Erzeugen Sie beide neu mit `paceline cache build`, oder löschen Sie sie, wenn Sie wissen, dass sie passen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>Make it anew by `paceline cache build`.</source>
+        <translation>Erzeugen Sie ihn neu mit `paceline cache build`.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Make room on that disk. {0}</source>
+        <translation>Schaffen Sie Platz auf jenem Datenträger. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <source>Make room on the disk, or set PACELINE_HOME to another one.</source>
+        <translation>Schaffen Sie Platz auf dem Datenträger, oder setzen Sie PACELINE_HOME auf einen anderen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Make room or choose a folder on another disk, then resume.</source>
+        <translation>Schaffen Sie Platz, oder wählen Sie einen Ordner auf einem anderen Datenträger, und setzen Sie dann fort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Make room there and resume; what has arrived is kept.</source>
+        <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Max tokens is {0}, but must be at least 1.</source>
+        <translation>Die höchste Tokenzahl ist {0}, muss aber mindestens 1 sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Max tokens is {0}.</source>
+        <translation>Die höchste Tokenzahl ist {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/decoder.py"/>
+        <source>Memory is short, so the reply goes on plainly and in a context of {0} tokens.</source>
+        <translation>Der Speicher ist knapp, darum geht die Antwort ohne Entwürfe und in einem Kontext von {0} Token weiter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/decoder.py"/>
+        <source>Memory is short, so the reply goes on plainly.</source>
+        <translation>Der Speicher ist knapp, darum geht die Antwort ohne Entwürfe weiter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/decoder.py"/>
+        <source>Memory ran out in mid-reply. {0}</source>
+        <translation>Mitten in der Antwort ging der Speicher aus. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>Memory ran out, and {0}.</source>
+        <translation>Der Speicher ging aus, und {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>More than twice as fast on average on a DGX Spark</source>
+        <translation>Im Mittel mehr als doppelt so schnell auf einem DGX Spark</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Name it once.</source>
+        <translation>Nennen Sie ihn nur einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Name one on either side of every “+”.</source>
+        <translation>Nennen Sie auf jeder Seite jedes „+“ einen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>No draft could ever be long enough: lower n_min or raise n_max.</source>
+        <translation>Kein Entwurf könnte je lang genug sein: Verringern Sie n_min oder erhöhen Sie n_max.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>No file was named for the download.</source>
+        <translation>Für den Download wurde keine Datei genannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/reply_runner.py"/>
+        <location filename="../../app/chat/sameness.py"/>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>No model is loaded.</source>
+        <translation>Kein Modell ist geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>No plug-in called “{0}” is installed.</source>
+        <translation>Kein Plug-in namens „{0}“ ist installiert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>No token of the draft model can follow here.</source>
+        <translation>Kein Token des Entwurfsmodells kann hier folgen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>No tokens of this reply were kept.</source>
+        <translation>Von dieser Antwort wurden keine Token festgehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>Nothing has moved in the engine for {0} seconds</source>
+        <translation>Seit {0} Sekunden hat sich in der Engine nichts bewegt</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>Of a split model choose the first part, else another file.</source>
+        <translation>Von einem geteilten Modell wählen Sie den ersten Teil, sonst eine andere Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>On a processor, checking several tokens in {0} costs about as much as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.</source>
+        <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {0} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>On this processor llama.cpp adds up attention over F16 caches in F16 registers. Paceline's attention does not, so llama.cpp's is used there, and drafts can turn a near-tie. Over Q8_0 caches (--kv-type-k q8_0 --kv-type-v q8_0) Paceline's is used.</source>
+        <translation>Auf diesem Prozessor addiert llama.cpp Attention über F16-Caches in F16-Registern. Pacelines Attention tut das nicht, darum wird dort die von llama.cpp benutzt, und Entwürfe können einen knappen Fall anders entscheiden. Über Q8_0-Caches (--kv-type-k q8_0 --kv-type-v q8_0) wird die von Paceline benutzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>Only {0} of its {1} parts are here.</source>
+        <translation>Nur {0} ihrer {1} Teile sind da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/reply_runner.py"/>
+        <source>Open one in the Models menu.</source>
+        <translation>Öffnen Sie eines im Menü „Modelle“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Other models are being loaded, so the check gave way.</source>
+        <translation>Andere Modelle werden geladen, darum wurde die Prüfung abgebrochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Paceline is offline, so the Hub is not asked.</source>
+        <translation>Paceline ist offline, darum wird der Hub nicht gefragt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>Paceline's own CPU kernels cannot be used: {0}.</source>
+        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>Paceline's own CPU kernels cannot be used: {0}; llama.cpp's compute.</source>
+        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {0}; die von llama.cpp rechnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>Paceline's own CPU kernels that failed their test here are left out: {0}. {1}</source>
+        <translation>Pacelines eigene CPU-Kernel, die ihren Test hier nicht bestanden haben, werden ausgelassen: {0}. {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Presence penalty</source>
+        <translation>Anwesenheitsstrafe</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Remove logit biases of -inf.</source>
+        <translation>Entfernen Sie Logit-Verschiebungen von -inf.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>Rename it.</source>
+        <translation>Benennen Sie sie um.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Rename or delete it, or choose another folder.</source>
+        <translation>Benennen Sie sie um, löschen Sie sie, oder wählen Sie einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Repeat penalty</source>
+        <translation>Wiederholungsstrafe</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Repositories are OWNER/NAME.</source>
+        <translation>Repositories heißen OWNER/NAME.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Resume the download.</source>
+        <translation>Setzen Sie den Download fort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>Rewrite it so that each text can be read in one way only.</source>
+        <translation>Schreiben Sie sie so um, dass jeder Text nur auf eine Weise gelesen werden kann.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Roles are {0}.</source>
+        <translation>Rollen sind {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Save it as UTF-8 and attach it again.</source>
+        <translation>Speichern Sie sie als UTF-8, und hängen Sie sie noch einmal an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>See the log.</source>
+        <translation>Siehe das Protokoll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>See whether the disk is in order. {0}</source>
+        <translation>Prüfen Sie, ob der Datenträger in Ordnung ist. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>See whether the folder is there and you may read and write in it. {0}</source>
+        <translation>Prüfen Sie, ob der Ordner da ist und Sie darin lesen und schreiben dürfen. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Send some of them with another message.</source>
+        <translation>Senden Sie einige davon mit einer anderen Nachricht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Set HF_ENDPOINT to that address to go on with it.</source>
+        <translation>Setzen Sie HF_ENDPOINT auf jene Adresse, um ihn fortzusetzen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>Set HF_TOKEN instead.</source>
+        <translation>Setzen Sie stattdessen HF_TOKEN.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>Set PACELINE_HOME to a folder that you can write to.</source>
+        <translation>Setzen Sie PACELINE_HOME auf einen Ordner, in den Sie schreiben können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>Shorten it or start a new chat.</source>
+        <translation>Kürzen Sie sie, oder beginnen Sie einen neuen Chat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>Shorten it, start a new chat, or load the model with a longer context.</source>
+        <translation>Kürzen Sie ihn, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Single tokens are decoded as {0}{1}.</source>
+        <translation>Einzelne Token werden dekodiert wie {0}{1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>Something unexpected went wrong in the engine: {0}: {1}.</source>
+        <translation>In der Engine ist etwas Unerwartetes schiefgegangen: {0}: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>Start Paceline in another folder.</source>
+        <translation>Starten Sie Paceline in einem anderen Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>Start a new chat, or load the model with a longer context.</source>
+        <translation>Beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>Start the download again.</source>
+        <translation>Beginnen Sie den Download noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/context.py"/>
+        <source>Switch exact mode off.</source>
+        <translation>Schalten Sie den exakten Modus aus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Switch it on, or use f16 for V.</source>
+        <translation>Schalten Sie sie ein, oder verwenden Sie f16 für V.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Switch offline mode off, or unset HF_HUB_OFFLINE.</source>
+        <translation>Schalten Sie den Offline-Modus aus, oder löschen Sie HF_HUB_OFFLINE.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Switch one of them off.</source>
+        <translation>Schalten Sie eines davon aus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>Take a smaller model of the target's own family, or prompt-lookup, which needs none.</source>
+        <translation>Nehmen Sie ein kleineres Modell aus der Familie des Zielmodells, oder prompt-lookup, das keines braucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>Take another template: under Models → Chat template… in the window, by --template on the command line.</source>
+        <translation>Nehmen Sie eine andere Vorlage: im Fenster unter Modelle → Chat-Vorlage …, in der Befehlszeile mit --template.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>Take it out of the message.</source>
+        <translation>Nehmen Sie ihn aus der Nachricht heraus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Take no draft model: the target's own MTP head drafts.</source>
+        <translation>Kein Entwurfsmodell nehmen: Der MTP-Kopf des Zielmodells selbst entwirft.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/models.py"/>
+        <source>Take them the other way round: the smaller one drafts.</source>
+        <translation>Nehmen Sie sie umgekehrt: Das kleinere entwirft.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Take “{0}” ({1}), which is here already. {2}</source>
+        <translation>„{0}“ ({1}) nehmen, das schon da ist. {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Take “{0}” ({1}), which is here already: it reads the same tokens, and {2} % of the bytes per token.</source>
+        <translation>„{0}“ ({1}) nehmen, das schon da ist: Es liest dieselben Token und {2} % der Bytes pro Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Text and code files can be attached.</source>
+        <translation>Text- und Codedateien können angehängt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>That was the third time within a minute: it can be started again in a minute.</source>
+        <translation>Das war das dritte Mal in einer Minute: In einer Minute kann sie wieder gestartet werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The Hub does not accept the access token for {0}.</source>
+        <translation>Der Hub nimmt das Zugriffstoken für {0} nicht an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The Hub has no repository {0}, or it is private.</source>
+        <translation>Der Hub hat kein Repository {0}, oder es ist privat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The Hub wants an access token for {0}.</source>
+        <translation>Der Hub verlangt ein Zugriffstoken für {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>The JSON schema cannot be used: {0}.</source>
+        <translation>Das JSON-Schema kann nicht benutzt werden: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The K cache's type</source>
+        <translation>Der Typ des K-Caches</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>The MTP head is for other tokens than the target's: {0}.</source>
+        <translation>Der MTP-Kopf ist für andere Token als die des Zielmodells: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The MTP head is not the target's: it reads {0} columns, and the target's states have {1}.</source>
+        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er liest {0} Spalten, und die Zustände des Zielmodells haben {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The MTP head is not the target's: it was made for “{0}”.</source>
+        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er wurde für „{0}“ gemacht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The MTP head is the target's</source>
+        <translation>Der MTP-Kopf ist der des Zielmodells</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The V cache's type</source>
+        <translation>Der Typ des V-Caches</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>The access token cannot be deleted ({0}).</source>
+        <translation>Das Zugriffstoken kann nicht gelöscht werden ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>The access token cannot be kept in {0} ({1}).</source>
+        <translation>Das Zugriffstoken kann nicht in {0} aufbewahrt werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The address of the Hub, or one that it gave, is none.</source>
+        <translation>Die Adresse des Hubs, oder eine, die er gab, ist keine.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The address of {0} cannot be found.</source>
+        <translation>Die Adresse von {0} ist nicht zu finden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The address that the Hub gave for the file does not work any more.</source>
+        <translation>Die Adresse, die der Hub für die Datei gab, gilt nicht mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>The chat is damaged: {0} {1}.</source>
+        <translation>Der Chat ist beschädigt: {0} {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/conversations.py"/>
+        <source>The chat is damaged: {0}.</source>
+        <translation>Der Chat ist beschädigt: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template failed: {0}.</source>
+        <translation>Die Chat-Vorlage ist fehlgeschlagen: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template has no {0} for how much the model reasons.</source>
+        <translation>Die Chat-Vorlage hat kein {0} dafür, wie viel das Modell nachdenkt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template refuses this conversation: {0}.</source>
+        <translation>Die Chat-Vorlage lehnt diesen Chat ab: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template rewrites messages, so control tokens typed in them were broken up.</source>
+        <translation>Die Chat-Vorlage schreibt Nachrichten um, darum wurden darin getippte Steuertoken zerlegt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>The chat was exported by a newer Paceline ({0}).</source>
+        <translation>Der Chat wurde von einem neueren Paceline exportiert ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The chats in {0} cannot be opened ({1}).</source>
+        <translation>Die Chats in {0} können nicht geöffnet werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The chats in {0} cannot be written ({1}).</source>
+        <translation>Die Chats in {0} können nicht geschrieben werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The chats in {0} cannot be written to.</source>
+        <translation>In die Chats in {0} kann nicht geschrieben werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The chats in {0} were written by a newer version of Paceline.</source>
+        <translation>Die Chats in {0} wurden von einer neueren Version von Paceline geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>The check was stopped.</source>
+        <translation>Die Prüfung wurde gestoppt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>The connection broke off.</source>
+        <translation>Die Verbindung brach ab.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The connection cannot be prepared: the environment names an unusable proxy or certificates that cannot be read.</source>
+        <translation>Die Verbindung kann nicht vorbereitet werden: Die Umgebung nennt einen unbrauchbaren Proxy oder Zertifikate, die nicht gelesen werden können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The connection to {0} broke off.</source>
+        <translation>Die Verbindung zu {0} brach ab.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The connection to {0} is not trustworthy: its certificate was refused.</source>
+        <translation>Die Verbindung zu {0} ist nicht vertrauenswürdig: Ihr Zertifikat wurde abgelehnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>The context has no room left.</source>
+        <translation>Der Kontext hat keinen Platz mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>The context is full after {0} tokens, all of them the same.</source>
+        <translation>Der Kontext ist nach {0} Token voll, alle davon gleich.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>The context of {0} tokens is full.</source>
+        <translation>Der Kontext von {0} Token ist voll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The conversation is larger than any context.</source>
+        <translation>Der Chat ist größer als jeder Kontext.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>The default is {0}.</source>
+        <translation>Die Vorgabe ist {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>The disk of {0} is full.</source>
+        <translation>Der Datenträger von {0} ist voll.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>The download failed by a fault of this program.</source>
+        <translation>Der Download ist durch einen Fehler dieses Programms fehlgeschlagen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model does not write text from left to right, so it cannot draft.</source>
+        <translation>Das Entwurfsmodell schreibt Text nicht von links nach rechts, darum kann es nicht entwerfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model has {0} bits per weight; one of 8 bits reads half as much or less per drafted token.</source>
+        <translation>Das Entwurfsmodell hat {0} Bits pro Gewicht; eines mit 8 Bits liest höchstens halb so viel je entworfenem Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model has {0} bits per weight; with so few, fewer drafted tokens may be right.</source>
+        <translation>Das Entwurfsmodell hat {0} Bits pro Gewicht; bei so wenigen sind vielleicht weniger entworfene Token richtig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model is larger than the target; the other way round they may pay.</source>
+        <translation>Das Entwurfsmodell ist größer als das Zielmodell; umgekehrt kann es sich lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model reads {0} of the bytes that the target reads per token</source>
+        <translation>Das Entwurfsmodell liest {0} der Bytes, die das Zielmodell pro Token liest</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model was trained for {0} tokens and the target for {1}; of longer chats it knows the end alone.</source>
+        <translation>Das Entwurfsmodell wurde für {0} Token trainiert und das Zielmodell für {1}; von längeren Chats kennt es nur das Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>The draft model's context ends at {0} tokens; of longer chats it knows the end alone.</source>
+        <translation>Der Kontext des Entwurfsmodells endet bei {0} Token; von längeren Chats kennt es nur das Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The draft model's licence is “{0}”, the target's is {1}.</source>
+        <translation>Die Lizenz des Entwurfsmodells ist „{0}“, die des Zielmodells ist {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>The drafter plug-in {0} cannot be imported: {1}.</source>
+        <translation>Das Drafter-Plug-in {0} kann nicht importiert werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>The drafter {0} failed, so the reply goes on {1}.</source>
+        <translation>Der Drafter {0} ist fehlgeschlagen, darum geht die Antwort {1} weiter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine did not stop in time, so its process was ended.</source>
+        <translation>Die Engine hielt nicht rechtzeitig an, darum wurde ihr Prozess beendet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The engine ended while it loaded “{0}”. {1}</source>
+        <translation>Die Engine endete, während sie „{0}“ lud. {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>The engine ended: {0}</source>
+        <translation>Die Engine endete: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine has ended three times within a minute, so it is not started again yet.</source>
+        <translation>Die Engine ist in einer Minute dreimal geendet, darum wird sie noch nicht wieder gestartet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine has not answered for {0} seconds</source>
+        <translation>Die Engine hat seit {0} Sekunden nicht geantwortet</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine sent something that is no message ({0})</source>
+        <translation>Die Engine hat etwas gesendet, das keine Nachricht ist ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine's process cannot be started ({0}).</source>
+        <translation>Der Prozess der Engine kann nicht gestartet werden ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine's process cannot be started: the folder in which Paceline was started is gone.</source>
+        <translation>Der Prozess der Engine kann nicht gestartet werden: Der Ordner, in dem Paceline gestartet wurde, ist verschwunden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>The engine's process was ended from outside (SIGKILL), as the system does when memory runs out.</source>
+        <translation>Der Prozess der Engine wurde von außen beendet (SIGKILL), wie das System es tut, wenn der Speicher ausgeht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>The engine's process was ended from outside ({0}).</source>
+        <translation>Der Prozess der Engine wurde von außen beendet ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>The engine's process was not ready within {0} seconds</source>
+        <translation>Der Prozess der Engine war nicht innerhalb von {0} Sekunden bereit</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The experts of {0} layers cannot stay in the CPU's memory.</source>
+        <translation>Die Experten von {0} Schichten können nicht im Speicher der CPU bleiben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/formats.py"/>
+        <source>The file has no chat template, so it is probably a base model, which goes on with a text and was not made to chat. The chat is written as a text with “User:” and “Assistant:”, and a reply ends before the next turn.</source>
+        <translation>Die Datei hat keine Chat-Vorlage, ist also wahrscheinlich ein Basismodell, das einen Text fortsetzt und nicht zum Chatten gemacht ist. Der Chat wird als Text mit „User:“ und „Assistant:“ geschrieben, und eine Antwort endet vor dem nächsten Beitrag.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/formats.py"/>
+        <source>The file has no chat template. By its name it was made to chat, and its vocabulary has {0}: so the template {1} is taken, which is a guess.</source>
+        <translation>Die Datei hat keine Chat-Vorlage. Nach ihrem Namen ist sie zum Chatten gemacht, und ihr Vokabular hat {0}: Darum wird die Vorlage {1} genommen, was eine Vermutung ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The file has the version {0}.</source>
+        <translation>Die Datei hat die Version {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The file holds no presets.</source>
+        <translation>Die Datei enthält keine Voreinstellungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The file holds {0} presets; {1} is the most.</source>
+        <translation>Die Datei enthält {0} Voreinstellungen; {1} ist die Grenze.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>The file is longer than the Hub said.</source>
+        <translation>Die Datei ist länger, als der Hub gesagt hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/look.py"/>
+        <source>The file may be damaged, or made for something else than writing text.</source>
+        <translation>Die Datei ist vielleicht beschädigt oder für etwas anderes gemacht als zum Schreiben von Text.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The file may be damaged: download it again, or choose another one.</source>
+        <translation>Die Datei ist vielleicht beschädigt: Laden Sie sie noch einmal herunter, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>The file may be damaged: verify or download it again, or try another one.</source>
+        <translation>Die Datei ist vielleicht beschädigt: Prüfen Sie sie, laden Sie sie noch einmal herunter, oder versuchen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>The file may be incomplete or of an unknown kind: download it again, or choose another.</source>
+        <translation>Die Datei ist vielleicht unvollständig oder von unbekannter Art: Laden Sie sie noch einmal herunter, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>The file name {0} is not used on this computer.</source>
+        <translation>Der Dateiname {0} wird auf diesem Computer nicht verwendet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>The file on the Hub has changed meanwhile.</source>
+        <translation>Die Datei auf dem Hub hat sich inzwischen geändert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The file {0} was replaced by another one while Paceline was using it.</source>
+        <translation>Die Datei {0} wurde durch eine andere ersetzt, während Paceline sie benutzte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>The file {0} with the chats is damaged.</source>
+        <translation>Die Datei {0} mit den Chats ist beschädigt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/salvage.py"/>
+        <source>The file {0} with the chats was damaged. {1} chats with {2} messages could be read and are here. The damaged file was kept as {3}.</source>
+        <translation>Die Datei {0} mit den Chats war beschädigt. {1} Chats mit {2} Nachrichten konnten gelesen werden und sind hier. Die beschädigte Datei wurde als {3} aufbewahrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/disk.py"/>
+        <source>The file {0} with the chats was there, but empty, so it begins anew. If chats were in it, close Paceline and take the file from a backup.</source>
+        <translation>Die Datei {0} mit den Chats war da, aber leer, darum beginnt sie neu. Falls Chats darin waren, schließen Sie Paceline, und nehmen Sie die Datei aus einer Sicherung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/pair.py"/>
+        <source>The file “{0}” was written to after it was loaded, so nothing that comes of it can be trusted.</source>
+        <translation>In die Datei „{0}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>The files cannot be written to {0} ({1}).</source>
+        <translation>Die Dateien können nicht nach {0} geschrieben werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>The files that belong to Paceline are missing.</source>
+        <translation>Die Dateien, die zu Paceline gehören, fehlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The first one is number 0.</source>
+        <translation>Die erste hat die Nummer 0.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The first {0} tokens are the same; the {1} has {2} more, which are never drafted.</source>
+        <translation>Die ersten {0} Token sind dieselben; das {1} hat {2} mehr, die nie entworfen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>The folder {0} cannot be created ({1}).</source>
+        <translation>Der Ordner {0} kann nicht angelegt werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>The folder {0} cannot be used: there is no such user.</source>
+        <translation>Der Ordner {0} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/grammar_mask.py"/>
+        <source>The grammar allows no token that the model could go on with.</source>
+        <translation>Die Grammatik erlaubt kein Token, mit dem das Modell weiterschreiben könnte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>The grammar cannot be copied.</source>
+        <translation>Die Grammatik kann nicht kopiert werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>The grammar cannot be used: {0}.</source>
+        <translation>Die Grammatik kann nicht benutzt werden: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>The grammar does not allow token {0} here.</source>
+        <translation>Die Grammatik erlaubt Token {0} hier nicht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>The grammar reads the same text in too many ways, so checking tokens takes too long.</source>
+        <translation>Die Grammatik liest denselben Text auf zu viele Weisen, darum dauert das Prüfen der Token zu lange.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>The grammar was closed.</source>
+        <translation>Die Grammatik wurde geschlossen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <source>The header of the model cannot be kept ({0}).</source>
+        <translation>Der Kopf der Modelldatei kann nicht aufbewahrt werden ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>The list of pairs “{0}” cannot be used: {1}.</source>
+        <translation>Die Liste der Paare „{0}“ kann nicht benutzt werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>The logit bias of token {0} is {1}.</source>
+        <translation>Die Logit-Verschiebung von Token {0} ist {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>The lookup cache “{0}” cannot be read: {1}.</source>
+        <translation>Der Lookup-Cache „{0}“ kann nicht gelesen werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>The lookup cache “{0}” has token {1}, but the model has only {2} tokens.</source>
+        <translation>Der Lookup-Cache „{0}“ hat Token {1}, aber das Modell hat nur {2} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>The lookup cache “{0}” was made {1}, whose tokens are not the same.</source>
+        <translation>Der Lookup-Cache „{0}“ wurde {1} erstellt, dessen Token andere sind.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/look.py"/>
+        <source>The model gives invalid numbers instead of logits.</source>
+        <translation>Das Modell liefert ungültige Zahlen statt Logits.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>The model produced invalid numbers instead of logits.</source>
+        <translation>Das Modell lieferte ungültige Zahlen statt Logits.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>The model's MTP head is not used. {0}</source>
+        <translation>Der MTP-Kopf des Modells wird nicht benutzt. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>The models are loaded again with the next message. If it fails once more, restart Paceline, or choose a smaller model or another device.</source>
+        <translation>Die Modelle werden mit der nächsten Nachricht neu geladen. Wenn es noch einmal fehlschlägt, starten Sie Paceline neu, oder wählen Sie ein kleineres Modell oder ein anderes Gerät.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>The name “{0}” or that of its folder is no valid text.</source>
+        <translation>Der Name „{0}“ oder der seines Ordners ist kein gültiger Text.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/decoder.py"/>
+        <source>The next reply may draft again.</source>
+        <translation>Die nächste Antwort kann wieder entwerfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The number of threads is out of range.</source>
+        <translation>Die Zahl der Threads ist außerhalb des Bereichs.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/size.py"/>
+        <source>The oldest message was</source>
+        <translation>Die älteste Nachricht wurde</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/size.py"/>
+        <source>The oldest {0} messages were</source>
+        <translation>Die ältesten {0} Nachrichten wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>The prompt has {0} tokens, but the context holds {1}.</source>
+        <translation>Der Prompt hat {0} Token, aber der Kontext fasst {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>The prompt is empty.</source>
+        <translation>Der Prompt ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The proxy that ALL_PROXY, HTTP_PROXY or HTTPS_PROXY names is a SOCKS proxy, which Paceline cannot use.</source>
+        <translation>Der Proxy, den ALL_PROXY, HTTP_PROXY oder HTTPS_PROXY nennt, ist ein SOCKS-Proxy, den Paceline nicht benutzen kann.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/recording.py"/>
+        <source>The recorded example cannot be read ({0}).</source>
+        <translation>Das aufgezeichnete Beispiel kann nicht gelesen werden ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>The repository {0} has {1}.</source>
+        <translation>Das Repository {0} hat {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>The request to the Hub was stopped.</source>
+        <translation>Die Anfrage an den Hub wurde gestoppt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>The same turn gives the same text with any strategy here, as far as was looked{0}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
+        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text, soweit geprüft wurde{0}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>The same turn gives the same text with any strategy here: each token is computed as if it were alone{0}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
+        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text: Jedes Token wird berechnet, als wäre es allein{0}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>The seed is {0}, but must be from 0 to 2^63 - 1.</source>
+        <translation>Der Seed ist {0}, muss aber von 0 bis 2^63 - 1 sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The seed is {0}.</source>
+        <translation>Der Seed ist {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>The setting counts from the next reply on.</source>
+        <translation>Die Einstellung gilt ab der nächsten Antwort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>The split mode cannot be “{0}”.</source>
+        <translation>Die Aufteilung kann nicht „{0}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>The strategy “draft” needs a draft model, and none is loaded.</source>
+        <translation>Die Strategie „draft“ braucht ein Entwurfsmodell, und keines ist geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/mtp.py"/>
+        <source>The strategy “mtp” needs an MTP head, and none is loaded.</source>
+        <translation>Die Strategie „mtp“ braucht einen MTP-Kopf, und keiner ist geladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The target brings no chat template, so it is probably a base model, which goes on with a text and was not made to chat. How a chat is written for it is a guess.</source>
+        <translation>Das Zielmodell bringt keine Chat-Vorlage mit, ist also wahrscheinlich ein Basismodell, das einen Text fortsetzt und nicht zum Chatten gemacht ist. Wie ein Chat für es geschrieben wird, ist eine Vermutung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>The target does not fit, even without a draft model; {0} are missing. {1} {2}</source>
+        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell; {0} fehlen. {1} {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The target does not write text from left to right, so nothing can be drafted.</source>
+        <translation>Das Zielmodell schreibt Text nicht von links nach rechts, darum kann nichts entworfen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The target has its MTP head inside</source>
+        <translation>Das Zielmodell hat seinen MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The target has no MTP head inside.</source>
+        <translation>Das Zielmodell hat keinen MTP-Kopf in der Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The target is a mixture of experts: checking several tokens at once reads more experts than writing one, which eats a part of the gain.</source>
+        <translation>Das Zielmodell ist eine Mischung von Experten: Mehrere Token auf einmal zu prüfen liest mehr Experten, als eines zu schreiben, was einen Teil des Gewinns aufzehrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>The text cannot be tokenized.</source>
+        <translation>Der Text kann nicht in Token zerlegt werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>The {0} has a recurrent memory: taking tokens back costs earlier states or copies of one, which eat a part of the gain.</source>
+        <translation>Das {0} hat einen rekurrenten Speicher: Token zurückzunehmen kostet frühere Zustände oder Kopien von einem, was einen Teil des Gewinns aufzehrt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>Their families are related: {0}.</source>
+        <translation>Ihre Familien sind verwandt: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>There are {0} logit biases.</source>
+        <translation>Es sind {0} Logit-Verschiebungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>There are {0} stop strings.</source>
+        <translation>Es sind {0} Stoppzeichenfolgen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>There is no GPU number {0}.</source>
+        <translation>Es gibt keine GPU Nummer {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/native_params.py"/>
+        <source>There is no device “{0}”.</source>
+        <translation>Es gibt kein Gerät „{0}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>There is no file “{0}”.</source>
+        <translation>Es gibt keine Datei „{0}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/grammar_drafter.py"/>
+        <source>There is no grammar that could force anything.</source>
+        <translation>Es gibt keine Grammatik, die etwas erzwingen könnte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/mtp_head.py"/>
+        <source>There is no head for so long a draft.</source>
+        <translation>Für einen so langen Entwurf gibt es keinen Kopf.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>There is no room for {0}{1}: {2}.</source>
+        <translation>Für {0}{1} ist kein Platz: {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>There is no space left for the chats in {0}.</source>
+        <translation>Für die Chats in {0} ist kein Platz mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>There is no strategy “{0}”.</source>
+        <translation>Es gibt keine Strategie „{0}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>There is not enough memory.</source>
+        <translation>Der Speicher reicht nicht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>There is too little memory for a decode of {0} tokens: {1}.</source>
+        <translation>Für ein Dekodieren von {0} Token reicht der Speicher nicht: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>They are left alone. New chats are kept in memory, and put aside for the newer version when Paceline is closed. Install it to see the old ones.</source>
+        <translation>Sie bleiben unberührt. Neue Chats werden im Speicher gehalten und beim Schließen von Paceline für die neuere Version beiseitegelegt. Installieren Sie sie, um die alten zu sehen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>They are used again with another version of them, or once `paceline doctor --build-kernels` was called.</source>
+        <translation>Sie werden mit einer anderen Version davon wieder benutzt, oder sobald `paceline doctor --build-kernels` aufgerufen wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>They come from different families, {0}; fewer drafted tokens may be right.</source>
+        <translation>Sie stammen aus verschiedenen Familien, {0}; vielleicht sind weniger entworfene Token richtig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>This JSON is nested too deeply or holds too large numbers.</source>
+        <translation>Dieses JSON ist zu tief verschachtelt oder enthält zu große Zahlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>This build of llama.cpp has no GPU support, so no layers can go to a GPU.</source>
+        <translation>Dieser Build von llama.cpp unterstützt keine GPU, darum können keine Schichten auf eine GPU.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>This build of llama.cpp has no GPU support, so there is nothing to split.</source>
+        <translation>Dieser Build von llama.cpp unterstützt keine GPU, darum gibt es nichts aufzuteilen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/hidden_rows.py"/>
+        <source>This build of llama.cpp has no calls for MTP heads.</source>
+        <translation>Dieser Build von llama.cpp hat keine Aufrufe für MTP-Köpfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/store.py"/>
+        <location filename="../../app/storage/archive.py"/>
+        <source>This chat is not there any more.</source>
+        <translation>Diesen Chat gibt es nicht mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>This download belongs to {0}.</source>
+        <translation>Dieser Download gehört zu {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>This file holds no presets of replies.</source>
+        <translation>Diese Datei enthält keine Voreinstellungen für Antworten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>This is a fault of Paceline, please report it. Asking again may help.</source>
+        <translation>Das ist ein Fehler von Paceline, bitte melden Sie ihn. Noch einmal zu fragen kann helfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>This is a fault of Paceline; the log file tells more.</source>
+        <translation>Das ist ein Fehler von Paceline; das Protokoll sagt mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>This is no JSON: {0} (line {1}, column {2}).</source>
+        <translation>Das ist kein JSON: {0} (Zeile {1}, Spalte {2}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>This is no access token: it has spaces or signs that no token has.</source>
+        <translation>Das ist kein Zugriffstoken: Es hat Leerzeichen oder Zeichen, die kein Token hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>This model can take back {0} tokens: drafts end there.</source>
+        <translation>Dieses Modell kann {0} Token zurücknehmen: Entwürfe enden dort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/context.py"/>
+        <source>This model cannot take padding back, which exact mode needs.</source>
+        <translation>Dieses Modell kann Auffüllung nicht zurücknehmen, was der exakte Modus braucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>This model knows no system role; its text was put before the question.</source>
+        <translation>Dieses Modell kennt keine Systemrolle; deren Text wurde vor die Frage gesetzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>This model runs without speculation, so there is no strategy that a text could depend on.</source>
+        <translation>Dieses Modell läuft ohne Spekulation, darum gibt es keine Strategie, von der ein Text abhängen könnte.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>This model wants questions and replies in turns: neighbours of one role were put together, and replies before the first question left out.</source>
+        <translation>Dieses Modell will Fragen und Antworten abwechselnd: Nachbarn derselben Rolle wurden zusammengefügt, und Antworten vor der ersten Frage weggelassen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>This model's state is copied before each draft. When tokens are rejected, those before them are decoded once more.</source>
+        <translation>Der Zustand dieses Modells wird vor jedem Entwurf kopiert. Werden Token verworfen, werden die davor noch einmal dekodiert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>This reply cannot be continued: {0}.</source>
+        <translation>Diese Antwort kann nicht fortgesetzt werden: {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>This reply is not running any more.</source>
+        <translation>Diese Antwort läuft nicht mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>This reply was continued, so it was not written in one turn.</source>
+        <translation>Diese Antwort wurde fortgesetzt, also nicht in einem Zug geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>This {0} has a recurrent memory, and copies of its state find no room or do not work here, so it cannot take tokens back.</source>
+        <translation>Dieses {0} hat einen rekurrenten Speicher, und Kopien seines Zustands finden keinen Platz oder arbeiten hier nicht, darum kann es keine Token zurücknehmen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Token {0} does not exist: the vocabulary has {1} tokens.</source>
+        <translation>Token {0} gibt es nicht: Das Vokabular hat {1} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Token {0} has two logit biases.</source>
+        <translation>Token {0} hat zwei Logit-Verschiebungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>Try again later or from another network; the damaged file was deleted.</source>
+        <translation>Versuchen Sie es später oder aus einem anderen Netzwerk noch einmal; die beschädigte Datei wurde gelöscht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Try again later.</source>
+        <translation>Versuchen Sie es später noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>Try again when it is complete.</source>
+        <translation>Versuchen Sie es noch einmal, wenn sie vollständig ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Try again.</source>
+        <translation>Versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/pair.py"/>
+        <source>Try again: the models are loaded anew. If that fails, download the file anew.</source>
+        <translation>Versuchen Sie es noch einmal: Die Modelle werden neu geladen. Wenn das fehlschlägt, laden Sie die Datei neu herunter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Try again; if that does not help, check the network connection.</source>
+        <translation>Versuchen Sie es noch einmal; wenn das nicht hilft, prüfen Sie die Netzwerkverbindung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>Two files of this download would both be called {0}.</source>
+        <translation>Zwei Dateien dieses Downloads würden beide {0} heißen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Unpack it and import the files in it.</source>
+        <translation>Entpacken Sie es, und importieren Sie die Dateien darin.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>Update or uninstall it.</source>
+        <translation>Aktualisieren oder deinstallieren Sie es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>Use it as a strategy, by itself.</source>
+        <translation>Verwenden Sie es als Strategie, für sich allein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Use lookups, which draft from the chat itself and need no draft model.</source>
+        <translation>Lookups verwenden, die aus dem Chat selbst entwerfen und kein Entwurfsmodell brauchen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>Use lookups, which draft from the chat itself: beside so small a target a draft model has little to save.</source>
+        <translation>Lookups verwenden, die aus dem Chat selbst entwerfen: Neben einem so kleinen Zielmodell kann ein Entwurfsmodell wenig sparen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>Use the strategy “off” with it.</source>
+        <translation>Verwenden Sie mit ihm die Strategie „off“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Wait a few minutes, then try again; with an access token more is allowed.</source>
+        <translation>Warten Sie einige Minuten, und versuchen Sie es dann noch einmal; mit einem Zugriffstoken ist mehr erlaubt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Wait for its end, or stop it.</source>
+        <translation>Warten Sie auf ihr Ende, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/sameness.py"/>
+        <source>Wait until it has ended.</source>
+        <translation>Warten Sie, bis sie zu Ende ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/part_file.py"/>
+        <source>Wait until it is done there, or pause it there.</source>
+        <translation>Warten Sie, bis es dort fertig ist, oder halten Sie es dort an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>Wait {0} seconds; then take other models or settings, or try again.</source>
+        <translation>Warten Sie {0} Sekunden; nehmen Sie dann andere Modelle oder Einstellungen, oder versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>Wait {0}, then try again.</source>
+        <translation>Warten Sie {0}, und versuchen Sie es dann noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>What is new is kept in memory and tried again every two seconds.</source>
+        <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Whether the same turn gives the same text with any strategy is not known yet; it is looked at in idle time, and by `paceline calibrate`.</source>
+        <translation>Ob derselbe Beitrag mit jeder Strategie denselben Text ergibt, ist noch nicht bekannt; es wird geprüft, wenn nichts zu tun ist, und durch `paceline calibrate`.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Whether the same turn gives the same text with any strategy is not known: this model's memory overwrites what is far back, so rows are not compared.</source>
+        <translation>Ob derselbe Beitrag mit jeder Strategie denselben Text ergibt, ist nicht bekannt: Der Speicher dieses Modells überschreibt weit Zurückliegendes, darum werden keine Zeilen verglichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>With each prompt the last reply and up to {0} tokens more are prefilled again.</source>
+        <translation>Mit jedem Prompt werden die letzte Antwort und bis zu {0} Token mehr noch einmal eingelesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>Write hf:OWNER/REPO:FILE, for example hf:Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf.</source>
+        <translation>Schreiben Sie hf:OWNER/REPO:DATEI, zum Beispiel hf:Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Write it anew.</source>
+        <translation>Schreiben Sie ihn neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Write something first.</source>
+        <translation>Schreiben Sie erst etwas.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Write {0}={1}, for example.</source>
+        <translation>Schreiben Sie zum Beispiel {0}={1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>`paceline doctor --build-kernels` builds them where there is a C++ compiler.</source>
+        <translation>`paceline doctor --build-kernels` baut sie, wo es einen C++-Compiler gibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>`paceline doctor --build-kernels` has them tested again.</source>
+        <translation>`paceline doctor --build-kernels` lässt sie noch einmal prüfen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>`paceline hub files {0}` lists what it has.</source>
+        <translation>`paceline hub files {0}` listet auf, was es hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>a GPU</source>
+        <translation>eine GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>a computation that hung</source>
+        <translation>eine Berechnung, die hing</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>a context of {0} tokens for “{1}”</source>
+        <translation>ein Kontext von {0} Token für „{1}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>a context of {0} tokens or fewer</source>
+        <translation>ein Kontext von höchstens {0} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>a list of models was expected</source>
+        <translation>eine Liste von Modellen wurde erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/conversations.py"/>
+        <source>a message follows {0}, which is not there</source>
+        <translation>eine Nachricht folgt auf {0}, die es nicht gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>a name in it has more than {0} characters</source>
+        <translation>ein Name darin hat mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>a number is expected</source>
+        <translation>eine Zahl wird erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>a pattern repeats {0} times; {1} can be counted</source>
+        <translation>ein Muster wiederholt sich {0}-mal; {1} können gezählt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>a processor</source>
+        <translation>einen Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>a quantised cache</source>
+        <translation>ein quantisierter Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>a repository's page was expected</source>
+        <translation>die Seite eines Repositorys wurde erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>a schema is a JSON object, as {“type”: “object”, …}</source>
+        <translation>ein Schema ist ein JSON-Objekt, wie {“type”: “object”, …}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>a smaller model</source>
+        <translation>ein kleineres Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>a text in quotes</source>
+        <translation>ein Text in Anführungszeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>a text in quotes is not closed</source>
+        <translation>ein Text in Anführungszeichen ist nicht abgeschlossen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>a web page came instead of the file</source>
+        <translation>eine Webseite kam statt der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>a whole number</source>
+        <translation>eine ganze Zahl</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>above 0 and at most 1 (off)</source>
+        <translation>über 0 und höchstens 1 (aus)</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>an answer before any question</source>
+        <translation>eine Antwort vor jeder Frage</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>an answer without a question</source>
+        <translation>eine Antwort ohne Frage</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>an unknown kernel</source>
+        <translation>ein unbekannter Kernel</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>another model</source>
+        <translation>ein anderes Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>another part of the file came than was asked for</source>
+        <translation>ein anderer Teil der Datei kam als verlangt</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>any machine</source>
+        <translation>jeden Rechner</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>at best of 66 settings on a B200, 1.12 times as fast with lookups of n-grams (Qwen3.5 0.8B), and 1.00 (2B)</source>
+        <translation>bei der besten von 66 Einstellungen auf einer B200 1,12-mal so schnell mit Lookups von N-Grammen (Qwen3.5 0.8B), und 1,00-mal (2B)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>at least {0} % fewer</source>
+        <translation>mindestens {0} % weniger</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>at least {0} and at most {1} times contradict</source>
+        <translation>mindestens {0}-mal und höchstens {1}-mal widersprechen sich</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>at temperature {0}</source>
+        <translation>bei Temperatur {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>automatic GPU layers</source>
+        <translation>automatische GPU-Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>begins</source>
+        <translation>beginnt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>between 0 (off) and 1</source>
+        <translation>zwischen 0 (aus) und 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>between 0 and 100</source>
+        <translation>zwischen 0 und 100</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>brackets are nested more than {0} deep</source>
+        <translation>Klammern sind tiefer als {0} verschachtelt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>byte-pair encoding</source>
+        <translation>Byte-Pair-Kodierung</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>choose it as that model's drafter</source>
+        <translation>wählen Sie ihn als Drafter jenes Modells</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>code, JSON and lists</source>
+        <translation>Code, JSON und Listen</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>code, prose and shell</source>
+        <translation>Code, Prosa und Shell</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>draft</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <location filename="../../app/engine/turn.py"/>
+        <source>draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>ends</source>
+        <translation>endet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>from -10 to 10 (0 is off)</source>
+        <translation>von -10 bis 10 (0 ist aus)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>from 0.01 to 10 (1 is off)</source>
+        <translation>von 0,01 bis 10 (1 ist aus)</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>inside the target's file</source>
+        <translation>in der Datei des Zielmodells</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>it cannot be read ({0})</source>
+        <translation>sie kann nicht gelesen werden ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>it does not begin with hf:OWNER/REPO</source>
+        <translation>es beginnt nicht mit hf:OWNER/REPO</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>it does not say which file this is</source>
+        <translation>es sagt nicht, welche Datei das ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>it ended at once</source>
+        <translation>er endete sofort</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>it ended where the model began the next turn</source>
+        <translation>sie endete, wo das Modell den nächsten Beitrag begann</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/conversations.py"/>
+        <source>it ends with {0}, which is not there</source>
+        <translation>er endet mit {0}, die es nicht gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it has more than {0} characters</source>
+        <translation>sie hat mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it has more than {0} kB</source>
+        <translation>es hat mehr als {0} kB</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it has too many parts within each other, or optional ones</source>
+        <translation>es hat zu viele ineinander liegende oder wahlfreie Teile</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it holds a NUL character</source>
+        <translation>sie enthält ein NUL-Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it holds half a surrogate pair</source>
+        <translation>sie enthält ein halbes Surrogatpaar</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it is empty</source>
+        <translation>sie ist leer</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it is nested more than {0} deep</source>
+        <translation>es ist tiefer als {0} verschachtelt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it is nested too deep</source>
+        <translation>es ist zu tief verschachtelt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it is no JSON: line {0}, column {1}: {2}</source>
+        <translation>es ist kein JSON: Zeile {0}, Spalte {1}: {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it is no JSON: {0}</source>
+        <translation>es ist kein JSON: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>it is no object with a list “pairs” and nothing else</source>
+        <translation>sie ist kein Objekt mit einer Liste „pairs“ und nichts sonst</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/session.py"/>
+        <source>it leads to an address without encryption</source>
+        <translation>es führt zu einer Adresse ohne Verschlüsselung</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>it leads to no address</source>
+        <translation>es führt zu keiner Adresse</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/renderer.py"/>
+        <source>it ran longer than {0} seconds</source>
+        <translation>sie lief länger als {0} Sekunden</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>it said nonsense: {0}</source>
+        <translation>er sagte Unsinn: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it takes too much time or memory to turn into a grammar</source>
+        <translation>es braucht zu viel Zeit oder Speicher, daraus eine Grammatik zu machen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>it took too long</source>
+        <translation>es dauerte zu lange</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/renderer.py"/>
+        <location filename="../../app/engine/prompt/sandbox.py"/>
+        <source>it took too much memory</source>
+        <translation>sie brauchte zu viel Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>it was not ready in time</source>
+        <translation>er war nicht rechtzeitig bereit</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/sandbox.py"/>
+        <source>it wrote too much</source>
+        <translation>sie schrieb zu viel</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <location filename="../../app/engine/prompt/renderer.py"/>
+        <source>its process {0}</source>
+        <translation>sein Prozess {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>its rules can begin in too many ways</source>
+        <translation>ihre Regeln können auf zu viele Weisen beginnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>its text holds control tokens, and is not what the loaded model wrote</source>
+        <translation>ihr Text enthält Steuertoken und ist nicht, was das geladene Modell geschrieben hat</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>its vocabulary was checked</source>
+        <translation>sein Vokabular wurde geprüft</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>its vocabulary will be checked before anything is downloaded</source>
+        <translation>sein Vokabular wird geprüft, bevor etwas heruntergeladen wird</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>less than 1 %</source>
+        <translation>weniger als 1 %</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>line {0}, column {1}: {2}</source>
+        <translation>Zeile {0}, Spalte {1}: {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>llama.cpp cannot make {0}: {1}.</source>
+        <translation>llama.cpp kann {0} nicht anlegen: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>llama.cpp could not compute (code {0}): {1}.</source>
+        <translation>llama.cpp konnte nicht rechnen (Code {0}): {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>llama.cpp crashed ({0}).</source>
+        <translation>llama.cpp ist abgestürzt ({0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>llama.cpp does not say why</source>
+        <translation>llama.cpp sagt nicht, warum</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>llama.cpp gave up: {0}</source>
+        <translation>llama.cpp gab auf: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>llama.cpp refused a batch of {0} tokens after {1} others.</source>
+        <translation>llama.cpp lehnte einen Batch von {0} Token nach {1} anderen ab.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/decode/decoder.py"/>
+        <source>llama.cpp refused a batch, so the reply goes on plainly.</source>
+        <translation>llama.cpp lehnte einen Batch ab, darum geht die Antwort ohne Entwürfe weiter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>llama.cpp uses an instruction that this CPU does not know (SIGILL).</source>
+        <translation>llama.cpp verwendet einen Befehl, den diese CPU nicht kennt (SIGILL).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>load it without repacking, which needs no second copy of the weights</source>
+        <translation>laden Sie es ohne Umpacken, was keine zweite Kopie der Gewichte braucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>model name</source>
+        <translation>Modellname</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>more came than was asked for</source>
+        <translation>es kam mehr als verlangt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>more than {0} repetitions cannot be counted</source>
+        <translation>mehr als {0} Wiederholungen können nicht gezählt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>n_min is {0}, above n_max {1}.</source>
+        <translation>n_min ist {0}, mehr als n_max {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>nested repetitions come to more than {0} rules</source>
+        <translation>verschachtelte Wiederholungen ergeben mehr als {0} Regeln</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>no model in GGUF format</source>
+        <translation>kein Modell im GGUF-Format</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>no model “{0}”</source>
+        <translation>kein Modell „{0}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <source>no process can be started for it: {0}</source>
+        <translation>dafür kann kein Prozess gestartet werden: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>no second model: lookups draft from the chat itself</source>
+        <translation>kein zweites Modell: Lookups entwerfen aus dem Chat selbst</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>no settings</source>
+        <translation>keine Einstellungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>none of them has passed its test on this processor</source>
+        <translation>keiner von ihnen hat seinen Test auf diesem Prozessor bestanden</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>not checked</source>
+        <translation>nicht geprüft</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>not named</source>
+        <translation>nicht genannt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <source>not run</source>
+        <translation>nicht gelaufen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>one with fewer bits per weight</source>
+        <translation>eines mit weniger Bits pro Gewicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>plainly</source>
+        <translation>ohne Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>prose</source>
+        <translation>Prosa</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>prose, code and JSON</source>
+        <translation>Prosa, Code und JSON</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>rules on single tokens (&lt;…&gt;) are not supported</source>
+        <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>target</source>
+        <translation>Zielmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>texts of many kinds</source>
+        <translation>Texte vieler Arten</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/session.py"/>
+        <source>the answer came packed in another way than asked for</source>
+        <translation>die Antwort kam anders gepackt als verlangt</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <location filename="../../app/catalog/hub/session.py"/>
+        <source>the answer cannot be read</source>
+        <translation>die Antwort kann nicht gelesen werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/session.py"/>
+        <source>the answer is too long</source>
+        <translation>die Antwort ist zu lang</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>the engine's process ended</source>
+        <translation>der Prozess der Engine endete</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>the engine's process ended ({0})</source>
+        <translation>der Prozess der Engine endete ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>the engine's process ended with exit code {0}</source>
+        <translation>der Prozess der Engine endete mit dem Code {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>the file came compressed</source>
+        <translation>die Datei kam komprimiert</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>the grammar for it would be too long</source>
+        <translation>die Grammatik dafür wäre zu lang</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>the name of a rule is expected (letters, digits and “-”)</source>
+        <translation>der Name einer Regel wird erwartet (Buchstaben, Ziffern und „-“)</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>the next page is on another host</source>
+        <translation>die nächste Seite ist auf einem anderen Rechner</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>the reference “{0}” does not lead to a part of it (“#/…”)</source>
+        <translation>der Verweis „{0}“ führt zu keinem Teil davon („#/…“)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>the reference “{0}” does not lead to a schema</source>
+        <translation>der Verweis „{0}“ führt zu keinem Schema</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>the rule {0} can begin with itself, and would never end</source>
+        <translation>die Regel {0} kann mit sich selbst beginnen und würde nie enden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>the {0} {1} a text with the {2} token, and the {3} does not</source>
+        <translation>beim {0} {1} ein Text mit dem Token {2}, beim {3} nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <source>their library cannot be loaded ({0})</source>
+        <translation>ihre Bibliothek kann nicht geladen werden ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <source>their library has the interface {0} instead of {1}</source>
+        <translation>ihre Bibliothek hat die Schnittstelle {0} statt {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>their sources, or libggml-cpu of llama-cpp-python, cannot be found</source>
+        <translation>ihre Quellen oder libggml-cpu von llama-cpp-python sind nicht zu finden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>their test cannot be run ({0})</source>
+        <translation>ihr Test kann nicht ausgeführt werden ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>their tokenizers are of different kinds: {0}</source>
+        <translation>ihre Tokenizer sind verschiedener Art: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>their vocabularies differ in size: {0} and {1} tokens</source>
+        <translation>ihre Vokabulare sind verschieden groß: {0} und {1} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>their {0} tokens differ: {1} and {2}</source>
+        <translation>ihre Token {0} sind verschieden: {1} und {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>there are more than {0} ways to begin “{1}”</source>
+        <translation>es gibt mehr als {0} Weisen, „{1}“ zu beginnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>there is no rule “root”, which it would begin with</source>
+        <translation>es gibt keine Regel „root“, mit der sie beginnen würde</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>there is no rule “{0}”</source>
+        <translation>es gibt keine Regel „{0}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>there is no such escape</source>
+        <translation>diese Maskierung gibt es nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>there is nothing before this to repeat</source>
+        <translation>davor steht nichts, was wiederholt werden könnte</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>they are not built for this llama.cpp</source>
+        <translation>sie sind nicht für dieses llama.cpp gebaut</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>they have ended the engine once ({0})</source>
+        <translation>sie haben die Engine einmal beendet ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/own_kernels.py"/>
+        <source>they need Linux and an x86-64 processor with AVX2</source>
+        <translation>sie brauchen Linux und einen x86-64-Prozessor mit AVX2</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>this address</source>
+        <translation>diese Adresse</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernel_library.py"/>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>this build of llama.cpp does not take them</source>
+        <translation>dieser Build von llama.cpp nimmt sie nicht an</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>this processor, or this build of llama.cpp, lacks instructions that they need</source>
+        <translation>diesem Prozessor oder diesem Build von llama.cpp fehlen Befehle, die sie brauchen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>this version cannot use it yet</source>
+        <translation>diese Version kann es noch nicht verwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>token {0} is “{1}” in the target and “{2}” in the draft</source>
+        <translation>Token {0} ist „{1}“ im Zielmodell und „{2}“ im Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>what follows @ is no revision</source>
+        <translation>was auf @ folgt, ist keine Revision</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>what follows the second colon is no file of a repository</source>
+        <translation>was auf den zweiten Doppelpunkt folgt, ist keine Datei eines Repositorys</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>with its repetitions written out the grammar is too long</source>
+        <translation>mit ausgeschriebenen Wiederholungen ist die Grammatik zu lang</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>without it</source>
+        <translation>ohne ihn</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>{0} Auto decodes plainly.</source>
+        <translation>{0} Auto dekodiert ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>{0} Auto uses the lookups alone.</source>
+        <translation>{0} Auto verwendet nur die Lookups.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>{0} Drafts cannot be translated either: of the tokens that the target writes the draft model has only {1}.</source>
+        <translation>{0} Entwürfe können auch nicht übersetzt werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>{0} If it happens again, choose a shorter context or a smaller model.</source>
+        <translation>{0} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/formats.py"/>
+        <source>{0} If it was made to chat, take the template {1}: under Models → Chat template… in the window, by --template {2} on the command line.</source>
+        <translation>{0} Wenn es zum Chatten gemacht ist, nehmen Sie die Vorlage {1}: im Fenster unter Modelle → Chat-Vorlage …, in der Befehlszeile mit --template {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>{0} It runs without speculation.</source>
+        <translation>{0} Es läuft ohne Spekulation.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>{0} So drafts are translated: of the tokens that the target writes in English and code the draft model has {1}, and a draft ends at any other. Expect {2} accepted tokens than with the same tokenizer.</source>
+        <translation>{0} Darum werden Entwürfe übersetzt: Von den Token, die das Zielmodell in Englisch und Code schreibt, hat das Entwurfsmodell {1}, und bei jedem anderen endet ein Entwurf. Erwarten Sie {2} angenommene Token als mit demselben Tokenizer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>{0} So the models were loaded again without the special instructions of this CPU, which is a little slower.</source>
+        <translation>{0} Darum wurden die Modelle ohne die besonderen Befehle dieser CPU neu geladen, was etwas langsamer ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>{0} Start Paceline again to use the new file.</source>
+        <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>{0} are still to come, but the disk of {1} has only {2} free.</source>
+        <translation>{0} stehen noch aus, aber der Datenträger von {1} hat nur {2} frei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>{0} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
+        <translation>{0} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} cannot be reached.</source>
+        <translation>{0} ist nicht erreichbar.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>{0} cannot be read: {1}.</source>
+        <translation>{0} kann nicht gelesen werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gguf.py"/>
+        <source>{0} cannot be written anew: {1}.</source>
+        <translation>{0} kann nicht neu geschrieben werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{0} cannot be “{1}”.</source>
+        <translation>{0} kann nicht „{1}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} did not answer as the Hub does: {1}.</source>
+        <translation>{0} antwortete nicht, wie der Hub es tut: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} did not answer in time.</source>
+        <translation>{0} antwortete nicht rechtzeitig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{0} draft with a model each.</source>
+        <translation>{0} entwerfen jeweils mit einem Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} has a problem of its own (status {1}).</source>
+        <translation>{0} hat selbst ein Problem (Status {1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} has no file “{1}”.</source>
+        <translation>{0} hat keine Datei „{1}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} has no revision “{1}”.</source>
+        <translation>{0} hat keine Revision „{1}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} has no such part of the file.</source>
+        <translation>{0} hat keinen solchen Teil der Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} has nothing at {1}, where a Hub has its models.</source>
+        <translation>{0} hat nichts unter {1}, wo ein Hub seine Modelle hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>{0} has signs that cannot be sent to the Hub.</source>
+        <translation>{0} hat Zeichen, die nicht an den Hub gesendet werden können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/part_file.py"/>
+        <source>{0} is being downloaded by another window or program.</source>
+        <translation>{0} wird von einem anderen Fenster oder Programm heruntergeladen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{0} is given twice.</source>
+        <translation>{0} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>{0} is no JSON value</source>
+        <translation>{0} ist kein JSON-Wert</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>{0} is not a repository.</source>
+        <translation>{0} ist kein Repository.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>{0} is not closed</source>
+        <translation>{0} ist nicht abgeschlossen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} is only for those who asked for it.</source>
+        <translation>{0} ist nur für die da, die darum gebeten haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/job.py"/>
+        <source>{0} is there already, and it is another file.</source>
+        <translation>{0} ist schon da, und es ist eine andere Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{0} is {1}, but it must be {2} from {3} to {4}{5}.</source>
+        <translation>{0} ist {1}, muss aber {2} von {3} bis {4}{5} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>{0} is {1}, but it must be {2}.</source>
+        <translation>{0} ist {1}, muss aber {2} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/size.py"/>
+        <source>{0} left out, because the chat no longer fits into the context.</source>
+        <translation>{0} weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>{0} names no folder on this computer.</source>
+        <translation>{0} nennt keinen Ordner auf diesem Computer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{0} shares are more than the {1} GPUs that llama.cpp can use.</source>
+        <translation>{0} Anteile sind mehr als die {1} GPUs, die llama.cpp benutzen kann.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{0} takes no more requests for now.</source>
+        <translation>{0} nimmt im Moment keine Anfragen mehr an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>{0} tokens with {1} rows are too many.</source>
+        <translation>{0} Token mit {1} Zeilen sind zu viele.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>{0}, so its process was ended.</source>
+        <translation>{0}, darum wurde ihr Prozess beendet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>{0}, so no second model is needed.</source>
+        <translation>{0}, darum braucht es kein zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/pair.py"/>
+        <source>{0}, so the template {1} is used in its place, which is a guess.</source>
+        <translation>{0}, darum wird stattdessen die Vorlage {1} benutzt, was eine Vermutung ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>{0}; above {1} % drafting hardly pays.</source>
+        <translation>{0}; über {1} % lohnt sich das Entwerfen kaum.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{0}={1} is not {2}.</source>
+        <translation>{0}={1} passt nicht: Es muss {2} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“)” is missing</source>
+        <translation>„)“ fehlt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“::=” is expected after the name “{0}”</source>
+        <translation>„::=“ wird nach dem Namen „{0}“ erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“[” is not closed</source>
+        <translation>„[“ ist nicht abgeschlossen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“auto” cannot be part of a chain.</source>
+        <translation>„auto“ kann nicht Teil einer Kette sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>“auto” is no drafter of its own.</source>
+        <translation>„auto“ ist kein eigener Drafter.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{0}” ({1}) does not fit into memory: {2}.</source>
+        <translation>„{0}“ ({1}) passt nicht in den Speicher: {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{0}” cannot be loaded: it says that it has {1} blocks, and llama.cpp takes at most {2}.</source>
+        <translation>„{0}“ kann nicht geladen werden: Es gibt an, {1} Blöcke zu haben, und llama.cpp nimmt höchstens {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{0}” cannot be loaded: {1}.</source>
+        <translation>„{0}“ kann nicht geladen werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” cannot be looked at: no process can be started for it ({1}).</source>
+        <translation>„{0}“ kann nicht untersucht werden: Dafür kann kein Prozess gestartet werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{0}” cannot be part of a chain.</source>
+        <translation>„{0}“ kann nicht Teil einer Kette sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/fingerprint.py"/>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” cannot be read ({1}).</source>
+        <translation>„{0}“ kann nicht gelesen werden ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” cannot be read: {1}.</source>
+        <translation>„{0}“ kann nicht gelesen werden: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” cannot be used: its header asks for more memory than there is.</source>
+        <translation>„{0}“ kann nicht benutzt werden: Der Kopf der Datei verlangt mehr Speicher, als es gibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{0}” cannot be used: its vocabulary is larger than any other.</source>
+        <translation>„{0}“ kann nicht benutzt werden: Das Vokabular ist größer als jedes andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” cannot be used: llama.cpp crashes when it reads the file's header.</source>
+        <translation>„{0}“ kann nicht benutzt werden: llama.cpp stürzt ab, wenn es den Kopf der Datei liest.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” cannot be used: llama.cpp gave nonsense when it read the file's header.</source>
+        <translation>„{0}“ kann nicht benutzt werden: llama.cpp gab Unsinn aus, als es den Kopf der Datei las.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” cannot be used: reading its header does not come to an end.</source>
+        <translation>„{0}“ kann nicht benutzt werden: Das Lesen des Kopfes der Datei kommt zu keinem Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/models.py"/>
+        <source>“{0}” cannot be used: {1}{2}</source>
+        <translation>„{0}“ kann nicht benutzt werden: {1}{2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>“{0}” cannot draft for “{1}”. {2}</source>
+        <translation>„{0}“ kann nicht für „{1}“ entwerfen. {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{0}” could mean several settings.</source>
+        <translation>„{0}“ könnte mehrere Einstellungen meinen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/measure/thread_choice.py"/>
+        <source>“{0}” decodes single tokens with {1}, which is {2} faster here than with {3}.</source>
+        <translation>„{0}“ dekodiert einzelne Token mit {1}, was hier {2} schneller ist als mit {3}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“{0}” does not belong here</source>
+        <translation>„{0}“ gehört nicht hierher</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{0}” has no messages to import.</source>
+        <translation>„{0}“ hat keine Nachrichten zum Importieren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{0}” has no value.</source>
+        <translation>„{0}“ hat keinen Wert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” has {1} MB; a file may have 1 MB.</source>
+        <translation>„{0}“ hat {1} MB; eine Datei darf 1 MB haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{0}” has {1} MB; a file may have {2}.</source>
+        <translation>„{0}“ hat {1} MB; eine Datei darf {2} haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/mtp_head.py"/>
+        <source>“{0}” holds no MTP head for “{1}”.</source>
+        <translation>„{0}“ enthält keinen MTP-Kopf für „{1}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{0}” holds no model: its header names no architecture.</source>
+        <translation>„{0}“ enthält kein Modell: Der Kopf der Datei nennt keine Architektur.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>“{0}” holds no tokenizer, so it cannot read text.</source>
+        <translation>„{0}“ enthält keinen Tokenizer, kann also keinen Text lesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” is a device or a pipe.</source>
+        <translation>„{0}“ ist ein Gerät oder eine Pipe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” is a folder, not a model file.</source>
+        <translation>„{0}“ ist ein Ordner, keine Modelldatei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is a folder.</source>
+        <translation>„{0}“ ist ein Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{0}” is an archive.</source>
+        <translation>„{0}“ ist ein Archiv.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is empty.</source>
+        <translation>„{0}“ ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>“{0}” is given twice.</source>
+        <translation>„{0}“ ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is in an encoding other than UTF-8 and UTF-16.</source>
+        <translation>„{0}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{0}” is named twice.</source>
+        <translation>„{0}“ ist zweimal genannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>“{0}” is no MTP head in a file of its own.</source>
+        <translation>„{0}“ ist kein MTP-Kopf in einer eigenen Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>“{0}” is no lookup cache, or it is damaged: {1}.</source>
+        <translation>„{0}“ ist kein Lookup-Cache, oder er ist beschädigt: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gguf.py"/>
+        <source>“{0}” is no model in GGUF format, or is damaged: {1}.</source>
+        <translation>„{0}“ ist kein Modell im GGUF-Format, oder es ist beschädigt: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <source>“{0}” is no model in GGUF format.</source>
+        <translation>„{0}“ ist kein Modell im GGUF-Format.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>“{0}” is no model of its own. {1}</source>
+        <translation>„{0}“ ist kein eigenes Modell. {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{0}” is no setting of {1}.</source>
+        <translation>„{0}“ ist keine Einstellung von {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{0}” is no text file.</source>
+        <translation>„{0}“ ist keine Textdatei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>“{0}” is no whole number</source>
+        <translation>„{0}“ ist keine ganze Zahl</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” is not a GGUF file.</source>
+        <translation>„{0}“ ist keine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is not a file.</source>
+        <translation>„{0}“ ist keine Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>“{0}” is not the address of a Hub.</source>
+        <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is not there any more.</source>
+        <translation>„{0}“ ist nicht mehr da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>“{0}” is {1}; at most {2} can be counted</source>
+        <translation>„{0}“ ist {1}; höchstens {2} können gezählt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>“{0}” names no model on the Hub: {1}.</source>
+        <translation>„{0}“ nennt kein Modell auf dem Hub: {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” was changed while it was looked at.</source>
+        <translation>„{0}“ wurde geändert, während es untersucht wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{0}” was not looked at, since Paceline ends.</source>
+        <translation>„{0}“ wurde nicht untersucht, weil Paceline endet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>“{0}”, which tells the vocabulary of “{1}”, cannot be understood.</source>
+        <translation>„{0}“, das das Vokabular von „{1}“ beschreibt, kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“}” is expected</source>
+        <translation>„}“ wird erwartet</translation>
     </message>
 </context>
 <context>

@@ -21,6 +21,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.style import PANEL
 from paceline.gui.models.load_failures import RELOAD
@@ -325,7 +326,7 @@ class PanelController(QObject):
     def _on_tuned(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
         del reply
         if isinstance(answer, TuneRejected):
-            why = f"{answer.message} {answer.hint}".strip()
+            why = said(answer.message, answer.hint)
             self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))
         else:
             self._check_models()
@@ -355,7 +356,7 @@ class PanelController(QObject):
             return
         question = self._session.take_back(reply)
         if topic == SAMPLING:
-            self._panel.sampling.show_refusal(error.code, f"{error.message} {error.hint}".strip())
+            self._panel.sampling.show_refusal(error.code, said(error.message, error.hint))
         if question is None or error.code != TOO_LONG:  # otherwise the composer says it
             self._notifications.error(error.message, error.hint, action=action, topic=topic)
         if question is not None:

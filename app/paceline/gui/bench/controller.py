@@ -28,6 +28,7 @@ from paceline.gui.bench.result_page import show_report
 from paceline.gui.bench.rows import report_csv
 from paceline.gui.bench.words import in_use
 from paceline.gui.kit.file_dialogs import png_of
+from paceline.gui.kit.sentences import said
 from paceline.messages import PairLoaded, TurnFinished
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class BenchController(QObject):
         try:
             self._workloads = read_workloads(shipped_workloads())
         except UserError as error:
-            self._workloads, problem = (), str(error)
+            self._workloads, problem = (), said(str(error))
         dialog.setup.prompts.show_shipped(self._workloads, problem)
         dialog.setup.changed.connect(self._show_estimate)
         dialog.start.clicked.connect(self._on_start)

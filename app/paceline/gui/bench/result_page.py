@@ -39,6 +39,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks, without_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
@@ -309,12 +310,16 @@ def show_report(
         results.show_remark("")
         return
     if ending and not report.runs:
-        results.show_verdict(Verdict("muted", ending, "\n".join(report.notes)))
+        results.show_verdict(Verdict("muted", ending, "\n".join(map(said, report.notes))))
         results.show_remark("")
         return
     remarks = (
-        ending, found.details, *report.notes, words.bound_text(report), words.busy_text(report)
-    )  # fmt: skip
+        ending,
+        found.details,
+        *map(said, report.notes),
+        words.bound_text(report),
+        words.busy_text(report),
+    )
     details = "\n".join(remark for remark in remarks if remark)
     results.show_verdict(Verdict(found.tone, found.sentence, details, found.strategy))
     results.show_remark(words.remark_text(report))

@@ -17,6 +17,7 @@ from PySide6.QtCore import QCoreApplication
 from paceline.bench.report import rows
 from paceline.bench.runs import acceptance
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
+from paceline.gui.kit.sentences import said
 from paceline.gui.state.figures import ratio_text, speed_text
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _problem(report: Report, strategy: str, workload: str = "") -> str:
     """What failed first with a strategy; with a name, at that prompt."""
     for failure in report.failures:
         if failure.strategy == strategy and workload in ("", failure.workload):
-            return f"{failure.message} {failure.hint}".strip()
+            return said(failure.message, failure.hint)
     return ""
 
 

@@ -15,6 +15,7 @@ from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.state import figures
@@ -420,7 +421,7 @@ class ReplyWriter(QObject):
         elif error.code == INTERRUPTED.code:
             message = self.tr("Paceline ended while this reply was being written.")
             hint = kept
-        view.set_error(message, hint)
+        view.set_error(said(message), said(hint))
 
     def _cut_note(self, n_cut: int) -> str:
         if n_cut == 1:

@@ -14,6 +14,7 @@ from paceline.gui.help.log_view import LogDialog
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
 from paceline.gui.kit.commands import CommandIndex
+from paceline.gui.kit.sentences import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +157,9 @@ class HelpController(QObject):
 
     def _on_no_licences(self, error: UserError) -> None:
         if self.about is not None:
-            self.about.licences.show_components((Component(error.message, "", error.hint),))
+            self.about.licences.show_components(
+                (Component(said(error.message), "", said(error.hint)),)
+            )
 
     @Slot()
     def _on_guide_closed(self) -> None:

@@ -45,6 +45,7 @@ from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.search_field import SearchField
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, SMALL, STEP, px
@@ -298,7 +299,7 @@ class LogPage(QWidget):
         self._is_reading = False
         if not self._is_closed:
             self._poll.stop()
-            self.told.setText(f"{error.message} {error.hint}")
+            self.told.setText(said(error.message, error.hint))
 
     def _tell(self) -> None:
         if self._file is None:

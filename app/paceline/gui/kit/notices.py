@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFrame, QMessageBox, QPushButton, QWidget
 
 from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, row_of, set_look
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.theme import restyle
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class ErrorBar(QFrame):
             return
         self._is_error = notice.level == "error"
         set_look(self, tone={"error": "danger", "warning": "lookup"}.get(notice.level, ""))
-        words = f"{notice.message} {notice.hint}".strip()
+        words = said(notice.message, notice.hint)
         self.text.setText(with_soft_breaks(words))
         self.setAccessibleName(words)
         self._topic = notice.topic

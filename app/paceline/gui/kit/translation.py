@@ -91,12 +91,12 @@ class local:  # noqa: N801  # it reads as a function
         self._number = number
 
     def __format__(self, how: str) -> str:
-        return _with_signs(format(self._number, how))
+        return with_signs(format(self._number, how))
 
 
 def local_size(n_bytes: float) -> str:
     """A size in words, as `readable_size`."""
-    return _with_signs(readable_size(n_bytes))
+    return with_signs(readable_size(n_bytes))
 
 
 def known_size(n_bytes: float) -> str:
@@ -106,16 +106,17 @@ def known_size(n_bytes: float) -> str:
 
 def local_weights(n_params: int) -> str:
     """A number of weights, or of downloads, as `weights`; empty for 0, which is not known."""
-    return _with_signs(weights(n_params))
+    return with_signs(weights(n_params))
 
 
 def local_sizes(n_part: float, n_whole: float) -> tuple[str, str]:
     """Two sizes in one unit, as `part_and_whole`."""
     part, whole = part_and_whole(n_part, n_whole)
-    return _with_signs(part), _with_signs(whole)
+    return with_signs(part), with_signs(whole)
 
 
-def _with_signs(number: str) -> str:
+def with_signs(number: str) -> str:
+    """A number in Python's form with the signs of the interface's language."""
     locale = QLocale()
     return number.translate({ord("."): locale.decimalPoint(), ord(","): locale.groupSeparator()})
 

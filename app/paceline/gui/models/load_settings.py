@@ -26,6 +26,7 @@ from paceline.gui.kit.fields import Choice, WholeNumber, two_columns
 from paceline.gui.kit.file_dialogs import FileField
 from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import fill
+from paceline.gui.kit.sentences import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -472,7 +473,7 @@ class LoadSettings(FoldCard):
 
     def show_sameness(self, sameness: Sameness | None) -> None:
         """Show whether the loaded pair's texts can depend on the strategy."""
-        self.sameness.setText(sameness.words if sameness is not None else "")
+        self.sameness.setText(said(sameness.words) if sameness is not None else "")
         self.sameness.setVisible(sameness is not None)
 
     def wanted(self) -> Pair | None:

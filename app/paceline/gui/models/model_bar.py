@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconLabel, row_of, set_look
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -147,10 +148,10 @@ class ModelBar(QPushButton):
         self.pill.setText(words)
         set_look(self.pill, tone=tone)
         self.pill.setVisible(bool(words))
-        said = [*state.notes]
+        lines = [said(note) for note in state.notes]
         if state.sameness is not None and not state.sameness.is_exact:  # else a note says it
-            said.append(state.sameness.words)
-        self.setToolTip("\n".join(said) or state.problem or self.tr("Choose the models"))
+            lines.append(said(state.sameness.words))
+        self.setToolTip("\n".join(lines) or said(state.problem) or self.tr("Choose the models"))
         self.setAccessibleName(
             " ".join(part for part in (target, self.between.text(), draft, words) if part)
         )

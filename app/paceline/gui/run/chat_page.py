@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, px
@@ -106,7 +107,7 @@ def _row(
     message_id: str, number: int, question: str, reply: Reply | None, sources: Sources
 ) -> ReplyRow:
     if reply is None or reply.stats is None or not reply.has_ended:
-        problem = reply.error.message if reply is not None and reply.error is not None else ""
+        problem = said(reply.error.message) if reply is not None and reply.error is not None else ""
         strategy = reply.strategy if reply is not None else ""
         return ReplyRow(message_id, number, question, strategy=strategy, problem=problem)
     stats = reply.stats

@@ -21,6 +21,7 @@ from shiboken6 import isValid
 from paceline.chat.reply import to_record
 from paceline.chat.sameness import SamenessCheck
 from paceline.gui.kit.file_dialogs import png_of
+from paceline.gui.kit.sentences import said
 from paceline.gui.plot.speed_plot import PlotPicture
 from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
@@ -220,7 +221,7 @@ class RunController(QObject):
         if self.dialog is None or self._record is None:
             return
         obstacle = self.check.obstacle(self._record)
-        words = f"{obstacle.message} {obstacle.hint}".strip() if obstacle is not None else ""
+        words = said(obstacle.message, obstacle.hint) if obstacle is not None else ""
         self.dialog.set_verify_obstacle(words)
 
     @Slot()
@@ -424,4 +425,4 @@ class RunController(QObject):
     @Slot(object)
     def _on_hash_failed(self, error: UserError) -> None:
         if self.dialog is not None:
-            self.dialog.strip.show_problem(str(error))
+            self.dialog.strip.show_problem(said(str(error)))

@@ -28,6 +28,7 @@ from paceline.chat.sameness import CannotCompare, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
@@ -78,7 +79,7 @@ def result_words(result: Result) -> SamenessWords:
             ),
         )
     if isinstance(result, CannotCompare):
-        return SamenessWords("muted", result.message, result.hint)
+        return SamenessWords("muted", said(result.message), said(result.hint))
     return _different(result)
 
 
@@ -254,7 +255,7 @@ class ReplyPage(QScrollArea):
         error = record.error
         self.problem.setVisible(error is not None)
         if error is not None:
-            self.problem_text.setText(f"{error.message} {error.hint}".strip())
+            self.problem_text.setText(said(error.message, error.hint))
         self.figures.show_record(record)
         self._stages = self._fill(record)
         self._next.start(0)
@@ -298,7 +299,7 @@ class ReplyPage(QScrollArea):
         self.models["target"].show_model(record.target, obstacle=self._obstacles["target"])
         yield
         self.models["draft"].show_model(record.draft, obstacle=self._obstacles["draft"])
-        self.notes.show_rows([("", note) for note in record.notes])
+        self.notes.show_rows([("", said(note)) for note in record.notes])
         yield
 
     def _make_cards(self) -> Iterator[None]:

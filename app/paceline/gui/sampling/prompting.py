@@ -19,6 +19,7 @@ from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
@@ -112,13 +113,16 @@ class TemplateEditor(QDialog):
     def show_prompt(self, answer: PromptRendered) -> None:
         """Show what became of the chat, or what is wrong; the last good prompt stays beside it."""
         if answer.problem:
-            self._say(answer.problem, "danger")
+            self._say(said(answer.problem), "danger")
             return
         if self.preview.toPlainText() != answer.text:
             self.preview.setPlainText(answer.text)
             bar = self.preview.verticalScrollBar()
             bar.setValue(bar.maximum())
-        words = [self.tr("{:,} characters.").format(local(answer.n_chars)), *answer.notes]
+        words = [
+            self.tr("{:,} characters.").format(local(answer.n_chars)),
+            *map(said, answer.notes),
+        ]
         if answer.stops:
             ends = ", ".join(f"“{stop.strip()}”" for stop in answer.stops)
             words.append(self.tr("A reply ends before {}.").format(ends))

@@ -20,6 +20,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
@@ -395,7 +396,7 @@ class StopField(QWidget):
         try:
             check_stops((*self.stops, stop))
         except UserError as error:
-            self._say(str(error))
+            self._say(said(str(error)))
             return
         self.stops = (*self.stops, stop)
         self.field.clear()

@@ -14,6 +14,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
@@ -409,7 +410,7 @@ class SamplingSettings(Card):
             self._biases = read_biases(self.biases.text())
             self._bias_problem = ""
         except ValueError as error:
-            self._bias_problem = str(error)
+            self._bias_problem = said(str(error))
         self._on_changed()
 
     @Slot()

@@ -28,6 +28,7 @@ from paceline.engine.draft.strategy import (
     strategy_text,
 )
 from paceline.errors import UserError
+from paceline.gui.kit.sentences import said
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
@@ -329,7 +330,7 @@ class SpeculationModel(QObject):
         try:
             complete(strategy, self._infos.__getitem__)
         except UserError as error:
-            self.refused.emit(str(error))
+            self.refused.emit(said(str(error)))
             return
         self.refused.emit("")
         if strategy != self.strategy:

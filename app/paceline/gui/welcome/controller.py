@@ -18,6 +18,7 @@ from paceline import starter
 from paceline.catalog.judge.draft_search import distance, may_draft
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size
 from paceline.gui.welcome.example_player import ExamplePlayer
 from paceline.gui.welcome.pages import (
@@ -300,7 +301,7 @@ class WelcomeController(QObject):
         try:
             curated = catalogue.curated
         except UserError as error:
-            card.say(error.message)
+            card.say(said(error.message))
             return
         n_bytes = quick_bytes(self._devices.room.devices)
         self._curated = that_fit(curated, n_bytes, N_RECOMMENDED)

@@ -16,6 +16,7 @@ from paceline.catalog.download.journal import DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.gui.kit.notices import Action, ask_to_delete
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
 
@@ -176,10 +177,10 @@ class DownloadsController(QObject):
                 topic=DOWNLOADS,
             )
         elif state.status == "failed":
-            message = self.tr("“{}” was not downloaded: {}").format(name, state.problem)
+            message = self.tr("“{}” was not downloaded: {}").format(name, said(state.problem))
             self._notifications.error(message, state.hint, topic=DOWNLOADS)
         else:
-            message = self.tr("“{}” had to pause: {}").format(name, state.problem)
+            message = self.tr("“{}” had to pause: {}").format(name, said(state.problem))
             self._notifications.warn(message, state.hint, topic=DOWNLOADS)
 
 
@@ -260,7 +261,7 @@ class PairFetcher(QObject):
 
     def _on_not_found(self, question: int, error: UserError) -> None:
         if question == self._question:
-            self._fail(f"{error.message} {error.hint}".strip())
+            self._fail(said(error.message, error.hint))
 
     def _begin(self, request: DownloadRequest) -> str:
         """Return the id of a download of this, under way by now."""
@@ -332,4 +333,4 @@ def _find(
 
 
 def _why(state: DownloadState) -> str:
-    return f"{state.problem} {state.hint}".strip() or _tr("The download failed.")
+    return said(state.problem, state.hint) or _tr("The download failed.")

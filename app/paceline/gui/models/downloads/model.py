@@ -21,6 +21,7 @@ from PySide6.QtCore import (
 from paceline import sizes
 from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import sidecar_in_path
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def line(state: DownloadState) -> str:
 
 def _why(state: DownloadState) -> str:
     """Return why it does not go on, and what to do; empty where the user stopped it."""
-    return f"{state.problem} {state.hint}".strip()
+    return said(state.problem, state.hint)
 
 
 def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:

@@ -27,6 +27,7 @@ from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
@@ -209,7 +210,7 @@ class RepositoryCard(QWidget):
             badges.append(Badge(self.tr("recommended"), "accent"))
         elif 0 < self._n_free < choice.n_bytes:
             badges.append(Badge(self.tr("more than the free memory"), "lookup"))
-        problem = "" if candidate.is_head else candidate.problem
+        problem = "" if candidate.is_head else said(candidate.problem)
         n_parts = len(choice.files)
         files = choice.path if n_parts == 1 else self.tr("{} parts").format(n_parts)
         return RowText(
@@ -466,7 +467,7 @@ class HubPage(Page):
             action, sign = "online", "offline"
         elif error is not None and error.code == "no-network":
             title, sign = self.tr("Hugging Face cannot be reached"), "offline"
-        words_of_it = f"{error.message} {error.hint}".strip() if error is not None else ""
+        words_of_it = said(error.message, error.hint) if error is not None else ""
         self.state.show_state(
             title, words_of_it, sign=look.icon(sign), action=action, action_text=text
         )

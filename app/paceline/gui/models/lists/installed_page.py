@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
@@ -124,7 +125,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
         candidate = of_entry(entry)
         return spoken(
             candidate.title,
-            entry.problem or candidate_facts(candidate),
+            said(entry.problem) or candidate_facts(candidate),
             known_size(candidate.n_bytes),
             why_hardly(self._target, candidate),
             candidate.subtitle,
@@ -278,7 +279,7 @@ class InstalledPage(Page):
             return RowText("")
         candidate = of_entry(entry)
         badges = [Badge(place_title(entry.file.source))]
-        problem = "" if self._may_pick(entry) else entry.problem
+        problem = "" if self._may_pick(entry) else said(entry.problem)
         hardly = "" if problem else why_hardly(self._model.target, candidate)
         if hardly:
             badges.insert(0, Badge(hardly, "lookup"))

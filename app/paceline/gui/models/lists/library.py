@@ -42,6 +42,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import ask_to_delete
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class LibraryModel(QAbstractListModel):
         if role == ENTRY_ROLE:
             return entry
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{entry.file.path}\n{entry.problem}".strip()
+            return f"{entry.file.path}\n{said(entry.problem)}".strip()
         return None
 
 

@@ -1,4 +1,8 @@
-"""The page of curated pairs: each with its source, and with what was not checked."""
+"""The page of curated pairs: each with what its source says of it.
+
+What is not known of a pair has no line. Its speed on this machine is not: nothing that was measured
+with one model says how fast another one is.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
-from paceline.catalog.judge.curated import NOT_CHECKED, words_of
+from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
@@ -106,7 +111,7 @@ class RecommendedPairs(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             pair = row.pair
             drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
-            return spoken(pair.title, pair.drafter or drafted, fit_text(row))
+            return spoken(pair.title, said(pair.drafter) or drafted, fit_text(row))
         return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
 
 
@@ -154,10 +159,10 @@ def draft_candidate(pair: CuratedPair) -> Candidate | None:
 
 
 def evidence_text(pair: CuratedPair) -> str:
-    """Return where a pair was reported, and when, as one line."""
+    """Return where a pair was reported, and when, as one line; empty: it is not known."""
     if pair.evidence is None:
-        return f"Source: {NOT_CHECKED}"
-    return facts(f"Source: {pair.evidence.url}", pair.evidence.date or f"date {NOT_CHECKED}")
+        return ""
+    return facts(_tr("Source: {}").format(pair.evidence.url), pair.evidence.date or "")
 
 
 def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
@@ -253,7 +258,7 @@ class RecommendedPage(Page):
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
         is_praised = row.fits and not row.lacks_gpu
         fits = Badge(fit_text(row), "accent" if is_praised else "lookup")
-        gain = str(pair.gain or self.tr("gain {}").format(NOT_CHECKED))
+        gain = said(str(pair.gain or ""))
         if is_draft:
             size = known_size(pair.draft_bytes or 0)
             title = self.tr("No draft model") if pair.kind == "lookup" else draft
@@ -261,7 +266,7 @@ class RecommendedPage(Page):
             return RowText(title, gain, size, is_picked=self._is_picked(row))
         return RowText(
             title=pair.title,
-            facts=pair.drafter or self.tr("drafted by {}").format(draft),
+            facts=said(pair.drafter) or self.tr("drafted by {}").format(draft),
             badges=(fits,) if fits.text else (),
             # What is no pair to load leads to its files, if anywhere.
             is_picked=self._is_picked(row) if pair.is_usable else None,
@@ -347,16 +352,15 @@ class RecommendedPage(Page):
             return
         pair = row.pair
         self.details.set_title(pair.title)
-        self.gain.setText(self.tr("Reported: {}").format(pair.gain or NOT_CHECKED))
-        self.needs.setText(self.tr("For {}").format(pair.needs))
-        draft = facts(pair.draft_repo, pair.draft_file or self.tr("file {}").format(NOT_CHECKED))
-        self.files.set_full_text(self.tr("Drafter: {}").format(pair.drafter or draft))
+        self.gain.setText(self.tr("Reported: {}").format(said(str(pair.gain))))
+        self.gain.setVisible(pair.gain is not None)
+        self.needs.setText(self.tr("For {}").format(said(pair.needs)))
+        draft = facts(pair.draft_repo, pair.draft_file or "")
+        self.files.set_full_text(self.tr("Drafter: {}").format(said(pair.drafter) or draft))
         words = {True: self.tr("compared, they agree"), False: self.tr("compared, they differ")}
-        checked = NOT_CHECKED
-        if pair.vocabulary_checked is not None:
-            checked = words[pair.vocabulary_checked]
+        checked = words[pair.vocabulary_checked] if pair.vocabulary_checked is not None else ""
         self.checked.setText(self.tr("Vocabularies: {}").format(checked))
-        self.checked.setVisible(not pair.drafter)
+        self.checked.setVisible(bool(checked) and not pair.drafter)
         self.source.set_full_text(evidence_text(pair))
         self.source_button.setVisible(pair.evidence is not None)
 

@@ -20,6 +20,7 @@ from PySide6.QtGui import QGuiApplication
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.sentences import said
 from paceline.gui.models.candidates import MainButton, Picks, main_button, of_entry, of_path
 from paceline.gui.models.downloads.controller import DOWNLOADS, PairFetcher
 from paceline.gui.models.load_checks import first_parts
@@ -135,7 +136,7 @@ class PickerFiles(QObject):
 
     def _on_unusable(self, error: UserError) -> None:
         if self._dialog is not None:
-            self._dialog.show_problem(f"{error.message} {error.hint}".strip())
+            self._dialog.show_problem(said(error.message, error.hint))
 
     @Slot(object)
     def _on_copy(self, entry: LibraryEntry) -> None:
@@ -209,7 +210,7 @@ class PickerHub(QObject):
     @Slot(object)
     def _on_token_failed(self, error: UserError) -> None:
         if self._dialog is not None:
-            self._dialog.show_problem(f"{error.message} {error.hint}".strip())
+            self._dialog.show_problem(said(error.message, error.hint))
 
     @Slot()
     def _on_online(self) -> None:
@@ -508,4 +509,4 @@ class PickerController(QObject):
     def _on_notice(self, notice: Notice) -> None:
         """Show failures here as well: the window below the dialog takes no clicks."""
         if self.dialog is not None and notice.level == "error":
-            self.dialog.show_problem(f"{notice.message} {notice.hint}".strip())
+            self.dialog.show_problem(said(notice.message, notice.hint))

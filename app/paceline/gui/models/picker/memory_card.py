@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
@@ -345,8 +346,9 @@ class _Way(QWidget):
         title = saving_title(remedy.saving)
         self.button.setText(title)
         self.button.setVisible(bool(title))
-        self.button.setAccessibleDescription(remedy.text)
-        self.text.setText(with_soft_breaks(remedy.text))
+        words = said(remedy.text)
+        self.button.setAccessibleDescription(words)
+        self.text.setText(with_soft_breaks(words))
 
     @Slot()
     def _on_clicked(self) -> None:
@@ -386,10 +388,12 @@ class MemoryCard(Card):
         self.pill.setText(words)
         set_look(self.pill, tone=tone)
         is_rough = plan is not None and not plan.is_measured
-        self.problem.setText(with_soft_breaks(problem or self.tr("Estimated from the headers.")))
+        self.problem.setText(
+            with_soft_breaks(said(problem) or self.tr("Estimated from the headers."))
+        )
         self.problem.setVisible(bool(problem) or is_rough)
         back = plan.going_back if plan is not None else None
-        self.going_back.setText(with_soft_breaks(back.sentence) if back is not None else "")
+        self.going_back.setText(with_soft_breaks(said(back.sentence)) if back is not None else "")
         self.going_back.setVisible(back is not None and back.way != "cells")
         self._show_bars(plan)
         self._show_ways(plan)

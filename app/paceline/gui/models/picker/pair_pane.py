@@ -21,6 +21,7 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.look.style import PICKER_PANE
@@ -117,8 +118,8 @@ class VerdictCard(Card):
                 self._show_lines([("", both if has_draft else self.tr("Reading the header."))])
             case "failed":
                 self._show_pill(self.tr("Cannot tell"), "danger")
-                lines: list[tuple[Level | str, str]] = [("bad", judgement.problem)]
-                self._show_lines(lines + ([("", judgement.hint)] if judgement.hint else []))
+                lines: list[tuple[Level | str, str]] = [("bad", said(judgement.problem))]
+                self._show_lines(lines + ([("", said(judgement.hint))] if judgement.hint else []))
             case "known":
                 self._show_verdict(judgement.verdict)
         self._show_below(judgement)
@@ -153,7 +154,7 @@ class VerdictCard(Card):
             self._show_pill(both if self._has_draft else self.tr("MTP head inside"), "accent")
         else:
             self._show_pill(self.tr("They do not fit"), "danger")
-        self._show_lines([(reason.level, reason.text) for reason in verdict.reasons])
+        self._show_lines([(reason.level, said(reason.text)) for reason in verdict.reasons])
         self._remedy = verdict.remedy
 
     def _show_pill(self, words: str, tone: str) -> None:
@@ -175,12 +176,12 @@ class VerdictCard(Card):
 
     def _show_below(self, judgement: Judgement) -> None:
         verdict = judgement.verdict
-        gain = verdict.gain if verdict is not None and verdict.ok else ""
+        gain = said(verdict.gain) if verdict is not None and verdict.ok else ""
         self.gain.setVisible(bool(gain))
         self.gain.show_line(look.icon("speed", "accent"), gain, self.tr("What to expect"))
         remedy = self._remedy
         self.remedy_text.setVisible(remedy is not None)
-        self.remedy_text.setText(with_soft_breaks(remedy.text) if remedy else "")
+        self.remedy_text.setText(with_soft_breaks(said(remedy.text)) if remedy else "")
         if judgement.status == "failed":
             self.button.setText(self.tr("Look again"))
             self.button.setToolTip("")
@@ -336,7 +337,7 @@ class PairPane(QWidget):
 
     def obstacle(self) -> str:
         """Why this pair cannot be loaded, in one sentence; empty: it can, or not known yet."""
-        return self.judgement.judgement.obstacle or self.form.problem
+        return said(self.judgement.judgement.obstacle) or self.form.problem
 
     def _ask(self) -> None:
         self.form.show_models(has_target=self._target is not None, has_draft=self._has_draft_model)

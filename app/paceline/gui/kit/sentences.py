@@ -1,0 +1,131 @@
+"""Sentences of engine and catalogue in the language of the interface.
+
+They are made where no translation is known, many of them in other processes, and records keep them
+in English. So the window recognises one by its words, where it shows it: `said` looks which
+sentence of the context `SENTENCES` it is, and puts what was inserted, translated in the same way,
+into that sentence's translation. What is not recognised stays as it is. Main thread.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import unescape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLocale
+
+from paceline.gui.kit.translation import FOLDER, with_signs
+from paceline.paths import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SENTENCES = "Sentences"
+"""Context of these sentences; `packaging/translations.py` collects them."""
+_ENTRY = re.compile(r"<source>(.*?)</source>\s*<translation>(.*?)</translation>", re.DOTALL)
+_PLACE = re.compile(r"(“?){(\d)}")
+_NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?( ?(%|×|s|ms|bytes|[kMGT]i?B))?")
+_CUT = re.compile(r"(?<=[.!?”]) |(?=[,;] )|(?= \()")
+"""Between sentences, and between the phrases that one can be made of."""
+_LEAD = re.compile(r"[,;]? ")
+_LONGEST = 2000
+"""Characters of a text that is looked at."""
+
+
+def said(*texts: str) -> str:
+    """Return what engine or catalogue say, such as a message and a hint, as the window says it."""
+    text = " ".join(filter(None, texts))
+    if not text or len(text) > _LONGEST or QLocale() == QLocale.c():
+        return text
+    return _translated(text, QLocale().name().split("_")[0])
+
+
+@lru_cache(maxsize=512)
+def _translated(text: str, language: str) -> str:
+    whole = _as_one(text, language)
+    if whole is not None:
+        return whole
+    cuts = [cut.start() for cut in _CUT.finditer(text) if cut.start()]
+    for cut in reversed(cuts):
+        head = _as_one(text[:cut], language)
+        if head is not None:
+            return head + _translated(text[cut:], language)
+    if lead := _LEAD.match(text):
+        return lead[0] + _translated(text[lead.end() :], language)
+    return text[: cuts[0]] + _translated(text[cuts[0] :], language) if cuts else text
+
+
+def _as_one(text: str, language: str) -> str | None:
+    """Return the translation of one sentence or phrase; None: it is none that is known."""
+    if not text or _NUMBER.fullmatch(text):
+        return with_signs(text)
+    for sentence in _sentences(language):
+        if (words := sentence.translated(text, language)) is not None:
+            # A phrase may begin a sentence, too.
+            return words[:1].upper() + words[1:] if text[0].isupper() else words
+    phrase = _as_one(text[:-1], language) if text.endswith(".") else None
+    return f"{phrase}." if phrase else None
+
+
+class _Sentence:
+    """One sentence with its translation; both have places, `{0}` and so on."""
+
+    def __init__(self, source: str, translation: str) -> None:
+        places = list(_PLACE.finditer(source))
+        edges = [0, *(edge for place in places for edge in (place.start(2) - 1, place.end()))]
+        self._pieces = [source[a:b] for a, b in pairwise([*edges, len(source)])][::2]
+        self._names = {int(place[2]) for place in places if place[1]}
+        self._translation = translation
+        self.n_letters = sum(map(len, self._pieces))
+
+    def translated(self, text: str, language: str) -> str | None:
+        """Return a text as it is said in the language; None: it is another sentence."""
+        found = self._inserted(text)
+        if found is None:
+            return None
+
+        def put(place: re.Match[str]) -> str:
+            at = int(place[2])
+            # What stands in quotation marks is a name.
+            is_name = at in self._names
+            return place[1] + (found[at] if is_name else _translated(found[at], language))
+
+        return _PLACE.sub(put, self._translation)
+
+    def _inserted(self, text: str) -> list[str] | None:
+        """Return what stands at the places; None: it is another sentence."""
+        first, *middle = self._pieces
+        last = middle.pop() if middle else ""
+        at, end = len(first), len(text) - len(last)
+        begins = text[:at][:1].lower() + text[1:at] == first[:1].lower() + first[1:]
+        if not (begins and text.endswith(last) and at <= end):
+            return None
+        if len(self._pieces) == 1:
+            return [] if at == end else None
+        found = []
+        for piece in middle:
+            start = text.find(piece, at, end)
+            if start < 0:
+                return None
+            found.append(text[at:start])
+            at = start + len(piece)
+        return [*found, text[at:end]]
+
+
+@lru_cache(maxsize=1)
+def _sentences(language: str) -> tuple[_Sentence, ...]:
+    """All that have a translation, those with most words first."""
+    return tuple(sorted(_read(language), key=lambda sentence: -sentence.n_letters))
+
+
+def _read(language: str) -> Iterator[_Sentence]:
+    """The sentences of a language's file; none where there is no file."""
+    file = resources() / FOLDER / f"paceline_{language}.ts"
+    if not file.is_file():
+        return
+    # Qt's compiled file cannot be asked for its sources, and to parse all of this one takes 40 ms.
+    context = file.read_text(encoding="utf-8").partition(f"<name>{SENTENCES}</name>")[2]
+    for source, translation in _ENTRY.findall(context.partition("</context>")[0]):
+        yield _Sentence(unescape(source), unescape(translation))

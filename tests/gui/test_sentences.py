@@ -1,0 +1,125 @@
+"""What engine and catalogue say is recognised by its words, and shown in German."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtWidgets import QWidget
+
+from linguist import catalogue
+from paceline.catalog.judge.curated import curated_pairs_path, load_curated
+from paceline.errors import UserError
+from paceline.gui.kit.notices import ErrorBar, Notice
+from paceline.gui.kit.sentences import SENTENCES, said
+from paceline.gui.kit.translation import install_language
+from paceline.gui.models.candidates import Picks
+from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.paths import resources
+from translations import ts_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def german(qapp: QCoreApplication) -> Iterator[None]:
+    translators = install_language("de", resources())
+    yield
+    for translator in translators:
+        QCoreApplication.removeTranslator(translator)
+        translator.deleteLater()
+    QLocale.setDefault(QLocale.c())
+
+
+@pytest.mark.parametrize(
+    ("english", "german_words"),
+    [
+        ("No model is loaded.", "Kein Modell ist geladen."),
+        # A part that is a phrase of its own, a part that is a number, a name that is a word.
+        (
+            "The MTP head is the target's, so no second model is needed.",
+            "Der MTP-Kopf ist der des Zielmodells, darum braucht es kein zweites Modell.",
+        ),
+        (
+            "A context of 4,096 tokens for “prose” needs 1.5 GB of memory; 900 MB are free.",
+            "Ein Kontext von 4.096 Token für „prose“ braucht 1,5 GB Speicher; 900 MB sind frei.",
+        ),
+        # Message and hint; a phrase that begins a sentence; a clause that may be missing.
+        (
+            "“notes” is empty. Attach a file with text.",
+            "„notes“ ist leer. Hängen Sie eine Textdatei an.",
+        ),
+        (
+            "Their tokenizers are of different kinds: a and b. Drafts cannot be translated "
+            "either: of the tokens that the target writes the draft model has only 3 %.",
+            "Ihre Tokenizer sind verschiedener Art: a and b. Entwürfe können auch nicht übersetzt "
+            "werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur 3 %.",
+        ),
+        (
+            "Exact mode: a reply is the same with any strategy and whatever was in the context "
+            "before, as far as was looked (1,200 rows of logits compared, none differs).",
+            "Exakter Modus: Eine Antwort ist dieselbe mit jeder Strategie und gleich, was vorher "
+            "im Kontext war, soweit geprüft wurde (1.200 Zeilen von Logits verglichen, keine ist "
+            "anders).",
+        ),
+        # What a plug-in or a library says stays as it is.
+        ("The moon is full.", "The moon is full."),
+        ("", ""),
+    ],
+)
+@pytest.mark.usefixtures("german")
+def test_sentences_are_said_in_german(english: str, german_words: str) -> None:
+    assert said(english) == german_words
+
+
+@pytest.mark.usefixtures("german")
+def test_every_sentence_is_recognised() -> None:
+    """With names at its places, each has its own translation and none of another sentence."""
+    wrong = []
+    for source, entry in catalogue.read(ts_file("de")).items():
+        if source.context == SENTENCES:
+            text, wanted = (
+                re.sub(r"{(\d)}", r"Nr\1x", words) for words in (source.text, entry.text)
+            )
+            upper = wanted[0].upper() + wanted[1:] if text[0].isupper() else wanted
+            if said(text) != upper:
+                wrong.append((text, said(text)))
+    assert wrong == []
+
+
+def test_english_is_left_alone(qapp: QCoreApplication) -> None:
+    assert said("No model is loaded.", "Open one in the Models menu.") == (
+        "No model is loaded. Open one in the Models menu."
+    )
+
+
+@pytest.mark.usefixtures("german")
+def test_notices_say_errors_in_german(qtbot: QtBot) -> None:
+    error = UserError("x", "“wolf.gguf” is not a GGUF file.", "Choose a .gguf file.")
+    window, bar = QWidget(), ErrorBar()
+    qtbot.addWidget(window)
+    bar.setParent(window)
+    bar.show_notice(Notice("error", error.message, error.hint))
+    assert bar.accessibleName() == "„wolf.gguf“ ist keine GGUF-Datei. Wählen Sie eine .gguf-Datei."
+
+
+@pytest.mark.usefixtures("german")
+def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
+    """Every shipped claim, machine and drafter: what is left of English would be one of these."""
+    page = RecommendedPage(RecommendedPairs(load_curated(curated_pairs_path())))
+    qtbot.addWidget(page)
+    page.show_picks(Picks(), 0, has_gpu=False)
+    model = page.rows.model()
+    for row in range(model.rowCount()):
+        page.rows.setCurrentIndex(model.index(row, 0))
+        shown = " ".join(
+            label.text() for label in (page.gain, page.needs, page.checked) if not label.isHidden()
+        )
+        shown += page.files.full_text + page.source.full_text
+        english = r"\b(times|as fast|from|report|on|with|memory|any|head|inside|not checked)\b"
+        assert not re.search(english, re.sub(r"https?:\S+", "", shown)), shown
