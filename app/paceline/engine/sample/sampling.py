@@ -18,7 +18,7 @@ import numpy as np
 from paceline.engine.model.backend import Grammar, Row
 from paceline.engine.sample.grammar_mask import Walk
 from paceline.engine.sample.gumbel_argmax import Race, argmax_of, scores_of
-from paceline.engine.sample.noise import position_key
+from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
 from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeError
 from paceline.params import SamplingParams, range_of
@@ -137,6 +137,8 @@ COLD = 1e-6
 """A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
 _FEW = 8  # up to here single writes are faster than an index array
 _SAFE = 1e-9  # relative; more than any rounding of a weight
+_CHEAP = 400_000  # logits that may be passed over once more before they are compared
+_FEW_LIKELY = 40  # tokens whose noise Python's own arithmetic computes as fast as numpy's calls
 _MANY = 1024  # tokens from which a race is cheaper than noise for each
 _MAX_BIASES = 10_000
 _MAX_BIAS = 1e6  # float32 has no digits for a logit beside a larger one
@@ -295,9 +297,10 @@ class Sampler:
         best, top = self._best(row)
         if self.grammar:
             return self._draw_allowed(self.grammar, row, best, position)[0]
-        if self.params.temperature < COLD or self._is_alone(row, best, top):
+        if self.params.temperature < COLD:
             return best
-        return self._draw(row, best, top, position)[0]
+        token = self._among_likely(row, best, top, position)
+        return self._draw(row, best, top, position)[0] if token is None else token
 
     def draft(self, row: Row, position: int) -> tuple[int, float]:
         """Return the token that `sample` gives, and the row's confidence, 0..1.
@@ -344,17 +347,29 @@ class Sampler:
             )
         return best, top
 
-    def _is_alone(self, row: Row, best: int, top: float) -> bool:
-        """Whether min-p leaves nothing but the likeliest token, so that nothing is to be drawn.
+    def _among_likely(self, row: Row, best: int, top: float, position: int) -> int | None:
+        """Return the token where min-p leaves few; None where it does not, or top-p may decide.
 
-        The second pass over a row costs much less than the first one.
+        The winner among all that min-p leaves also wins among those of them that top-k and top-p
+        leave, if it is one of these: so neither the k largest logits nor their sum is needed.
         """
-        if self.params.min_p == 0:
-            return False
-        row[best] = -math.inf
-        second = row.item(int(row.argmax()))
-        row[best] = top
-        return math.exp(second - top) < self.params.min_p * (1 - _SAFE)
+        p = self.params
+        if p.min_p == 0:
+            return None
+        found = _likely(row, best, top, p.min_p)
+        n = len(found)
+        if not n or 0 < p.top_k < n:
+            return None
+        if n == 1:
+            return best
+        key = position_key(self.seed, position)
+        scores = [logit / p.temperature + gumbel_of(key, token) for logit, token in found]
+        first = scores.index(max(scores))
+        if p.top_p < 1:
+            weights = [math.exp(logit - top) for logit, _ in found]
+            if sum(weights[:first]) > p.top_p * sum(weights) * (1 - _SAFE):
+                return None
+        return found[first][1]
 
     def _draw(
         self, row: Row, best: int, top: float, position: int
@@ -408,6 +423,31 @@ class Sampler:
             return token, None
         scores = scores_of(np.arange(len(row)), row, p.temperature, key)
         return int(self._walk.leaders(grammar, scores)[0][0]), None
+
+
+def _likely(row: Row, best: int, top: float, min_p: float) -> list[tuple[float, int]]:
+    """Return what min-p leaves, logits and tokens sorted downwards; nothing where that is not few.
+
+    With cold caches another pass over a row that is not too long costs less than a comparison.
+    """
+    floor, found = top + math.log(min_p), [(top, best)]
+    n_most = min(max(_CHEAP // len(row), 1), _FEW)
+    while len(found) <= n_most:
+        row[found[-1][1]] = -math.inf
+        token = int(row.argmax())
+        logit = row.item(token)
+        if logit < floor:
+            break
+        found.append((logit, token))
+    for logit, token in found:
+        row[token] = logit
+    if len(found) <= n_most:
+        return found
+    tokens = (row >= min_p_floor(top, min_p)).nonzero()[0]
+    if len(tokens) > _FEW_LIKELY:
+        return []
+    pairs = zip(row[tokens].tolist(), tokens.tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
 
 
 def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
