@@ -187,8 +187,11 @@ def test_the_line_below_a_reply_leaves_out_what_has_no_room(qtbot: QtBot) -> Non
     label.show()
     assert label.shown_text.startswith("<b>41.2 t/s</b>")
     assert label.shown_text.endswith(" · …")
-    label.resize(5, 20)
-    assert label.shown_text == "<b>41.2 t/s</b> · …"
+    metrics = label._metrics()
+    label.resize(metrics.horizontalAdvance("41.2 t/s") + 8, 20)
+    assert label.shown_text == "<b>41.2 t/s</b>"
+    label.resize(metrics.horizontalAdvance("41.2"), 20)
+    assert not label.shown_text, "no part of a number"
 
 
 def test_the_status_line_fits_a_narrow_window(program: Program) -> None:

@@ -357,3 +357,29 @@ def test_a_click_selects_nothing_odd(qtbot: QtBot, chat: ChatView) -> None:
     at = QPointF(formula_rect(view.document(), placed).center())
     qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
     assert view.createMimeDataFromSelection().text().strip() in ("$x$", "a $x$ b", "a $x$")
+
+
+@pytest.mark.parametrize("is_backwards", [False, True])
+def test_a_selection_stays_on_its_words_when_formulas_come(
+    qtbot: QtBot, chat: ChatView, *, is_backwards: bool
+) -> None:
+    """As when a stored reply is continued: what is selected stands behind formulas to be drawn."""
+    reply = begin_reply(chat)
+    new = 31 + is_backwards
+    text = f"First $k^2+{new}$, then $k^3+{new}$: these words and $k^4+{new}$ more."
+    reply.append(committed(text))
+    reply.flush()
+    view = reply.body
+    assert not view.content.formulas, "they are not known yet"
+    cursor = view.document().find(f"these words and $k^4+{new}$")
+    ends = sorted((cursor.selectionStart(), cursor.selectionEnd()), reverse=is_backwards)
+    cursor.setPosition(ends[0])
+    cursor.setPosition(ends[1], QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    qtbot.waitUntil(lambda: len(view.content.formulas) == 3, timeout=20_000)
+    assert view.textCursor().selectedText() == f"these words and {OBJECT}"
+    assert (view.textCursor().anchor() > view.textCursor().position()) == is_backwards
+    reply.append(committed(f" And $k^5+{new}$."))
+    reply.flush()
+    qtbot.waitUntil(lambda: len(view.content.formulas) == 4, timeout=20_000)
+    assert view.createMimeDataFromSelection().text() == f"these words and $k^4+{new}$"

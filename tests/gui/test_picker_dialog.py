@@ -215,6 +215,21 @@ def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> No
     assert dialog.pane.pair().target == ModelParams(target, n_ctx=1024)  # type: ignore[attr-defined]
 
 
+def test_a_dialog_that_opens_before_models_are_known_learns_of_its_target(
+    qtbot: QtBot, make_world: Callable[..., World], made_models: Path
+) -> None:
+    world = make_world(own_folders=(made_models,), memory=8 * 2**30)
+    target = next(file for file in made_models.iterdir() if "72" not in file.name)
+    world.picker.show_loaded(Pair(ModelParams(str(target))))
+    world.picker.open()
+    assert world.picker.picks.target is not None
+    assert not world.picker.picks.target.n_bytes, "nothing was looked into yet"
+    qtbot.waitUntil(lambda: bool(world.picker.picks.target.vocabulary), timeout=20_000)  # type: ignore[union-attr]
+    assert world.picker.picks.target.n_bytes == target.stat().st_size
+    judged(qtbot, world)
+    assert " GB" in world.picker.dialog.pane.names.facts[0].full_text  # type: ignore[union-attr]
+
+
 def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
     loads: list[Pair] = []
     world.picker.load_requested.connect(loads.append)

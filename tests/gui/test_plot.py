@@ -347,13 +347,17 @@ def test_the_time_window_is_chosen_in_a_menu(plot: SpeedPlot, metrics: StepMetri
         assert (last - first, last) == (expected, 500)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support raise")  # of the tooltip
 def test_the_wheel_zooms_with_ctrl_and_is_the_panel_s_without(
     plot: SpeedPlot, metrics: StepMetrics
 ) -> None:
     fill(metrics, 500)
     plot.refresh(None)
+    plot.bars_canvas.pointed.emit(470)
+    assert list(plot.bars_canvas.marker.opts["x"]) == [470]
     assert not wheel(plot, 120, Qt.KeyboardModifier.NoModifier)
     assert steps_of(plot) == (420, 500)
+    assert not len(plot.bars_canvas.marker.opts["x"]), "it is scrolled away from the pointer"
     assert wheel(plot, 120, Qt.KeyboardModifier.ControlModifier)
     assert steps_of(plot) == (436, 500)
     assert wheel(plot, -120, Qt.KeyboardModifier.ControlModifier)

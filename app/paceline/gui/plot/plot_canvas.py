@@ -242,6 +242,7 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
         turned = event.angleDelta().y()
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier or not turned:
             event.ignore()
+            self.left.emit()  # the panel may scroll it away, which Qt calls no leaving
             return
         event.accept()
         self.zoomed.emit(IN if turned > 0 else OUT, self._share(event.position().x()))

@@ -222,6 +222,13 @@ class MarkdownDocument:
             return None
         return Span(*self._map.place_of(start, end), "lookup")
 
+    def source_of(self, start: int, end: int) -> tuple[int, int] | None:
+        """Which characters of the reply stand between two positions; None: none does."""
+        at = self._map.offset_at
+        first = next((o for p in range(start, end) if (o := at(p)) is not None), None)
+        last = next((o for p in reversed(range(start, end)) if (o := at(p)) is not None), None)
+        return None if first is None or last is None else (self.base + first, self.base + last + 1)
+
     def restart(self, base: int) -> None:
         """Forget what is shown; what is written next begins at this place of the reply."""
         self.base = base

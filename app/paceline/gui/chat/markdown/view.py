@@ -7,7 +7,7 @@ https, and these it only reports. Selection, copy and context menu are the text 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import (
     QByteArray,
@@ -79,6 +79,14 @@ _TURNS_AWAY = frozenset(
 
 _MAX_TOLD = 300
 """Characters of a formula's source that hovering tells."""
+
+
+class _Selected(NamedTuple):
+    """A selection: its ends in the document, and the reply's characters that are in it."""
+
+    anchor: int
+    position: int
+    source: tuple[int, int] | None
 
 
 class MessageView(QTextBrowser):
@@ -212,17 +220,24 @@ class MessageView(QTextBrowser):
         cursor.setPosition(self._current[0].start)
         return float(self.cursorRect(cursor).top())
 
-    def _selected(self) -> tuple[int, int] | None:
+    def _selected(self) -> _Selected | None:
         cursor = self.textCursor()
-        return (cursor.anchor(), cursor.position()) if cursor.hasSelection() else None
+        if not cursor.hasSelection():
+            return None
+        source = self.content.source_of(cursor.selectionStart(), cursor.selectionEnd())
+        return _Selected(cursor.anchor(), cursor.position(), source)
 
-    def _refresh(self, selected: tuple[int, int] | None = None) -> None:
+    def _refresh(self, selected: _Selected | None = None) -> None:
         """Bring selection, buttons and picture up to date with the content."""
         last = self.document().characterCount() - 1
         if selected is not None and selected != self._selected():
+            ends = [selected.anchor, selected.position]
+            if selected.source and (place := self.content.place_of(*selected.source)):
+                # A formula that came or went before it has moved it.
+                ends = sorted(place[:2], reverse=ends[0] > ends[1])
             selection = self.textCursor()
-            selection.setPosition(min(selected[0], last))
-            selection.setPosition(min(selected[1], last), QTextCursor.MoveMode.KeepAnchor)
+            selection.setPosition(min(ends[0], last))
+            selection.setPosition(min(ends[1], last), QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(selection)
         self._codes.show_codes(self.content.marks)
         self._place_marks()

@@ -96,12 +96,13 @@ class StatsLabel(QPushButton):
         return QFontMetrics(font)
 
     def _fit(self) -> None:
+        """Leave out the last parts first; a number is never cut."""
         metrics = self._metrics()
         room = self.width() - 2 * _PADDING
-        n_parts = len(self._parts)
-        while n_parts > 1 and metrics.horizontalAdvance(_plain(self._shown(n_parts))) > room:
-            n_parts -= 1
-        self._label.setText(self._shown(n_parts))
+        lengths = range(len(self._parts), 0, -1)
+        lines = [*map(self._shown, lengths), *self._parts[:1], ""]
+        fits = (line for line in lines if metrics.horizontalAdvance(_plain(line)) <= room)
+        self._label.setText(next(fits, ""))
 
     def _shown(self, n_parts: int) -> str:
         end = ["…"] if n_parts < len(self._parts) else []

@@ -129,7 +129,7 @@ class PickerFiles(QObject):
         candidate = of_entry(entry)
         if entry.problem and not candidate.is_head:
             self._dialog.show_problem(
-                self.tr("“{}” cannot be used: {}").format(entry.file.name, entry.problem)
+                self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
             )
         else:
             self.taken.emit(candidate)
@@ -267,6 +267,7 @@ class PickerController(QObject):
         devices.changed.connect(self._on_room)
         self._fetcher.ready.connect(self._on_fetched)
         self._fetcher.changed.connect(self._show)
+        library.refreshed.connect(self._on_library)
         context.notices.posted.connect(self._on_notice)
         self._files.taken.connect(self._on_picked)
         self._hub.online_chosen.connect(self.online_chosen)
@@ -456,6 +457,17 @@ class PickerController(QObject):
 
     def _of_path(self, reference: str) -> Candidate:
         return of_path(reference, self._library.model)
+
+    @Slot()
+    def _on_library(self) -> None:
+        """Take what the library has found of models that were picked before it knew them."""
+        target, draft = (self._seen_now(each) for each in (self._picks.target, self._picks.draft))
+        self._set(replace(self._picks, target=target, draft=draft))
+
+    def _seen_now(self, candidate: Candidate | None) -> Candidate | None:
+        if candidate is None or self._library.model.entry_of(Path(candidate.reference)) is None:
+            return candidate
+        return replace(self._of_path(candidate.reference), is_head=candidate.is_head)
 
     @Slot(int)
     def _on_step(self, step: int) -> None:
