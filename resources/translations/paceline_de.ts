@@ -2258,7 +2258,7 @@
     <message>
         <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>■ Stop</source>
-        <translation>■ Anhalten</translation>
+        <translation>■ Stopp</translation>
     </message>
 </context>
 <context>
@@ -7821,12 +7821,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>A drafter from a plug-in.</source>
-        <translation>Ein Drafter aus einem Plug-in.</translation>
+        <translation>Ein Entwerfer aus einem Plug-in.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>A drafter is missing in “{0}”.</source>
-        <translation>In „{0}“ fehlt ein Drafter.</translation>
+        <translation>In „{0}“ fehlt ein Entwerfer.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -7872,7 +7872,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>A preset has no name.</source>
-        <translation>Eine Voreinstellung hat keinen Namen.</translation>
+        <translation>Eine Vorgabe hat keinen Namen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -7887,12 +7887,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>A stop string has {0} characters.</source>
-        <translation>Eine Stoppzeichenfolge hat {0} Zeichen.</translation>
+        <translation>Ein Stopptext hat {0} Zeichen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>A stop string is empty.</source>
-        <translation>Eine Stoppzeichenfolge ist leer.</translation>
+        <translation>Ein Stopptext ist leer.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8266,7 +8266,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>Drafter of {0} ({1}); {2}.</source>
-        <translation>Drafter von {0} ({1}); {2}.</translation>
+        <translation>Entwerfer von {0} ({1}); {2}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -8448,7 +8448,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>Give each stop string once.</source>
-        <translation>Geben Sie jede Stoppzeichenfolge nur einmal an.</translation>
+        <translation>Geben Sie jeden Stopptext nur einmal an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -8531,7 +8531,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>Install a build of llama-cpp-python that was made on this computer.</source>
-        <translation>Installieren Sie einen Build von llama-cpp-python, der auf diesem Computer gemacht wurde.</translation>
+        <translation>Installieren Sie einen Bau von llama-cpp-python, der auf diesem Computer gemacht wurde.</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
@@ -8591,7 +8591,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>It stands alone, and uses every drafter that pays.</source>
-        <translation>Es steht allein und verwendet jeden Drafter, der sich lohnt.</translation>
+        <translation>Es steht allein und verwendet jeden Entwerfer, der sich lohnt.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -8636,7 +8636,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.</source>
-        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie einen Build von llama-cpp-python für Ihre GPU.</translation>
+        <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8652,7 +8652,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Leave split mode, tensor split and main GPU alone, or install a build of llama-cpp-python for your GPU.</source>
-        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Build von llama-cpp-python für Ihre GPU.</translation>
+        <translation>Lassen Sie Aufteilung, Anteile und Haupt-GPU, wie sie sind, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -8895,7 +8895,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Presence penalty</source>
-        <translation>Anwesenheitsstrafe</translation>
+        <translation>Präsenzstrafe</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -9311,12 +9311,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>The drafter plug-in {0} cannot be imported: {1}.</source>
-        <translation>Das Drafter-Plug-in {0} kann nicht importiert werden: {1}.</translation>
+        <translation>Das Entwerfer-Plug-in {0} kann nicht importiert werden: {1}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
         <source>The drafter {0} failed, so the reply goes on {1}.</source>
-        <translation>Der Drafter {0} ist fehlgeschlagen, darum geht die Antwort {1} weiter.</translation>
+        <translation>Der Entwerfer {0} ist fehlgeschlagen, darum geht die Antwort {1} weiter.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -9396,12 +9396,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>The file holds no presets.</source>
-        <translation>Die Datei enthält keine Voreinstellungen.</translation>
+        <translation>Die Datei enthält keine Vorgaben.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>The file holds {0} presets; {1} is the most.</source>
-        <translation>Die Datei enthält {0} Voreinstellungen; {1} ist die Grenze.</translation>
+        <translation>Die Datei enthält {0} Vorgaben; {1} ist die Grenze.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/job.py"/>
@@ -9721,7 +9721,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>There are {0} stop strings.</source>
-        <translation>Es sind {0} Stoppzeichenfolgen.</translation>
+        <translation>Es sind {0} Stopptexte.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -9796,17 +9796,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>This build of llama.cpp has no GPU support, so no layers can go to a GPU.</source>
-        <translation>Dieser Build von llama.cpp unterstützt keine GPU, darum können keine Schichten auf eine GPU.</translation>
+        <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum können keine Schichten auf eine GPU.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>This build of llama.cpp has no GPU support, so there is nothing to split.</source>
-        <translation>Dieser Build von llama.cpp unterstützt keine GPU, darum gibt es nichts aufzuteilen.</translation>
+        <translation>Dieser Bau von llama.cpp unterstützt keine GPU, darum gibt es nichts aufzuteilen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/hidden_rows.py"/>
         <source>This build of llama.cpp has no calls for MTP heads.</source>
-        <translation>Dieser Build von llama.cpp hat keine Aufrufe für MTP-Köpfe.</translation>
+        <translation>Dieser Bau von llama.cpp hat keine Aufrufe für MTP-Köpfe.</translation>
     </message>
     <message>
         <location filename="../../app/chat/store.py"/>
@@ -9822,7 +9822,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>This file holds no presets of replies.</source>
-        <translation>Diese Datei enthält keine Voreinstellungen für Antworten.</translation>
+        <translation>Diese Datei enthält keine Vorgaben für Antworten.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -10232,7 +10232,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>choose it as that model's drafter</source>
-        <translation>wählen Sie ihn als Drafter jenes Modells</translation>
+        <translation>wählen Sie ihn als Entwerfer jenes Modells</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -10747,12 +10747,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/kernel_library.py"/>
         <location filename="../../app/engine/llama/kernels.py"/>
         <source>this build of llama.cpp does not take them</source>
-        <translation>dieser Build von llama.cpp nimmt sie nicht an</translation>
+        <translation>dieser Bau von llama.cpp nimmt sie nicht an</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
         <source>this processor, or this build of llama.cpp, lacks instructions that they need</source>
-        <translation>diesem Prozessor oder diesem Build von llama.cpp fehlen Befehle, die sie brauchen</translation>
+        <translation>diesem Prozessor oder diesem Bau von llama.cpp fehlen Befehle, die sie brauchen</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -11022,7 +11022,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>“auto” is no drafter of its own.</source>
-        <translation>„auto“ ist kein eigener Drafter.</translation>
+        <translation>„auto“ ist kein eigener Entwerfer.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/backend.py"/>

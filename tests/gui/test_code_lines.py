@@ -132,6 +132,23 @@ def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView)
     assert view.grab().toImage() != before_image
 
 
+def test_a_narrow_card_leaves_out_what_would_cover_its_language(
+    qtbot: QtBot, chat: ChatView
+) -> None:
+    view = shown(qtbot, chat, wraps=True)
+    (buttons, *_), wide = view._codes.buttons, view.width()
+    assert buttons._wrap.isVisible()
+    least = buttons.sizeHint().width()
+    view.setFixedWidth(least + 40)
+    qtbot.wait(50)
+    assert not buttons._wrap.isVisible()
+    assert buttons._copy.isVisible()
+    assert buttons.x() > 40, "the language stands there"
+    view.setFixedWidth(wide)
+    qtbot.wait(50)
+    assert buttons._wrap.isVisible()
+
+
 def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
     view.window().activateWindow()

@@ -13,7 +13,7 @@ from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
-from paceline.gui.kit.notices import Action
+from paceline.gui.kit.notices import Action, ErrorBar
 from paceline.gui.panel import TUNE_AFTER_MS
 from paceline.messages import (
     LoadFailed,
@@ -262,3 +262,16 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
     program.notices.warn("Something is odd.")
     qtbot.wait(100)
     assert bar.isVisible()
+
+
+def test_a_notice_has_no_size_before_it_is_laid_out(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What X11 paints of it before that would stay on the screen beside it."""
+    bar, sizes = program.window.chat_pane.errors, []
+    monkeypatch.setattr(ErrorBar, "show", lambda self: sizes.append(self.size().toTuple()))
+    program.notices.tell("Something was done.", action=Action("Undo", str))
+    assert sizes == [(0, 0)]
+    monkeypatch.undo()
+    program.notices.tell("Something was done.", action=Action("Undo", str))
+    assert bar.width() > 100

@@ -67,6 +67,12 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "im Kontext war, soweit geprüft wurde (1.200 Zeilen von Logits verglichen, keine ist "
             "anders).",
         ),
+        (
+            "“x.gguf” is no model in GGUF format, or is damaged: bad value [0, 5]. "
+            "Download it again, or choose another one.",
+            "„x.gguf“ ist kein Modell im GGUF-Format, oder es ist beschädigt: bad value [0, 5]. "
+            "Laden Sie die Datei noch einmal herunter, oder wählen Sie eine andere.",
+        ),
         # What a plug-in or a library says stays as it is.
         ("The moon is full.", "The moon is full."),
         ("", ""),

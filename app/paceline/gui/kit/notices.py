@@ -143,6 +143,9 @@ class ErrorBar(QFrame):
         self._run = notice.action.run if notice.action is not None else None
         self.action.setText(notice.action.text if notice.action is not None else "")
         self.action.setVisible(notice.action is not None)
+        if self.isHidden():
+            # Qt may paint it before it is laid out, and would leave behind what lay at other sizes.
+            self.resize(0, 0)
         self.show()
         self._leave.stop()
         if notice.level == "info" and notice.action is None:

@@ -36,10 +36,11 @@ _LONGEST = 2000
 
 def said(*texts: str) -> str:
     """Return what engine or catalogue say, such as a message and a hint, as the window says it."""
-    text = " ".join(filter(None, texts))
-    if not text or len(text) > _LONGEST or QLocale() == QLocale.c():
-        return text
-    return _translated(text, QLocale().name().split("_")[0])
+    words = list(filter(None, texts))
+    if QLocale() != QLocale.c():
+        language = QLocale().name().split("_")[0]
+        words = [_translated(text, language) if len(text) <= _LONGEST else text for text in words]
+    return " ".join(words)
 
 
 @lru_cache(maxsize=512)
@@ -61,12 +62,17 @@ def _as_one(text: str, language: str) -> str | None:
     """Return the translation of one sentence or phrase; None: it is none that is known."""
     if not text or _NUMBER.fullmatch(text):
         return with_signs(text)
-    for sentence in _sentences(language):
-        if (words := sentence.translated(text, language)) is not None:
-            # A phrase may begin a sentence, too.
-            return words[:1].upper() + words[1:] if text[0].isupper() else words
-    phrase = _as_one(text[:-1], language) if text.endswith(".") else None
-    return f"{phrase}." if phrase else None
+    # A phrase can be a whole sentence, and the last full stop that of a sentence around this one.
+    has_stop = text.endswith(".")
+    other = text[:-1] if has_stop else f"{text}."
+    for form in (text, other):
+        for sentence in _sentences(language):
+            if (words := sentence.translated(form, language)) is not None:
+                if form is other:
+                    words = f"{words}." if has_stop else words.removesuffix(".")
+                # A phrase may begin a sentence, too.
+                return words[:1].upper() + words[1:] if text[0].isupper() else words
+    return None
 
 
 class _Sentence:

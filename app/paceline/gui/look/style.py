@@ -327,7 +327,7 @@ QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent;
 QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }
 QPushButton[kind="segment"], QToolButton[kind="segment"] {
     background: transparent; color: $muted; border: 1px solid transparent; border-radius: 7px;
-    padding: 4px 6px; font-weight: 500;
+    padding: 4px 3px; font-weight: 500;
 }
 QPushButton[kind="segment"]:hover, QToolButton[kind="segment"]:hover {
     background: $hover; color: $text;
@@ -468,6 +468,7 @@ QMenu {
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 6px; }
 QMenu::item:selected { background: $accent_soft; color: $text; }
 QMenu::item:disabled { color: $faint; }
+QMenu::indicator { left: 7px; width: 14px; height: 14px; }
 QMenu::separator { height: 1px; background: $line; margin: 4px 8px; }
 """
 _SCROLLING = """

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QScrollBar, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
-from paceline.gui.chat.markdown.paint import CodeWindow, code_card
+from paceline.gui.chat.markdown.paint import LANGUAGE_PX, CodeWindow, code_card
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
+from paceline.gui.look.theme import ui_font
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,12 +95,22 @@ class CodeButtons(QWidget):
         self._copy.set_code(code)
         self.setVisible(code is not None)
 
-    def set_long(self, on: bool) -> None:  # noqa: FBT001
-        """Whether lines are longer than the card is wide: then there are two ways to show them."""
-        self._wrap.setVisible(on)
+    def fitted(self, room: float, *, is_long: bool) -> QSize:
+        """Show what has room beside the code's language, and return what that takes.
+
+        Args:
+            room: Pixels of the header.
+            is_long: Whether lines are longer than the card is wide: then there are two ways to show
+                them, which the View menu has, too.
+        """
+        self._wrap.setVisible(is_long)
         self._wrap.setText(self.tr("Don't wrap") if look.wraps_code else self.tr("Wrap"))
         words = self.tr("Scroll long lines") if look.wraps_code else self.tr("Wrap long lines")
         self._wrap.setAccessibleName(words)
+        name = QFontMetrics(ui_font(LANGUAGE_PX)).horizontalAdvance(self._language)
+        if is_long and self.sizeHint().width() + name > room:
+            self._wrap.hide()
+        return self.sizeHint()
 
     @Slot()
     def _on_save(self) -> None:
@@ -223,8 +234,7 @@ class ButtonsOnCode:
                 card.measured = -1
             rect = code_card(self._document, card.mark)
             self._measure(card, rect.width() - 2 * CODE_PADDING)
-            card.buttons.set_long(card.is_long)
-            size = card.buttons.sizeHint()
+            size = card.buttons.fitted(rect.width() - 2 * CODE_PADDING, is_long=card.is_long)
             top = rect.top() + (CODE_HEADER - size.height()) / 2
             left = rect.right() - size.width() - 8
             card.buttons.setGeometry(QRect(QPoint(round(left), round(top)), size))

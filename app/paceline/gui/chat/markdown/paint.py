@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     SpansWithin = Callable[[int, int], Iterator[tuple[PlacedFormula, Span]]]
 
-_LANGUAGE_PX = 12
+LANGUAGE_PX = 12
 _BOX_PX = 13
 
 
@@ -376,7 +376,7 @@ class GroundPainter:
         painter.setBrush(QColor(look.theme.code_surface))
         painter.drawRoundedRect(card, 10, 10)
         if mark.label:
-            painter.setFont(ui_font(_LANGUAGE_PX))
+            painter.setFont(ui_font(LANGUAGE_PX))
             painter.setPen(QColor(look.theme.muted))
             header = QRectF(card.left() + CODE_PADDING, card.top(), card.width() / 2, CODE_HEADER)
             painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, mark.label)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -373,12 +373,15 @@ class _Swatch(QWidget):
         painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
 
 
+_NAMES_PX = 400
+
+
 class SourceLegend(QWidget):
     """Names the drafters of the shown replies beside their colours, and the target."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: dict[str, tuple[QWidget, QLabel]] = {}
+        self._entries: dict[str, tuple[QWidget, ElidedLabel]] = {}
         layout = row_of(on=self, margins=0, spacing=16)
         for kind, swatch, what in (
             ("draft", _Swatch("accent_soft", "accent"), self.tr(
@@ -391,12 +394,13 @@ class SourceLegend(QWidget):
                 "The model that you chose wrote these words itself; it decides about all of them"
             )),
         ):  # fmt: skip
-            label, entry = text_label(), QWidget()
+            label, entry = ElidedLabel(_NAMES_PX, Qt.TextElideMode.ElideRight), QWidget()
+            styled(label, role="small")
             label.setToolTip(what)
             row_of(swatch, label, on=entry, margins=0, spacing=6)
             layout.addWidget(entry)
             self._entries[kind] = entry, label
-        self._entries["target"][1].setText(self.tr("Target"))
+        self._entries["target"][1].set_full_text(self.tr("Target"))
         layout.addStretch(1)
 
     def show_drafters(self, drafters: Collection[str], sources: Sources) -> None:
@@ -407,15 +411,16 @@ class SourceLegend(QWidget):
             entry.setVisible(bool(titles))
             # One colour has one entry; the card of the drafters lists them singly.
             is_many = kind == "lookup" and len(titles) > 1
-            label.setText(self.tr("Lookups") if is_many else ", ".join(titles))
-        named = ", ".join(label.text() for _, label in self._entries.values() if label.text())
+            label.set_full_text(self.tr("Lookups") if is_many else ", ".join(titles))
+        names = (label.full_text for _, label in self._entries.values())
+        named = ", ".join(filter(None, names))
         self.setAccessibleName(self.tr("Token colours: {}").format(named))
         self.setVisible(bool(drafters))
 
     @property
     def words(self) -> tuple[str, ...]:
         """What is shown; empty while it is hidden."""
-        shown = (label.text() for _, label in self._entries.values())
+        shown = (label.full_text for _, label in self._entries.values())
         return tuple(filter(None, shown)) if not self.isHidden() else ()
 
 
