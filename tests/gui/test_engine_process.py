@@ -231,7 +231,8 @@ def test_the_program_starts_with_the_host_of_the_settings(
 
 
 @endless
-@pytest.mark.parametrize("again", ["send", "regenerate", "start it again"])
+@pytest.mark.grid(short=2)
+@pytest.mark.parametrize("again", ["regenerate", "send", "start it again"])
 def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     window: Program, qtbot: QtBot, again: str
 ) -> None:
@@ -277,11 +278,11 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
         wait_until_ready(window, qtbot)
         assert window.window.status.state == "Ready"
     if again == "regenerate":
+        window.window.panel.sampling.max_tokens.setValue(20)
         assert window.session.regenerate()
         next_reply = active(window)
     else:
         next_reply = send(window, "And now?", 20)
-    window.window.panel.sampling.max_tokens.setValue(20)
     assert_answers(window, next_reply, qtbot)
     assert engine_process().pid != process.pid
     assert reply.text == text

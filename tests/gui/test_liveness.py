@@ -67,7 +67,7 @@ def pulse(qtbot: QtBot) -> Iterator[Pulse]:
 @pytest.fixture(params=["thread", "process"])
 def real(request: pytest.FixtureRequest, make_real: Callable[..., Program]) -> Program:
     """The window around the real engine, not started yet; in both hosts."""
-    return make_real(request.param)
+    return make_real(request.param, max_tokens=200)
 
 
 def wait_for_models(program: Program, qtbot: QtBot) -> None:
@@ -125,6 +125,7 @@ def test_closing_the_window_at_any_moment_is_quick_and_silent(
     assert seconds < CLOSE_LIMIT_S
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("content", [b"GGUF", b"GGUF\3\0\0\0" + b"\xff" * 4096])
 def test_a_broken_file_leaves_the_window_usable(
     real: Program, qtbot: QtBot, tmp_path: Path, content: bytes

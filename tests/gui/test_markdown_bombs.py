@@ -89,6 +89,7 @@ def body(qtbot: QtBot) -> Iterator[ReplyBody]:
     yield from shown_body(qtbot)
 
 
+@pytest.mark.grid(short=20)
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_text_holds_the_window_up(
     name: str, body: ReplyBody, record_property: pytest.RecordProperty

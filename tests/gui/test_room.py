@@ -145,6 +145,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     QLocale.setDefault(QLocale.c())
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("size", [11, 14, 20])
 def test_the_panel_fits_in_every_language_and_size(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, language: str, size: int
