@@ -47,7 +47,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
-settings.register_profile("usual", settings.get_profile("fixed"), max_examples=40)
+settings.register_profile("usual", settings.get_profile("fixed"), max_examples=25)
 
 TESTS = Path(__file__).parent
 THREAD_GRACE_S = 2.0

@@ -58,6 +58,7 @@ def test_json_has_every_width_and_the_facts_keep_it(paceline_home: Path) -> None
     assert sum(key.startswith("rows|") for key in kept) == 1
 
 
+@pytest.mark.usefixtures("quick_calibration")
 def test_the_table_for_people_without_a_draft_model_from_a_process_of_its_own() -> None:
     result = paceline(
         "calibrate", "--target", TARGET, "--threads", "1", "--ctx", "128", "--host", "process"

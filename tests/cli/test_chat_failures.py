@@ -77,6 +77,7 @@ def test_a_prompt_file_that_cannot_be_read(tmp_path: Path, option: str) -> None:
         assert_failure(chat(option, path, prompt=None), "file-unreadable", str(path))
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "arguments",

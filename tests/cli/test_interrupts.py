@@ -67,6 +67,7 @@ def test_the_text_ends_with_a_line_and_its_figures() -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("delay_s", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4])
 def test_ctrl_c_at_any_moment(delay_s: float) -> None:
     # While the interpreter itself is starting, the signal would meet Python's own handler.

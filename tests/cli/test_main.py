@@ -74,6 +74,7 @@ def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
 CHAT = ["chat", "--prompt", "Hi", "--max-tokens", "2"]
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize(
     ("arguments", "has_library"),
     [

@@ -24,6 +24,8 @@ NOBODY = "/nonexistent"
 """The home of a user who has no models of other programs."""
 HF_DRAFT = "hf:demo/paceline-draft:draft-Q8_0.gguf"
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
 
 @pytest.fixture
 def hub() -> Iterator[HubServer]:

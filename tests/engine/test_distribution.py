@@ -96,6 +96,7 @@ def check_row(
         assert total_variation(counts, exact) < TV_LIMIT
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_one_row(name: str) -> None:
     check_row(real, SETTINGS[name])
@@ -223,6 +224,7 @@ def check_replies(
         assert 0.3 < n_accepted / n_drafted < 0.97
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", REPLIES)
 def test_replies_with_coupled_drafts(name: str) -> None:
     check_replies(real, name)
@@ -291,7 +293,7 @@ REPLY_FAULTS = {
 }
 
 
-@pytest.mark.grid(short=2)
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("fault", ROW_FAULTS)
 def test_a_fault_in_a_row_is_found(fault: str) -> None:
     rule = random_rule(6, 32, 0.5) if "grammar" in fault else None
@@ -299,7 +301,7 @@ def test_a_fault_in_a_row_is_found(fault: str) -> None:
         check_row(faulty(fault), SETTINGS[ROW_FAULTS[fault]], rule=rule)
 
 
-@pytest.mark.grid(short=2)
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("fault", REPLY_FAULTS)
 def test_a_fault_between_positions_is_found(fault: str) -> None:
     with pytest.raises(AssertionError, match=r"χ²|impossible"):

@@ -93,7 +93,7 @@ def test_the_winner_is_the_plain_one(
             assert winner == expected or lead < 1e-12 * max(1, abs(row.item(best) / t))
 
 
-@pytest.mark.grid(short=27)
+@pytest.mark.grid(short=14)
 @pytest.mark.parametrize("t", [0.7, 1.0, 1.2])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [8_192, 32_003, 151_936])

@@ -241,6 +241,7 @@ def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
         qtbot.wait(10)
         return [card.mapToGlobal(QPoint()) for card in cards]
 
+    QTest.mouseMove(program.window.chat_pane)  # the next one must be a move, wherever it was left
     QTest.mouseMove(panel.draft_settings)
     qtbot.waitUntil(panel.underMouse)
     program.session.send("Hello?")

@@ -174,7 +174,7 @@ class Trial:
 @pytest.mark.parametrize(
     ("kind", "mode", "n"),
     [
-        ("process", "default", 6),
+        ("process", "default", 3),
         ("process", "exact", 3),
         ("thread", "default", 3),
         ("thread", "exact", 3),

@@ -124,6 +124,7 @@ def test_a_reason_is_always_one_short_sentence_with_a_hint(
     assert told.code in {DIED, OUT_OF_MEMORY}
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("text", ["/" * 5_000_000, "a/" * 2_000_000, "\n" * 5_000_000, "x" * 10**7])
 def test_a_child_that_raves_costs_no_time(text: str) -> None:
     began = time.monotonic()

@@ -51,6 +51,7 @@ def starts(tmp_path: Path) -> Path:
 # ------------------------------------------------------------------------------------ at start
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     ("how", "part"),
     [

@@ -120,7 +120,7 @@ def test_a_log_line_of_a_broken_process_stays_one(
 
 def test_garbage_in_place_of_an_answer(demo_pair: Pair, tmp_path: Path, is_long: bool) -> None:
     kinds = garbage.HARMFUL_IN_A_TURN
-    names = list(kinds) if is_long else list(kinds)[::4]
+    names = list(kinds) if is_long else list(kinds)[::6]
     rng = random.Random(8)
     order = tmp_path / "order"
     with Host(demo_pair, broken("send and hang", order)) as host:

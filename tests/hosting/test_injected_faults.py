@@ -227,7 +227,7 @@ NATIVE = [
 ]
 
 
-@pytest.mark.grid(short=5)
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize(
     ("fault", "args", "part", "other_part"), NATIVE, ids=[f"{f[0]} {f[1]}" for f in NATIVE]
 )
@@ -339,7 +339,8 @@ def test_a_model_file_that_is_overwritten_while_it_is_used(
             assert finished_text(host.reply()) == whole
 
 
-@pytest.mark.parametrize("room", [None, 1 << 16], ids=["enough", "none"])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("room", [1 << 16, None], ids=["none", "enough"])
 def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) -> None:
     """The limit is set from outside, to just above what the process has."""
     with Host(demo_pair) as host:

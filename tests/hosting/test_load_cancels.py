@@ -31,12 +31,14 @@ def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterat
         yield host
 
 
-def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(host: Host) -> None:
+def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(
+    host: Host, is_long: bool
+) -> None:
     """The engine's side: after "cancelled" in mid-load there is no model, and it says so."""
     seen = set()
     load_s = max(host.must_load().load_s, host.must_load().load_s)
     chance = random.Random(3)
-    for _ in range(12):
+    for _ in range(12 if is_long else 6):
         with Canceller(host, chance.uniform(0, 1.5 * load_s)):
             last = host.load()
         seen.add(type(last))
@@ -87,6 +89,7 @@ def test_a_load_can_be_cancelled_while_the_process_starts(
         assert isinstance(host.turn(**SHORT), TurnFinished)
 
 
+@pytest.mark.grid(short=1)
 def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
     """The session's side, with the same engine behind it: its state says what is true."""
     loader = PairLoader(host.client)

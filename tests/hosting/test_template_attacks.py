@@ -60,7 +60,7 @@ class Watch:
                         self.most = max(self.most, child.memory_info().rss)
 
 
-@pytest.mark.grid(short=16)
+@pytest.mark.grid(short=8)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_costs_nothing_but_its_own_prompt(host: Host, name: str) -> None:
     engine = engine_of(host)

@@ -45,6 +45,7 @@ class Idling(Engine):
         return self.reply("", messages=messages, strategy="draft", sampling=GREEDY, max_tokens=40)
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
 def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
     demo_pair: tuple[Path, Path], *, exact: bool

@@ -37,6 +37,7 @@ def chat(n_turns: int) -> tuple[ChatMessage, ...]:
     return (*messages, ChatMessage("user", "What was the first thing that I asked?"))
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("n_turns", [4, 14, 15])
 def test_every_strategy_cuts_and_answers_alike(engine: Engine, n_turns: int) -> None:
     options = {"messages": chat(n_turns), "cuts": True, "sampling": WARM, "max_tokens": 48}

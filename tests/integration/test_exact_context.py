@@ -138,6 +138,7 @@ def compare(
     return n, n_other
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_reply_equals_that_of_a_fresh_context(
     demo_pair: tuple[Path, Path],

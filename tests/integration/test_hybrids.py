@@ -66,7 +66,7 @@ def test_exact_mode_is_refused_in_words() -> None:
         assert any("Exact mode is not possible" in note for note in engine.loaded.notes)
 
 
-@pytest.mark.grid(short=14)  # two of each kind of model
+@pytest.mark.grid(short=7)
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
@@ -123,6 +123,7 @@ def test_what_the_last_decode_did_not_bring_is_not_taken_back(
     assert model.n_past == n_past + 3
 
 
+@pytest.mark.grid(short=4)
 def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
     def course(strategy: str) -> list[tuple[int, ...]]:
         engine.pair.empty()
@@ -179,6 +180,7 @@ def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: st
     assert model.max_rollback == states
 
 
+@pytest.mark.grid(short=3)
 def test_auto_drafts_once_costs_are_measured(engine: Engine) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)

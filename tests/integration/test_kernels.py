@@ -454,6 +454,7 @@ def hang_in_a_decode() -> None:
     hanging.decode("sleep", 8)
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("wish", ["auto", "stock"])
 def test_kernels_with_which_a_decode_hangs_are_not_used_again(
     wish: str,
@@ -495,6 +496,7 @@ def test_a_proof_stops_with_the_load(own: pytest.MonkeyPatch, demo_pair: tuple[P
     client.close()
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("wish", ["auto", "own"])
 def test_kernels_that_crash_in_a_load_are_not_used_again(
     wish: str,

@@ -61,6 +61,7 @@ def drafted(engine: Engine, drafter: str = "mtp") -> tuple[int, int]:
     return sum(count.n_drafted for count in counts), sum(count.n_accepted for count in counts)
 
 
+@pytest.mark.grid(short=12)
 @pytest.mark.parametrize("temperature", [2.0, 4.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
@@ -75,6 +76,7 @@ def test_the_text_is_that_of_plain_decoding(
     assert engine.checks == len(engine.steps) > 0, "positions were compared after every step"
 
 
+@pytest.mark.grid(short=2)
 def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
     def course(strategy: str) -> list[tuple[int, ...]]:
         engine.pair.empty()
@@ -89,6 +91,7 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
     assert course("auto") == plain
 
 
+@pytest.mark.grid(short=2)
 def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
@@ -136,6 +139,7 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(
                 assert np.abs(row - seen[n]).max() < 0.01, (n, len(text))
 
 
+@pytest.mark.grid(short=2)
 def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
@@ -286,6 +290,7 @@ def test_a_build_without_the_calls_loads_the_model_all_the_same(
         hidden_rows._extension.cache_clear()
 
 
+@pytest.mark.grid(short=2)
 def test_after_a_decode_that_ran_out_of_memory_it_goes_on(engine: Engine) -> None:
     """The target's context is another one then."""
     engine.pair.empty()

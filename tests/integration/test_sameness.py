@@ -66,6 +66,7 @@ def test_every_strategy_gives_the_plain_tokens(
     assert tried >= 1  # drafts were both accepted and rejected
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("strategy", ["earlier", "earlier+draft", "auto"])
 def test_a_reply_that_replaces_another_has_the_plain_tokens_in_fewer_steps(
     engine: Engine, strategy: str
@@ -110,7 +111,8 @@ def test_prompt_lookup_needs_few_steps_where_the_text_is_periodic(
     assert n_periodic >= 1, "no shipped prompt has a periodic continuation"
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("temperature", [0.8, 0.0, 1.2])
 def test_the_target_as_its_own_draft_is_accepted(target_path: Path, temperature: float) -> None:
     with Engine(target_path, target_path) as engine:
         stats = engine.reply(

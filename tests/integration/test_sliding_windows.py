@@ -43,6 +43,15 @@ def engine(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iter
         yield engine
 
 
+@pytest.fixture(scope="module")
+def read(engine: Engine) -> tuple[list[int], list[np.ndarray]]:
+    """A text far beyond a window, and the row after each token where it is read one by one."""
+    drawn = random.Random(2)
+    tokens = [drawn.randrange(8192) for _ in range(1600)]
+    engine.pair.empty()
+    return tokens, [engine.pair.target.feed([token], 1)[0].copy() for token in tokens]
+
+
 def ids(
     engine: Engine,
     strategy: str,
@@ -66,7 +75,7 @@ def limit(engine: Engine) -> float:
     return 0.3 if engine.pair.target.model.forgets else 0.05
 
 
-@pytest.mark.grid(short=6)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_text_is_that_of_plain_decoding(
@@ -106,14 +115,14 @@ def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> 
     assert len(set(first)) > 1
 
 
-def test_any_rejection_leaves_the_rows_of_a_fresh_context(engine: Engine) -> None:
+def test_any_rejection_leaves_the_rows_of_a_fresh_context(
+    engine: Engine, read: tuple[list[int], list[np.ndarray]]
+) -> None:
     """Where windows alone are kept, but for the order in which attention adds up its cells."""
-    drawn = random.Random(2)
+    drawn = random.Random(3)
+    tokens, fresh = read
     engine.pair.empty()
     context = engine.pair.target
-    tokens = [drawn.randrange(8192) for _ in range(1600)]
-    fresh = [context.feed([token], 1)[0].copy() for token in tokens]
-    engine.pair.empty()
     context.feed(tokens[:1], 1)
     n_patterns = 0
     while len(context.tokens) < 1560:
@@ -190,13 +199,12 @@ def test_the_copy_of_windows_is_as_large_as_planned() -> None:
     assert 0.9 * found <= main.target.states <= found + 256 * in_cell
 
 
-def test_no_window_is_gone_back_to_that_is_not_whole(engine: Engine) -> None:
+def test_no_window_is_gone_back_to_that_is_not_whole(
+    engine: Engine, read: tuple[list[int], list[np.ndarray]]
+) -> None:
     """At any distance: the rows are right, or the context is empty."""
-    drawn = random.Random(3)
-    engine.pair.empty()
+    tokens, fresh = read
     context = engine.pair.target
-    tokens = [drawn.randrange(8192) for _ in range(1600)]
-    fresh = [context.feed([token], 1)[0].copy() for token in tokens]
     n_refused, worst = 0, []
     for back in (1, 100, 400, 511, 544, 576, 700, 900, 1200, 1500):
         engine.pair.empty()

@@ -115,6 +115,7 @@ def test_no_policy_beats_the_oracle() -> None:
         assert best_fixed(curve, "code", 0.1, 1) < known
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("n_tokens", [20, 60, 250])
 def test_the_very_first_reply_keeps_the_promise(n_tokens: int, is_long: bool) -> None:
     """Short replies, long prompts, useless and expensive drafts, lookups that are always wrong."""

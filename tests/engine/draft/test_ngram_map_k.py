@@ -161,6 +161,7 @@ def test_the_next_turn_goes_on_with_index_and_limits(monkeypatch: pytest.MonkeyP
     assert list(it.propose(9).tokens) == []
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     "settings",
     [

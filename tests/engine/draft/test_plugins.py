@@ -477,6 +477,7 @@ def test_installed_phrases_are_accepted(
         assert drafted_by(result, "draft")[0] > 0
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("chain", ["", "+draft"])
 def test_installed_patterns_are_accepted(
     installed: Path, plain: dict[str, Any], tmp_path: Path, chain: str

@@ -106,6 +106,7 @@ def test_counts_of_every_substring(text: list[int], chunk: int) -> None:
     check_all(text, automaton(text, chunk))
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("n_tokens", [2, 8, 30])
 def test_states_with_many_followers_that_are_split(n_tokens: int) -> None:
     """Long enough that edges move into dictionaries, and that states with such edges divide."""
@@ -220,6 +221,7 @@ def streams(n: int) -> dict[str, list[int]]:
     }
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("name", list(streams(1)))
 def test_memory(name: str) -> None:
     text = streams(16_384)[name]
