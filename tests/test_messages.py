@@ -29,10 +29,14 @@ def test_every_message_survives_pickling(message: Any) -> None:
     assert pickle.loads(pickle.dumps(message)) == message
 
 
+MADE_EACH_STEP = messages.TokenTrace, messages.StepCommitted
+"""Not frozen, since that takes four times as long; see `TokenTrace`."""
+
+
 @pytest.mark.parametrize("cls", DATACLASSES)
 def test_every_value_is_frozen_and_slotted(cls: type) -> None:
     value = sample(cls)
-    first = dataclasses.fields(cls)[:1]
+    first = dataclasses.fields(cls)[:1] if cls not in MADE_EACH_STEP else ()
     for field in first:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(value, field.name, None)

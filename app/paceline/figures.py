@@ -14,9 +14,12 @@ Reason = Literal[
 """Why Auto did what it did in a step; see `Decision`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class TokenTrace:
     """Where one committed token came from.
+
+    Never changed. It is not frozen, since making a frozen one takes four times as long, with the
+    cold caches after a decode 14 us for those of a plain step.
 
     Attributes:
         token: The token's id.

@@ -419,7 +419,7 @@ class PrefillProgressed:
     n_total: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: see `TokenTrace`
 class StepCommitted:
     """One decoding step. The first one of a turn commits the token from the prefill's logits.
 

@@ -103,17 +103,20 @@ def steps(
     pair: LoadedPair, strategy: str, temperature: float, seed: int, n_tokens: int
 ) -> Iterator[tuple[float, int]]:
     """Yield (overhead in microseconds, rows) of every step but a reply's first two."""
-    models = [context.model for context in (pair.target, pair.draft) if context]
-    for model in models:
-        model.clock = time.thread_time
+    target, draft = pair.target.model, pair.draft.model if pair.draft else None
+    target.clock = time.thread_time
+    if draft is not None:
+        draft.clock = time.thread_time
     marks: list[tuple[float, float, int]] = []
     rows = 0  # of the draft model: one per decode, the one that p_min stops included
 
     def on_event(event: Event) -> None:
         nonlocal rows
         if isinstance(event, StepCommitted):
-            n_verified = 1 + sum(count.n_drafted for count in event.drafted)
-            marks.append((time.thread_time(), sum(m.native_s for m in models), n_verified + rows))
+            drafted = event.drafted
+            n_verified = 1 + (sum(count.n_drafted for count in drafted) if drafted else 0)
+            cpu, native = time.thread_time(), target.native_s + (draft.native_s if draft else 0.0)
+            marks.append((cpu, native, n_verified + rows))
             rows = 0
 
     def counted(feed: Callable[..., Rows]) -> Callable[..., Rows]:

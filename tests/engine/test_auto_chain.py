@@ -252,7 +252,7 @@ def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     monkeypatch.setattr(auto_chain_module, "_clock", itertools.count(0.0, 10.0).__next__)
     control = Script(models=False)
     chain = auto_chain(control, a=Lookup(nothing))
-    monkeypatch.setattr(chain, "_own", itertools.count(0.0, 0.01).__next__)
+    monkeypatch.setattr(chain, "_computed", itertools.count(0.0, 0.01).__next__)
     _, shown_s = chain.propose(list(b"What?"), 5, 9)
     chain.timed(10, Timed(1, DECODE_S, 1.0, LAP._replace(held_s=0.3)))
     (step,) = control.steps

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cache
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -538,8 +539,13 @@ class Controller:
         return StepPlan(0, reason, models=False)
 
     def _settle_plain(self, reason: Reason) -> Settled:
-        self._settled = Settled("", 0, Decision("", 0, reason))
-        return self._settled
+        self._settled = settled = _plain(reason)
+        return settled
+
+
+@cache
+def _plain(reason: Reason) -> Settled:
+    return Settled("", 0, Decision("", 0, reason))
 
 
 def _stake(slack: float) -> float:

@@ -12,8 +12,6 @@ not run.
 
 from __future__ import annotations
 
-from statistics import median
-
 # Fitted to machines whose pace changes (decision 091, "rough" and "wide"). On steady ones only the
 # first two matter: half as far loses 0.5 and 0.9 %, after a prompt 0.8 and 1.5.
 _FAR = 1.18  # beyond this factor a step does not fit what is expected, on a quiet machine
@@ -82,7 +80,7 @@ class Pace:
             if plain is not None:
                 self._learn_spread(seconds / plain)
             self._recent = [*self._recent[1 - _N_KEPT :], seconds]
-            self.plain = median(self._recent)
+            self.plain = _median(self._recent)
             if not self._due:
                 self._every = _RARELY
                 if self._unfit:  # wide steps alone have changed, and the table learns that
@@ -96,7 +94,7 @@ class Pace:
             self._due = max(self._due, 1)
             return
         self._recent, self._odd = self._odd, []
-        self.plain = median(self._recent)
+        self.plain = _median(self._recent)
         self._unfit.clear()
         self._due, self._every = 0, _SOON
 
@@ -140,10 +138,16 @@ class Pace:
         """Convert all of it: a step at an empty context is now thought to take another time."""
         self._recent = [seconds * factor for seconds in self._recent]
         self._odd = [seconds * factor for seconds in self._odd]
-        self.plain = median(self._recent) if self._recent else None
+        self.plain = _median(self._recent) if self._recent else None
 
     def _learn_spread(self, factor: float) -> None:
         # A quantile by steps: up by nine parts where it was too small, down by one where not.
         moved = 0.009 if factor > 1.0 + self.spread else -0.001
         self.spread = min(max(self.spread + moved, 0.02), 0.5)
         self.far = min(max(_FAR, 1.0 + 1.5 * self.spread), _FARTHEST)
+
+
+def _median(values: list[float]) -> float:
+    """As `statistics.median`, which takes four times as long, with cold caches 8 us."""
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(values) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])

@@ -205,6 +205,7 @@ class Decoder:
         self._recovery = Recovery(target)
         self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
+        self._ends: list[int] = []  # where the reply's text ended after each token of this step
         self._begun: Sequence[int] = ()
         self._may_end = True
         self.history: list[int] = []
@@ -376,15 +377,9 @@ class Decoder:
         is_timed = not is_mended and (not n_owed or width > n_owed + n_draft)
         timed_width = width if is_timed else 0
         own_s, sample_began = self._own() - own_began, _clock()
-        ends: list[int] = []
-
-        def commit(token: int) -> bool:
-            ended = self._commit(token)
-            ends.append(self._text.text_end)
-            return ended
-
         position = len(history) - self._n_prompt
-        verdict = verify(rows, draft, position, self._chooser.sample, commit)
+        self._ends.clear()
+        verdict = verify(rows, draft, position, self._chooser.sample, self._commit)
         sample_ended = _clock()
 
         # As far as the reply's end asks for, since some models go back only once.
@@ -411,7 +406,7 @@ class Decoder:
         return StepCommitted(
             self._turn_id,
             meter.n_steps,
-            proposal.traces(verdict, ends),
+            proposal.traces(verdict, self._ends),
             self._text.take() if self.failure is None else self._text.finish(),
             tuple(counts),
             draft_s,
@@ -478,6 +473,7 @@ class Decoder:
             self.finish_reason = "eog"
         elif self._text.push(token):
             self.finish_reason = "stop"
+        self._ends.append(self._text.text_end)
         if self._comparison is not None and self._comparison.divergence is not None:
             self.finish_reason = "cancelled"
         return self.finish_reason is not None

@@ -49,15 +49,28 @@ class GuardedDrafter:
         info: What it is.
         failure: What it raised, if it broke; it is asked for nothing any more then.
 
+    Args:
+        info: What it is.
+        settings: Its own.
+        bench: What it works with.
+        meter: Counts for it.
+        failures: Gets its id and what it raised, if it breaks.
+
     Raises:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
     def __init__(
-        self, info: DrafterInfo, settings: Settings, bench: Workbench, meter: TurnMeter
+        self,
+        info: DrafterInfo,
+        settings: Settings,
+        bench: Workbench,
+        meter: TurnMeter,
+        failures: list[tuple[str, Exception]],
     ) -> None:
         self.info = info
         self.failure: Exception | None = None
+        self._failures = failures
         self._n_vocab = bench.vocab.n_tokens
         self._eog = bench.eog
         self._turn_meter = meter
@@ -197,6 +210,7 @@ class GuardedDrafter:
 
     def _fail(self, error: Exception) -> None:
         self.failure = error
+        self._failures.append((self.info.id, error))
         try:  # it may hold a model's context
             self._drafter.close()
         except Exception as second:  # noqa: BLE001  the first failure is the one to tell
@@ -288,13 +302,13 @@ class Proposal(NamedTuple):
             ends: Where the reply's text ended after every committed token.
         """
         tokens, sources, sure = verdict.tokens, self.sources, self.confidences
-        traces = [
-            TokenTrace(tokens[n], sources[n], n, sure[n], ends[n])
-            for n in range(verdict.n_accepted)
-        ]
+        own: tuple[TokenTrace, ...] = ()
         if len(tokens) > verdict.n_accepted:
-            traces.append(TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]))
-        return tuple(traces)
+            own = (TokenTrace(tokens[-1], SOURCE_TARGET, -1, None, ends[-1]),)
+        if not verdict.n_accepted:
+            return own
+        accepted = range(verdict.n_accepted)
+        return (*(TokenTrace(tokens[n], sources[n], n, sure[n], ends[n]) for n in accepted), *own)
 
 
 NOTHING = Proposal([], [], [], [])
@@ -304,6 +318,10 @@ NOTHING = Proposal([], [], [], [])
 class Chain:
     """Asks its drafters in turn; one that raises anything is taken out of the chain.
 
+    Attributes:
+        strategy: Which drafters, with which settings.
+        failures: The ids of the drafters that broke, and what they raised.
+
     Raises:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
@@ -311,10 +329,11 @@ class Chain:
     def __init__(self, strategy: Strategy, bench: Workbench, meter: TurnMeter) -> None:
         self.strategy = strategy
         self._bench = bench
+        self.failures: list[tuple[str, Exception]] = []
         self._members: list[GuardedDrafter] = []
         try:
             for info, settings in self._wanted(strategy):
-                self._members.append(GuardedDrafter(info, settings, bench, meter))
+                self._members.append(GuardedDrafter(info, settings, bench, meter, self.failures))
         except BaseException:
             self.close()
             raise
@@ -326,11 +345,6 @@ class Chain:
             if member.may_draft:
                 return True
         return False
-
-    @property
-    def failures(self) -> list[tuple[str, Exception]]:
-        """The ids of the drafters that broke, and what they raised."""
-        return [(m.info.id, m.failure) for m in self._members if m.failure is not None]
 
     def tune(self, strategy: Strategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
