@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QMainWindow,
     QMenuBar,
@@ -153,7 +153,6 @@ def _at_scale_1(width: int) -> int:
 
 ALL_MENUS_FROM = 860
 _NAME_FROM = 720
-_ICON_PX = 16
 _MORE_PX, _QT_MORE_PX = 24, 12
 """Width of the button that opens hidden menus, and what the menu bar assumes for it."""
 _PLACED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show)
@@ -190,8 +189,6 @@ class TopBar(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self.setFixedHeight(max(_HEIGHT, px(_TEXT_HEIGHT)))
-            for button in self._right.findChildren(QToolButton):
-                button.setIconSize(QSize(px(_ICON_PX), px(_ICON_PX)))
 
     def event(self, event: QEvent) -> bool:
         """Menus of another width, as with another size of text, are fitted in anew."""
@@ -232,7 +229,6 @@ class TopBar(QWidget):
         width = px(_MORE_PX)
         is_shown = not first.isEmpty() and first.right() <= menus.width() - _QT_MORE_PX
         left = menus.width() - width if is_shown else 0
-        button.setIconSize(QSize(px(_ICON_PX), px(_ICON_PX)))
         button.setGeometry(left, 0, width, menus.height())
 
     def add_tool(self, action: QAction, *, gives_way: bool = False) -> QToolButton:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
@@ -26,6 +26,7 @@ from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, scaled
 from paceline.gui.look.style import BENCH
 from paceline.gui.state.figures import model_rows
@@ -62,7 +63,7 @@ class BenchDialog(QDialog):
         self._later.timeout.connect(self._build_results)
         column_of((self._pages, 1), self._make_foot(), on=self, margins=0, spacing=0)
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
-        self._set_smallest()
+        look.follow(self._set_smallest)
         self.show_setup()
 
     def _make_foot(self) -> QFrame:
@@ -100,12 +101,7 @@ class BenchDialog(QDialog):
             button.setAutoDefault(False)
         return foot
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Renew the sizes after another size of text was chosen."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._set_smallest()
-
+    @Slot()
     def _set_smallest(self) -> None:
         self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
 

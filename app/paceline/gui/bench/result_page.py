@@ -428,14 +428,9 @@ class ResultPage(QWidget):
             margins=(PAGE, PAGE - STEP, PAGE, PAGE),
             spacing=GAP,
         )
-        self._show_legend()
+        look.follow(self._show_legend)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Take the colours of another theme."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._show_legend()
-
+    @Slot()
     def _show_legend(self) -> None:
         theme = look.theme
         drafters = entries_html(

@@ -187,9 +187,6 @@ _METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what
 _HELD_SHARE = 2.0  # the same of the button of a message that is held back
 
 
-_ICON_PX = 18
-
-
 class HeldBack(QWidget):
     """Why the message stays here, and one button for what would help; hidden at first."""
 
@@ -268,7 +265,7 @@ class Composer(QFrame):
             "attach",
             self.tr("Attach files"),
             self.tr("Attach text or code files (Ctrl+U)"),
-            icon_px=_ICON_PX,
+            sign="large",
             text="+",
         )
         self.attach.clicked.connect(self.attach_requested)

@@ -241,7 +241,7 @@ class PaletteSheet(QFrame):
         self._shadow.setBlurRadius(32)
         self._shadow.setOffset(0, 8)
         self.setGraphicsEffect(self._shadow)
-        self._dress()
+        look.follow(self._dress)
         self.field.textChanged.connect(self._search)
         self.field.step_wanted.connect(self._on_step)
         self.field.taken.connect(self._on_taken)
@@ -263,12 +263,7 @@ class PaletteSheet(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setItemDelegate(PaletteRow(self.list))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Use another theme's shadow, and the room that another size of text needs."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._dress()
-
+    @Slot()
     def _dress(self) -> None:
         self._shadow.setColor(QColor(0, 0, 0, 130 if look.theme.is_dark else 60))
         self._place()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import SMALL, px
-from paceline.gui.look.theme import ui_font
+from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,13 +174,7 @@ class FoldHeader(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setFont(ui_font(SMALL))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Take the font in the size in force."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFont(ui_font(SMALL))
+        self.setProperty("kind", "fold")
 
     def sizeHint(self) -> QSize:
         """As wide as the text."""

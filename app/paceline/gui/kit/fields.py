@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QButtonGroup,
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.translation import local
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ class SliderField(QWidget):
         self.field: WholeNumber | Number = (
             WholeNumber(int(low), int(high)) if whole else Number(low, high)
         )
-        self._fit()
+        look.follow(self._fit)
         self.label.setBuddy(self.field)
         if default is not None:
             shown = f"{local(default):g}"
@@ -284,12 +285,7 @@ class SliderField(QWidget):
         self.field.valueChanged.connect(self._on_field_changed)
         self._show_on_slider(low)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         self.label.setMinimumWidth(px(LABEL_PX))
         self.field.setFixedWidth(px(_FIELD_PX))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -94,24 +94,25 @@ class IconButton(QToolButton):
         tip: str = "",
         *,
         kind: str = "quiet",
-        icon_px: int = ICON,
+        sign: str = "",
         text: str = "",
     ) -> None:
-        """Show the `icon` of the look, or a text where there is none; `tip` is another tool tip."""
+        """Show an icon of the look, or a text where there is none.
+
+        Args:
+            icon: Its name.
+            name: What the button does.
+            tip: Another tool tip than the name.
+            kind: The button's look.
+            sign: The icon's size, where it is not the usual one: "small", "medium" or "large".
+            text: Shown where there is no such icon.
+        """
         super().__init__()
-        self._icon_px = icon_px
-        self.setProperty("kind", kind)
+        styled(self, kind=kind, sign=sign)
         self.setIcon(look.icon(icon))
         self.setText(text if self.icon().isNull() else "")
-        self.setIconSize(icon_size(icon_px))
         self.setAccessibleName(name)
         self.setToolTip(tip or name)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setIconSize(icon_size(self._icon_px))
 
 
 class IconLabel(QLabel):
@@ -121,18 +122,16 @@ class IconLabel(QLabel):
         """Show an icon; `side` is its size at scale 1."""
         super().__init__()
         self._icon, self._side = icon, side
-        self.show_icon(icon)
+        look.follow(self._draw)
 
     def show_icon(self, icon: QIcon) -> None:
         """Show another icon."""
         self._icon = icon
-        self.setPixmap(icon.pixmap(icon_size(self._side)))
+        self._draw()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Take the colour of another theme, or another size."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.show_icon(self._icon)
+    @Slot()
+    def _draw(self) -> None:
+        self.setPixmap(self._icon.pixmap(icon_size(self._side)))
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:

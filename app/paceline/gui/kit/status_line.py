@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QStatusBar
 
 from paceline.gui.kit.labels import ElidedLabel
@@ -18,14 +18,14 @@ class StatusLine(QStatusBar):
         super().__init__()
         self.setSizeGripEnabled(False)
         self.setContentsMargins(12, 0, 14, 0)
-        self._tone = "muted"
+        self._words, self._tone = "", "muted"
         self._state = QLabel()
         self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
         self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
         for label in (self._state, self._facts):
             self.addWidget(label)
         self.addPermanentWidget(self._settings)
-        self._words = ""
+        look.follow(self._draw)
 
     @property
     def state(self) -> str:
@@ -37,18 +37,16 @@ class StatusLine(QStatusBar):
         """What is said about the next reply."""
         return self._settings.full_text
 
-    def changeEvent(self, event: QEvent) -> None:
-        """The dot is rich text in a colour of the theme."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_words"):
-            self.set_state(self._words, self._tone)
-
     def set_state(self, words: str, tone: str) -> None:
         """Show a state; the tone is a colour's name in the theme."""
         self._words, self._tone = words, tone
-        colour = getattr(look.theme, tone)
-        self._state.setText(f'<span style="color:{colour}">●</span> {words}')
         self._state.setAccessibleName(words)
+        self._draw()
+
+    @Slot()
+    def _draw(self) -> None:
+        colour = getattr(look.theme, self._tone)
+        self._state.setText(f'<span style="color:{colour}">●</span> {self._words}')
 
     def set_facts(self, words: str, details: str) -> None:
         """Show facts about library and devices, and more on hover."""

@@ -1,10 +1,10 @@
 """The look in force: theme, size of text, icons, motion. Widgets ask `look` when they paint.
 
 There is one `look`, since there is one application, whose palette and style sheet are global, too;
-runs on the main thread. Widgets are not told of a change: Qt visits every one of them when style
-sheet or font change, so what keeps a size, or a text in the theme's colours, renews it in
-`changeEvent` (`QEvent.Type.StyleChange`); objects that are no widgets connect to `look.changed`.
-Icons are tinted when they are painted, so they never have to be set again.
+runs on the main thread. What keeps a size, or a text in the theme's colours, renews it in a method
+that it gives to `look.follow`; only what depends on the widths of words waits for Qt, which tells
+every widget in `changeEvent` that its font or its style sheet is another one. Icons are tinted when
+they are painted, in sizes of the style sheet, so they never have to be set again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_basics, apply_sheet, apply_theme, install_fonts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from paceline.settings import Motion, ThemeMode
@@ -71,6 +72,14 @@ class Look(QObject):
         in the window moves without a reason anyway.
         """
         return self._reduces_motion
+
+    def follow(self, dress: Callable[[], None]) -> None:
+        """Call a widget's method now, and again after every change of the look.
+
+        It is a bound method, so that Qt forgets it with the widget.
+        """
+        dress()
+        self.changed.connect(dress)
 
     def start(self, resources: Path, mode: ThemeMode, font_px: int = BASE_PX) -> None:
         """Begin with these fonts, icons and choices, before any window is built.

@@ -21,8 +21,8 @@ HALF, STEP, GAP, PAGE = 4, 8, 12, 24
 
 CORNER = 8
 
-ICON = 16
-"""Side of an icon beside running text."""
+ICON, _ICON_LARGE = 16, 18
+"""Side of an icon beside running text, and of one that stands alone."""
 
 _PROPERTY = "paceline_font_px"
 
@@ -52,12 +52,12 @@ def scaled(size: QSize) -> QSize:
 
 
 def icon_size(side: int = ICON) -> QSize:
-    """Return the size of a square icon at the scale in force; ask again in `changeEvent`."""
+    """Return the size of a square icon at the scale in force."""
     return QSize(px(side), px(side))
 
 
 def type_sizes() -> dict[str, str]:
-    """Return the type scale for style sheets, by the names that they use, e.g. ``$small``."""
+    """Return the sizes for style sheets, by the names that they use, e.g. ``$small``."""
     sizes = {
         "tiny": TINY,
         "small": SMALL,
@@ -66,5 +66,7 @@ def type_sizes() -> dict[str, str]:
         "reading": READING,
         "heading": HEADING,
         "figure": FIGURE,
+        "icon": ICON,
+        "icon_large": _ICON_LARGE,
     }
-    return {name: f"{px(size)}px" for name, size in {**sizes, "icon": ICON}.items()}
+    return {name: f"{px(size)}px" for name, size in sizes.items()}

@@ -288,7 +288,11 @@ QPushButton, QToolButton[kind] {
     background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 8px;
     padding: 6px 14px; min-height: 18px;
 }
-QPushButton { icon-size: $icon; }
+QPushButton, QToolButton { icon-size: $icon; }
+QAbstractButton[kind="fold"] { font-size: $small; }
+QToolButton[sign="small"] { icon-size: $small; }
+QToolButton[sign="medium"] { icon-size: $body; }
+QToolButton[sign="large"] { icon-size: $icon_large; }
 QPushButton:hover, QToolButton[kind]:hover { background: $hover; border-color: $faint; }
 QPushButton:pressed, QToolButton[kind]:pressed { background: $pressed; }
 QPushButton:focus, QToolButton[kind]:focus { border: 1px solid $accent; }

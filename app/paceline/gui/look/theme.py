@@ -39,8 +39,7 @@ def install_fonts(font_folder: Path) -> None:
 def ui_font(size: int = BASE_PX, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The font of the interface in a size of scale 1; the font has the size of the scale in force.
 
-    Ask when painting, or again in `changeEvent` (`StyleChange`), since the user may choose another
-    size.
+    Ask when painting, or in a method that `look.follow` calls: the user may choose another size.
     """
     font = _font(UI_FAMILIES, QFontDatabase.SystemFont.GeneralFont)
     font.setPixelSize(px(size))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -176,17 +176,16 @@ class TimeBar(Card):
         self._bar = _Bar()
         self.legend = text_label("", "legend", wraps=True)
         fill(self.body, self._bar, self.legend)
-        self.show_times(self._times)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The legend is rich text in the theme's colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "legend"):
-            self.show_times(self._times)
+        look.follow(self._show)
 
     def show_times(self, times: TimeShares) -> None:
         """Show how these seconds are shared out."""
         self._times = times
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        times = self._times
         parts = [
             (self.tr("verify"), times.verify_s, "time_verify"),
             (self.tr("draft"), times.draft_s, "time_draft"),

@@ -289,7 +289,7 @@ class SpeedPlot(Card):
         self.body.addLayout(lines)
         self._connect()
         self._pen_width = 1.0
-        self._tint()
+        look.follow(self._tint)
         self.refresh(None)
 
     def _connect(self) -> None:
@@ -314,12 +314,7 @@ class SpeedPlot(Card):
         """What the colours of the bars mean, as rich text."""
         return self._legend.text()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Curves have colours of their own."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_pen_width"):
-            self._tint()
-
+    @Slot()
     def _tint(self) -> None:
         theme = look.theme
         for canvas in (self.bars_canvas, self.line_canvas):

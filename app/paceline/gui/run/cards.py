@@ -13,7 +13,7 @@ from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QEvent, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
@@ -436,12 +436,7 @@ class DraftersCard(Card):
         self.charts: list[BarChart] = []
         self._content = QWidget()
         self.body.addWidget(self._content)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Dots are rich text in the theme's colours; charts need more room for larger text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self._facts:
-            self._tint()
+        look.follow(self._tint)
 
     def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
         """Show the drafters of a run, whose steps the metrics have."""
@@ -470,6 +465,7 @@ class DraftersCard(Card):
         """The name of a drafter's colour in the theme."""
         return "accent" if self._sources.kind(drafter_id) == "draft" else "lookup"
 
+    @Slot()
     def _tint(self) -> None:
         for facts, labels in zip(self._facts, self.cells, strict=True):
             colour = getattr(look.theme, self._colour(facts.drafter_id))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -309,14 +308,9 @@ class ChatPage(QWidget):
         self.view.clicked.connect(self._on_chosen)
         self.view.activated.connect(self._on_chosen)
         column_of(self.legend, (self.view, 1), on=self, margins=(20, 16, 20, 12), spacing=8)
-        self._tell_legend()
+        look.follow(self._tell_legend)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """The legend is rich text in the theme's colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_bars"):
-            self._tell_legend()
-
+    @Slot()
     def _tell_legend(self) -> None:
         theme = look.theme
         drafts = entries_html(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -30,6 +30,7 @@ from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.plot.bars import TimeBar
@@ -380,7 +381,7 @@ class RunDialog(QDialog):
         self.tabs.addTab(self.chat_page, self.tr("This chat"))
         column_of((self.tabs, 1), self._make_foot(), on=self, margins=(0, 8, 0, 0), spacing=0)
         self.chat_page.chosen.connect(self._on_chosen)
-        self._fit()
+        look.follow(self._fit)
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
 
     def _make_foot(self) -> QFrame:
@@ -397,12 +398,7 @@ class RunDialog(QDialog):
         column_of(self.strip, row, on=foot, margins=(20, 12, 20, 12), spacing=10)
         return foot
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QDateTime, QEvent, QLocale, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QMenu, QPushButton, QTextBrowser
 
@@ -84,7 +84,7 @@ class VersionsDialog(QDialog):
         self.right.activated.connect(self._on_chosen)
         self.back.clicked.connect(self._on_back)
         self.on.clicked.connect(self._on_next)
-        self._fit()
+        look.follow(self._dress)
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
 
     def _lay_out(self) -> None:
@@ -178,15 +178,10 @@ class VersionsDialog(QDialog):
         document.setDocumentMargin(px(10))
         self.text.setHtml(as_table(self._difference, anchors=True))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """The marks have the theme's colours, and larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-            self._render()
-
-    def _fit(self) -> None:
+    @Slot()
+    def _dress(self) -> None:
         self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+        self._render()
 
     @Slot()
     def _on_chosen(self) -> None:

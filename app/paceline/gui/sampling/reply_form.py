@@ -22,6 +22,7 @@ from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
 from paceline.params import MAX_SEED
@@ -114,7 +115,7 @@ class ReplyForm(QWidget):
         column_of(row, self.editor, self.problem, self._make_tools(), on=self, margins=0, spacing=6)
         self.form_choice.currentIndexChanged.connect(self._on_form)
         self.editor.textChanged.connect(self._on_text)
-        self._fit()
+        look.follow(self._fit)
         self._refresh()
 
     @property
@@ -153,12 +154,7 @@ class ReplyForm(QWidget):
         cursor.insertText(text)
         self.editor.setFocus()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "problem"):
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         self.editor.setFixedHeight(px(_EDITOR_PX))
         self.editor.setFont(mono_font(SMALL))

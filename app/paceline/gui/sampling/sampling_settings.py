@@ -7,7 +7,7 @@ import re
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from paceline.gui.kit.card import Card
@@ -15,6 +15,7 @@ from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumbe
 from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.sentences import said
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
@@ -219,7 +220,7 @@ class SamplingSettings(Card):
         self.body.addWidget(self._cuts_remark)
         self.body.addWidget(self.reset_button, 0, Qt.AlignmentFlag.AlignRight)
         self.show_settings(ReplySettings())
-        self._fit()
+        look.follow(self._fit)
 
     @property
     def settings(self) -> ReplySettings:
@@ -302,19 +303,13 @@ class SamplingSettings(Card):
         self.show_settings(settings)
         self._on_changed()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
     # -------------------------------------------------------------------------------- building
 
+    @Slot()
     def _fit(self) -> None:
-        if hasattr(self, "reset_button"):  # a style can change while the card is being built
-            self.system_prompt.setFixedHeight(px(_PROMPT_PX))
-            self.max_tokens.setFixedWidth(px(_FIELD_PX))
-            self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
+        self.system_prompt.setFixedHeight(px(_PROMPT_PX))
+        self.max_tokens.setFixedWidth(px(_FIELD_PX))
+        self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
 
     def _make_sliders(self) -> None:
         self.sliders = SamplingSliders()

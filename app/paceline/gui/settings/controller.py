@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QListWidget,
@@ -216,12 +216,7 @@ class SettingsDialog(QDialog):
         """Turn to "general", "looks", "models" or "privacy", which is built by then."""
         self.list.setCurrentRow(("general", "looks", "models", "privacy").index(name))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Make room for another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         """Make room for names in the size that the text has."""
         self._side.setFixedWidth(px(_LIST_PX))
@@ -243,7 +238,7 @@ class SettingsDialog(QDialog):
         column_of(self.search, (self.list, 1), on=self._side, margins=GAP, spacing=STEP)
         middle = row_of(self._side, (self.stack, 1), spacing=0)
         column_of((middle, 1), self._foot, on=self, margins=0, spacing=0)
-        self._fit()
+        look.follow(self._fit)
         self._show_undo("")
 
     def sizeHint(self) -> QSize:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QFrame,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of, set_look, styled
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
@@ -58,14 +59,9 @@ class HeadlineCard(Card):
         )
         self.body.setSpacing(2)
         fill(self.body, row, self.plain, self.sentence)
-        self._fit()
+        look.follow(self._fit)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "sentence"):
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         """Keep the room of two lines, so that what is below stays while sentences change."""
         self.sentence.setMinimumHeight(2 * QFontMetrics(ui_font(SMALL)).lineSpacing())

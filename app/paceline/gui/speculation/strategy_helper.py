@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QLabel,
@@ -24,6 +24,7 @@ from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local_size
+from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
 
 if TYPE_CHECKING:
@@ -149,19 +150,14 @@ class StrategyHelper(QDialog):
             cards.addWidget(card)
         cards.addStretch(1)
         column_of((scrolling(page), 1), closing_row(self), on=self, margins=0, spacing=0)
-        self._fit()
+        look.follow(self._fit)
 
     def show_rows(self, rows: Sequence[HelperRow]) -> None:
         """Show what is true now; the same kinds of work as before."""
         for row in rows:
             self.cards[row.use_case].show_row(row)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger text needs more room."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
-
+    @Slot()
     def _fit(self) -> None:
         height = self.screen().availableGeometry().height() if self.screen() else 900
         self.setMinimumWidth(px(420))

@@ -204,14 +204,9 @@ class WhyCard(FoldCard):
         fill(self.body, self.hint, self.content_of_report)
         self.content_of_report.hide()
         self.toggled.connect(self._on_open)
-        self._tell_legend()
+        look.follow(self._tell_legend)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """The legend is rich text in the theme's colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_legend"):
-            self._tell_legend()
-
+    @Slot()
     def _tell_legend(self) -> None:
         colour = look.theme.time_verify
         entries = ((colour, self.tr("measured")), (colour, self.tr("derived")))

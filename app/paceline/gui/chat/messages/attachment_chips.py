@@ -24,7 +24,7 @@ from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.kit.translation import local, local_size
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import GAP, icon_size
+from paceline.gui.look.scale import GAP
 from paceline.gui.look.theme import mono_font
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def attachment_note(attachment: Attachment) -> str:
 
 def show_file_icon(button: QToolButton) -> None:
     """Put the icon of a file before the button's words, if there is one."""
-    button.setIconSize(icon_size())
     button.setIcon(look.icon("file"))
     if not button.icon().isNull():
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -70,7 +69,6 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate(_CONTEXT, text)
 
 
-_CROSS_PX = 12
 _NAME_CHARS = 20
 _PREVIEW_SIZE = (720, 520)
 
@@ -100,12 +98,6 @@ class AttachmentChip(QWidget):
         self.chip.toggled.connect(self._on_toggled)
         column_of((self.chip, 0, Qt.AlignmentFlag.AlignLeft), on=self, margins=0, spacing=6)
         show_file_icon(self.chip)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.chip.setIconSize(icon_size())
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:  # noqa: FBT001
@@ -171,7 +163,7 @@ class DraftChip(QFrame):
         self.name = styled(_ChipButton(), kind="draft_chip")
         self.name.clicked.connect(self._on_preview)
         self.name.deleted.connect(self._on_remove)
-        self.cross = styled(_ChipButton(), kind="draft_chip")
+        self.cross = styled(_ChipButton(), kind="draft_chip", sign="small")
         self.cross.setText("✕")
         self.cross.clicked.connect(self._on_remove)
         self.cross.deleted.connect(self._on_remove)
@@ -181,17 +173,6 @@ class DraftChip(QFrame):
         self.cross.setIcon(look.icon("close"))
         if not self.cross.icon().isNull():
             self.cross.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        self._set_icon_sizes()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._set_icon_sizes()
-
-    def _set_icon_sizes(self) -> None:
-        self.name.setIconSize(icon_size())
-        self.cross.setIconSize(icon_size(_CROSS_PX))
 
     def _say(self) -> None:
         name = self.attachment.name

@@ -9,20 +9,18 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
 from paceline.gui.kit.layouts import IconButton, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import ICON, icon_size, px
+from paceline.gui.look.scale import ICON, px
 
 if TYPE_CHECKING:
     from paceline.conversation import Role
 
-_ICON_PX = 14
-_ARROW_PX = 12
 _BESIDE_ICON_PX, _FRAME_PX = 8, 18
 """What a button takes beside its icon and its words."""
 
@@ -93,7 +91,6 @@ class MessageActions(QWidget):
         self._confirm = QTimer(self, singleShot=True, interval=CONFIRM_MS)
         self._confirm.timeout.connect(self._on_confirmed)
         self._has_icons = not self._actions[Act.COPY].icon().isNull()
-        self._set_icon_sizes()
         self._set_style()
 
     def _make(self, act: Act) -> QAction:
@@ -137,7 +134,7 @@ class MessageActions(QWidget):
 
     def _make_more(self) -> QToolButton:
         name = self.tr("Copy as…")
-        button = IconButton("chevron-down", name, kind="link", icon_px=_ARROW_PX, text="▾")
+        button = IconButton("chevron-down", name, kind="link", sign="small", text="▾")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self._copies = (
@@ -173,16 +170,6 @@ class MessageActions(QWidget):
 
     def _extra(self) -> list[QToolButton]:
         return [self._more] if self._role == "assistant" else []
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._set_icon_sizes()
-
-    def _set_icon_sizes(self) -> None:
-        for button in self._buttons.values():
-            button.setIconSize(icon_size())
 
     def set_compact(self, on: bool) -> None:  # noqa: FBT001
         """Show the icons alone; without icons the words stay."""
@@ -262,9 +249,9 @@ class SiblingSwitch(QWidget):
         self._label.setToolTip(self.tr("Compare the versions"))
         self._label.clicked.connect(self.compared)
         back, on = self.tr("Previous version"), self.tr("Next version")
-        self._back = IconButton("chevron-left", back, kind="link", icon_px=_ICON_PX, text="‹")
+        self._back = IconButton("chevron-left", back, kind="link", sign="medium", text="‹")
         self._back.clicked.connect(self._on_back)
-        self._on = IconButton("chevron-right", on, kind="link", icon_px=_ICON_PX, text="›")
+        self._on = IconButton("chevron-right", on, kind="link", sign="medium", text="›")
         self._on.clicked.connect(self._on_next)
         row_of(self._back, self._label, self._on, on=self, margins=0, spacing=0)
 

@@ -349,13 +349,11 @@ class _Swatch(QWidget):
         super().__init__()
         self._ground, self._line = ground, line
         self._is_dotted = dotted
-        self.setFixedSize(*map(px, _SWATCH))
+        look.follow(self._fit)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedSize(*map(px, _SWATCH))
+    @Slot()
+    def _fit(self) -> None:
+        self.setFixedSize(*map(px, _SWATCH))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -438,11 +436,9 @@ class LegendLine(QWidget):
         column = QWidget()
         column.setMaximumWidth(COLUMN_PX)
         row_of(self.legend, None, self.to_end, on=column, margins=0)
-        self.setFixedHeight(px(_LINE_PX))
+        look.follow(self._fit)
         row_of(None, (column, 1000), None, on=self, margins=(MARGIN_PX, 0, MARGIN_PX, 2))
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self.setFixedHeight(px(_LINE_PX))
+    @Slot()
+    def _fit(self) -> None:
+        self.setFixedHeight(px(_LINE_PX))
