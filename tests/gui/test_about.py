@@ -68,7 +68,7 @@ def test_the_dialog_shows_and_copies_them(
     program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:
     program.window.actions_.about.trigger()
-    about = program.help.about
+    about = program.help.about.dialog
     assert about is not None
     client.emit(ENGINE)
     qtbot.waitUntil(lambda: about.licences.list.count() > 8)
@@ -82,4 +82,4 @@ def test_the_dialog_shows_and_copies_them(
     assert str(paceline_home) not in copied
     assert ".gguf" not in copied
     about.accept()
-    assert program.help.about is None
+    assert program.help.about.dialog is None

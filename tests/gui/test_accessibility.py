@@ -108,10 +108,8 @@ def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
         ("about", actions.about),
     ):
         action.trigger()
-        if name == "settings":
-            dialog = program.settings_controller.dialog
-        else:
-            dialog = getattr(program.help, name)
+        own = program.settings_controller if name == "settings" else getattr(program.help, name)
+        dialog = own.dialog
         assert dialog is not None
         yield name, dialog
         dialog.reject()

@@ -103,13 +103,13 @@ def test_a_window_with_the_picker_open_closes_in_time(
 def test_one_list_of_downloads_at_a_time(program: Program, catalogue: Catalogue) -> None:
     downloads = program.window.actions_.downloads
     downloads.trigger()
-    first = catalogue.downloads_dialog
+    first = catalogue.dialog
     assert first is not None
     downloads.trigger()
-    assert catalogue.downloads_dialog is first
+    assert catalogue.dialog is first
     assert first.panel.empty.isVisible()
     first.reject()
-    assert catalogue.downloads_dialog is None
+    assert catalogue.dialog is None
     assert catalogue.button.isHidden()
 
 
@@ -200,9 +200,9 @@ def test_running_downloads_show_in_the_top_bar(
     )
     assert button.grab().toImage() != before
     button.click()
-    assert catalogue.downloads_dialog is not None
+    assert catalogue.dialog is not None
     for download in ("1", "2"):
         catalogue.downloads.model.show(DownloadState(download, request, "done"))
     assert button.isHidden()
     program.window.actions_.flip_theme.trigger()
-    assert catalogue.downloads_dialog.panel.isVisible()
+    assert catalogue.dialog.panel.isVisible()

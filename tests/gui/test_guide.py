@@ -34,7 +34,7 @@ GERMAN = (FOLDER / "guide.de.md").read_text(encoding="utf-8")
 def dialog(program: Program, qtbot: QtBot) -> GuideDialog:
     qtbot.waitUntil(program.window.isActiveWindow)
     QTest.keyClick(program.window.focusWidget(), Qt.Key.Key_F1)
-    shown = program.help.guide
+    shown = program.help.guide.dialog
     assert shown is not None
     qtbot.waitUntil(shown.isVisible)
     return shown
@@ -42,10 +42,10 @@ def dialog(program: Program, qtbot: QtBot) -> GuideDialog:
 
 def test_f1_opens_it_once_and_closing_forgets_it(program: Program, dialog: GuideDialog) -> None:
     program.window.actions_.guide.trigger()
-    assert program.help.guide is dialog
+    assert program.help.guide.dialog is dialog
     assert dialog.page.toPlainText().startswith("Paceline: user guide")
     dialog.accept()
-    assert program.help.guide is None
+    assert program.help.guide.dialog is None
 
 
 @pytest.mark.parametrize("text", [TEXT, GERMAN], ids=["en", "de"])

@@ -62,7 +62,7 @@ def think(program: Program, choice: str) -> None:
 
 def opened(program: Program) -> TemplateEditor:
     program.window.actions_.chat_template.trigger()
-    editor = program.prompting.editor
+    editor = program.prompting.dialog
     assert editor is not None
     return editor
 

@@ -73,7 +73,7 @@ def test_no_two_entries_of_a_menu_have_the_same_letter(program: Program) -> None
 
 def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
     program.window.actions_.shortcuts.trigger()
-    dialog = program.help.shortcuts
+    dialog = program.help.shortcuts.dialog
     assert dialog is not None
 
     def shown() -> list[str]:
@@ -88,7 +88,7 @@ def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) ->
     assert shown() == []
     assert dialog._nothing.isVisible()
     dialog.accept()
-    assert program.help.shortcuts is None
+    assert program.help.shortcuts.dialog is None
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_K, Qt.Key.Key_Comma, Qt.Key.Key_Plus])

@@ -238,7 +238,7 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     model.choose("prompt-lookup+draft")
     picker.chooser.click()
     picker.menu.own.click()
-    dialog = picker.dialog
+    dialog = picker.chain.dialog
     assert dialog is not None
     assert [name for name, box in dialog.boxes.items() if box.isChecked()] == [
         "prompt-lookup", "draft",
@@ -252,7 +252,7 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     assert dialog.preview.text() == "Phrase trie → N-gram, simple → Draft model"
     dialog.take.click()
     assert model.current.name == "plugin.trie+ngram-simple+draft"
-    assert picker.dialog is None
+    assert picker.chain.dialog is None
     picker.chooser.click()
     assert "plugin.trie+ngram-simple+draft" in picker.menu.names()
 

@@ -27,6 +27,7 @@ from paceline.gui.bench.driver import BenchDriver
 from paceline.gui.bench.result_page import show_report
 from paceline.gui.bench.rows import report_csv
 from paceline.gui.bench.words import in_use
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
 from paceline.messages import PairLoaded, TurnFinished
@@ -62,7 +63,7 @@ _TELL_MS = 250
 """Figures change with every reply, which can be many in a second; time left changes anyway."""
 
 
-class BenchController(QObject):
+class BenchController(DialogOwner[BenchDialog]):
     """Owns the dialog while it is open, and what was found while the program runs."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
@@ -76,7 +77,6 @@ class BenchController(QObject):
         self._n_shown = 0
         self.report: Report | None = None
         """What was measured last; None: nothing yet"""
-        self.dialog: BenchDialog | None = None
         self.driver = BenchDriver(context.client, context.session, context.loader, self)
         context.session.add_observer(self._on_event)
         self._tell = QTimer(self, interval=_TELL_MS)
@@ -98,9 +98,9 @@ class BenchController(QObject):
     def open(self) -> None:
         """Show the dialog, or bring it to the front; what was measured before is still there."""
         if self.dialog is None:
-            self.dialog = self._make_dialog()
+            dialog = self._make_dialog()
             self._refresh()
-            self.dialog.show_setup()  # there is something to give the keyboard to by now
+            dialog.show_setup()  # there is something to give the keyboard to by now
             if self.report is not None:
                 self._reveal.start()  # the other page takes as long again to build
         if not self._reveal.isActive():
@@ -127,11 +127,10 @@ class BenchController(QObject):
     def _show_dialog(self) -> None:
         if self.dialog is not None:
             self.dialog.show()
-            self.dialog.raise_()
-            self.dialog.activateWindow()
+            self.bring_to_front()
 
     def _make_dialog(self) -> BenchDialog:
-        dialog = BenchDialog(self._context.window)
+        dialog = self.own(BenchDialog(self._context.window))
         problem = ""
         try:
             self._workloads = read_workloads(shipped_workloads())
@@ -144,7 +143,6 @@ class BenchController(QObject):
         dialog.copy.triggered.connect(self._on_copy)
         dialog.save_wanted.connect(self._on_save)
         dialog.used.connect(self._on_used)
-        dialog.finished.connect(self._on_finished)
         return dialog
 
     @Slot()
@@ -170,18 +168,15 @@ class BenchController(QObject):
 
     @Slot()
     def _on_finished(self) -> None:
-        dialog, self.dialog = self.dialog, None
+        super()._on_finished()
         self._reveal.stop()
         self.driver.stop()
-        if dialog is not None:
-            dialog.deleteLater()
 
     @Slot()
     def close(self) -> None:
         """Close the dialog, and end what is measured; the window closes."""
         self._tell.stop()
-        if self.dialog is not None:
-            self.dialog.reject()
+        super().close()
 
     @Slot(str)
     def _on_used(self, strategy: str) -> None:

@@ -222,8 +222,6 @@ class AboutDialog(QDialog):
         self, sign: QIcon, engine: EngineDescribed | None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("About Paceline"))
         self._engine = engine
         picture = QLabel()

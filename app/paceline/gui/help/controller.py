@@ -14,6 +14,7 @@ from paceline.gui.help.log_view import LogDialog
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
 from paceline.gui.kit.commands import CommandIndex
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.sentences import said
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ class HelpController(QObject):
         recent = context.settings.value("recent_commands")
         self.commands = CommandIndex((*own, *sources), (self._chats,), recent)
         self.palette = PaletteSheet(self.commands, context.window)
-        self.guide: GuideDialog | None = None
-        self.shortcuts: ShortcutsDialog | None = None
-        self.log: LogDialog | None = None
-        self.about: AboutDialog | None = None
+        self.guide = DialogOwner[GuideDialog](self)
+        self.shortcuts = DialogOwner[ShortcutsDialog](self)
+        self.log = DialogOwner[LogDialog](self)
+        self.about = DialogOwner[AboutDialog](self)
         self.palette.used.connect(self._on_used)
         actions.palette.triggered.connect(self.open_palette)
         actions.guide.triggered.connect(self.open_guide)
@@ -77,9 +78,8 @@ class HelpController(QObject):
     def close(self) -> None:
         """Close everything with the window."""
         self.palette.leave()
-        for dialog in (self.guide, self.shortcuts, self.log, self.about):
-            if dialog is not None:
-                dialog.reject()
+        for owner in (self.guide, self.shortcuts, self.log, self.about):
+            owner.close()
 
     @Slot()
     def open_palette(self) -> None:
@@ -93,45 +93,37 @@ class HelpController(QObject):
     @Slot()
     def open_guide(self) -> None:
         """Show the user guide, or bring it to the front."""
-        if self.guide is None:
-            self.guide = GuideDialog(self._resources / "guide", self._context.window)
-            self.guide.finished.connect(self._on_guide_closed)
-            self.guide.show()
-        self.guide.raise_()
-        self.guide.activateWindow()
+        if self.guide.dialog is None:
+            self.guide.own(GuideDialog(self._resources / "guide", self._context.window)).show()
+        self.guide.bring_to_front()
 
     @Slot()
     def open_shortcuts(self) -> None:
         """List all keys."""
-        if self.shortcuts is None:
+        if self.shortcuts.dialog is None:
             window = self._context.window
-            self.shortcuts = ShortcutsDialog(shortcuts_of(self._menus, window), window)
-            self.shortcuts.finished.connect(self._on_shortcuts_closed)
-            self.shortcuts.open()
+            dialog = ShortcutsDialog(shortcuts_of(self._menus, window), window)
+            self.shortcuts.own(dialog).open()
 
     @Slot()
     def open_log(self) -> None:
         """Show the log, or bring it to the front."""
-        if self.log is None:
-            self.log = LogDialog(
+        if self.log.dialog is None:
+            dialog = LogDialog(
                 logs.current_file(),
                 engine=self._engine,
                 background=self._context.background,
                 parent=self._context.window,
             )
-            self.log.finished.connect(self._on_log_closed)
-            self.log.show()
-        self.log.raise_()
-        self.log.activateWindow()
+            self.log.own(dialog).show()
+        self.log.bring_to_front()
 
     @Slot()
     def open_about(self) -> None:
         """Show what this is, and read the licences meanwhile."""
-        if self.about is None:
+        if self.about.dialog is None:
             sign = QIcon(str(self._resources / "icons" / "paceline.svg"))
-            self.about = AboutDialog(sign, self._engine, self._context.window)
-            self.about.finished.connect(self._on_about_closed)
-            self.about.open()
+            self.about.own(AboutDialog(sign, self._engine, self._context.window)).open()
             job = ReadLicences(self._resources, requirements())
             self._context.background.start(job, self._on_licences, self._on_no_licences)
 
@@ -143,36 +135,19 @@ class HelpController(QObject):
     def _on_described(self, description: EngineDescribed) -> None:
         """Keep what the engine says of itself, and show it in open dialogs."""
         self._engine = description
-        if self.about is not None:
-            self.about.show_engine(description)
-        if self.log is not None:
-            self.log.versions.show_engine(description)
+        if self.about.dialog is not None:
+            self.about.dialog.show_engine(description)
+        if self.log.dialog is not None:
+            self.log.dialog.versions.show_engine(description)
 
     def _summaries(self) -> Sequence[ConversationSummary]:
         return self._context.session.summaries
 
     def _on_licences(self, components: tuple[Component, ...]) -> None:
-        if self.about is not None:
-            self.about.licences.show_components(components)
+        if self.about.dialog is not None:
+            self.about.dialog.licences.show_components(components)
 
     def _on_no_licences(self, error: UserError) -> None:
-        if self.about is not None:
-            self.about.licences.show_components(
-                (Component(said(error.message), "", said(error.hint)),)
-            )
-
-    @Slot()
-    def _on_guide_closed(self) -> None:
-        self.guide = None
-
-    @Slot()
-    def _on_shortcuts_closed(self) -> None:
-        self.shortcuts = None
-
-    @Slot()
-    def _on_log_closed(self) -> None:
-        self.log = None
-
-    @Slot()
-    def _on_about_closed(self) -> None:
-        self.about = None
+        if self.about.dialog is not None:
+            component = Component(said(error.message), "", said(error.hint))
+            self.about.dialog.licences.show_components((component,))

@@ -158,7 +158,6 @@ class GuideDialog(QDialog):
     def __init__(self, folder: Path, parent: QWidget) -> None:
         """See `GuidePage`."""
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("User guide"))
         self.page = GuidePage(folder)
         self.search = SearchField(self.tr("Find in the guide"))

@@ -180,7 +180,6 @@ class LogDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Log"))
         self.page = LogPage(file, background)
         self.versions = VersionsPage(engine)

@@ -1,10 +1,10 @@
-"""Parts that dialogs share: a scrolling page, buttons at the end, and a dialog for a name."""
+"""What dialogs share: their owner, a scrolling page, buttons at the end, and one for a name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -26,6 +26,41 @@ if TYPE_CHECKING:
 
 _WIDTH_PX = 340
 _CONTEXT = "Dialogs"
+_Dialog = TypeVar("_Dialog", bound=QDialog)
+
+
+class DialogOwner(QObject, Generic[_Dialog]):
+    """Has at most one dialog of a kind at a time; main thread.
+
+    Attributes:
+        dialog: The one that is open; None: there is none.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.dialog: _Dialog | None = None
+
+    def own(self, dialog: _Dialog) -> _Dialog:
+        """Return a dialog that is known until it ends, and deleted then."""
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.finished.connect(self._on_finished)
+        self.dialog = dialog
+        return dialog
+
+    def bring_to_front(self) -> None:
+        """Let the user see it, where there is one."""
+        if self.dialog is not None:
+            self.dialog.raise_()
+            self.dialog.activateWindow()
+
+    def close(self) -> None:
+        """Close it with the window."""
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    @Slot()
+    def _on_finished(self) -> None:
+        self.dialog = None
 
 
 def scrolling(page: QWidget, name: str = "") -> QScrollArea:
@@ -95,8 +130,6 @@ class NameDialog(QDialog):
             parent: What the dialog stands over.
         """
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(title)
         self._obstacle = obstacle
         heading = text_label(title, "title")

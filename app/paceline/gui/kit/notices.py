@@ -177,10 +177,12 @@ class ErrorBar(QFrame):
             run()
 
 
-def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessageBox:
+def ask_to_delete(
+    parent: QWidget, title: str, text: str, action: str, accepted: Callable[[], None]
+) -> None:
     """Open a dialog that says what will be gone; returns at once.
 
-    `accepted` tells that the user wants it. The button that keeps everything is the default.
+    `accepted` is called when the user wants it. The button that keeps everything is the default.
     """
     box = QMessageBox(QMessageBox.Icon.Warning, title, text, parent=parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -189,5 +191,5 @@ def ask_to_delete(parent: QWidget, title: str, text: str, action: str) -> QMessa
     keep = box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(keep)
     restyle(delete)
+    box.accepted.connect(accepted)
     box.open()
-    return box

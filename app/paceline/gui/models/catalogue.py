@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import Slot
 
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.models.downloads.controller import DownloadsController
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
 from paceline.gui.models.lists.hub_controller import HubController
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from paceline.gui.state.current_devices import CurrentDevices
 
 
-class Catalogue(QObject):
+class Catalogue(DialogOwner[DownloadsDialog]):
     """Makes the parts and connects them; main thread. Asks nothing before a list is opened."""
 
     def __init__(
@@ -68,7 +69,6 @@ class Catalogue(QObject):
             hub=self.hub,
             devices=devices,
         )
-        self.downloads_dialog: DownloadsDialog | None = None
         self.button = DownloadsButton(self.downloads.model)
         """The running downloads, for the top bar"""
         self.button.clicked.connect(self.show_downloads)
@@ -115,8 +115,7 @@ class Catalogue(QObject):
 
     def close(self) -> None:
         """Stop asking, pause downloads, end the helper process; takes a few seconds at most."""
-        if self.downloads_dialog is not None:
-            self.downloads_dialog.reject()
+        super().close()
         self.downloads.close()
         self.picker.close()
         self.hub.close()
@@ -126,14 +125,11 @@ class Catalogue(QObject):
     @Slot()
     def show_downloads(self) -> None:
         """Open the list of downloads, or bring it to the front."""
-        if self.downloads_dialog is None:
-            dialog = DownloadsDialog(self.downloads.model, self._context.window)
+        if self.dialog is None:
+            dialog = self.own(DownloadsDialog(self.downloads.model, self._context.window))
             dialog.panel.wanted.connect(self.downloads.do)
-            dialog.finished.connect(self._on_downloads_closed)
-            self.downloads_dialog = dialog
             dialog.show()
-        self.downloads_dialog.raise_()
-        self.downloads_dialog.activateWindow()
+        self.bring_to_front()
 
     def _is_loaded(self, file: Path) -> bool:
         """Whether the engine has a file open."""
@@ -146,10 +142,6 @@ class Catalogue(QObject):
         engine = self._devices.description
         if state.status == "loading" and engine is not None and engine.supports_gpu:
             self._models.inspector.rest()  # its dry runs take some of the GPU's memory
-
-    @Slot()
-    def _on_downloads_closed(self) -> None:
-        self.downloads_dialog = None
 
     @Slot(bool)
     def _on_offline(self, is_offline: bool) -> None:  # noqa: FBT001

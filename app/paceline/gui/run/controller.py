@@ -20,6 +20,7 @@ from shiboken6 import isValid
 
 from paceline.chat.reply import to_record
 from paceline.chat.sameness import SamenessCheck
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.plot.speed_plot import PlotPicture
@@ -107,7 +108,7 @@ _TELL_AFTER_S = 0.06
 """Progress is shown some 15 times a second; tokens may be faster."""
 
 
-class RunController(QObject):
+class RunController(DialogOwner[RunDialog]):
     """Owns the dialog while it is open, and what was found out about replies."""
 
     def __init__(
@@ -141,7 +142,6 @@ class RunController(QObject):
         self._record: RunRecord | None = None
         self._text = ""
         self._told_s = 0.0
-        self.dialog: RunDialog | None = None
         self.check = SamenessCheck(
             context.client,
             context.session,
@@ -166,10 +166,9 @@ class RunController(QObject):
         reply = self._session.conversations.full_reply(message_id)
         if reply is None:
             return
-        if self.dialog is None:
-            self.dialog = self._make_dialog()
+        dialog = self.dialog or self._make_dialog()
         self._show(reply)
-        self.dialog.open()
+        dialog.open()
 
     @Slot()
     def open_last(self) -> None:
@@ -179,13 +178,12 @@ class RunController(QObject):
             self.open(replies[-1])
 
     def _make_dialog(self) -> RunDialog:
-        dialog = RunDialog(self._live.sources, self._window)
+        dialog = self.own(RunDialog(self._live.sources, self._window))
         dialog.verify.clicked.connect(self._on_verify)
         dialog.strip.stop.clicked.connect(self._on_stop)
         dialog.copy.clicked.connect(self._on_copy)
         dialog.save.clicked.connect(self._on_save)
         dialog.opened.connect(self.open)
-        dialog.finished.connect(self._on_finished)
         page = dialog.reply_page
         page.png_wanted.connect(self._on_png)
         page.csv_wanted.connect(self._on_csv)
@@ -244,16 +242,14 @@ class RunController(QObject):
 
     @Slot()
     def _on_finished(self) -> None:
+        super()._on_finished()
         self.check.cancel()
-        dialog, self.dialog, self._record = self.dialog, None, None
-        if dialog is not None:
-            dialog.deleteLater()
+        self._record = None
 
     def close(self) -> None:
         """Close the dialog with the window."""
         self._hashes.cancel()
-        if self.dialog is not None:
-            self.dialog.reject()
+        super().close()
 
     # ------------------------------------------------------------------------------ sameness
 

@@ -369,7 +369,6 @@ class RunDialog(QDialog):
     def __init__(self, sources: Sources, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("How this reply was made"))
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self._record: RunRecord | None = None
         self.setObjectName(RUN)
         self.reply_page = ReplyPage(sources)

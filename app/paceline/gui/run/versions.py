@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QMenu, QPushButton, 
 
 from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import can_be_repeated, to_record
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -55,7 +56,6 @@ class VersionsDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Versions side by side"))
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setObjectName(RUN)
         self._difference: Difference | None = None
         self._at = 0
@@ -208,7 +208,7 @@ class VersionsDialog(QDialog):
             self.summary.setText(self.tr("Difference {} of {}").format(self._at, n))
 
 
-class VersionsController(QObject):
+class VersionsController(DialogOwner[VersionsDialog]):
     """Owns the dialog while it is open."""
 
     def __init__(self, context: AppContext, parent: QObject) -> None:
@@ -221,7 +221,6 @@ class VersionsController(QObject):
         self._versions: list[Version] = []
         self._repeated = ("", "")  # a reply, and the one that is being written beside it
         self._shown = ("", "")
-        self.dialog: VersionsDialog | None = None
         context.actions.compare.triggered.connect(self.open_last)
         context.signals.started.connect(self._offer_strategies)
         context.signals.ended.connect(self._on_ended)
@@ -245,15 +244,15 @@ class VersionsController(QObject):
             self._open(ids[at - 1], ids[at])
 
     def _open(self, left: str, right: str) -> None:
-        if self.dialog is None:
-            self.dialog = VersionsDialog(self._window)
-            self.dialog.chosen.connect(self._show)
-            self.dialog.repeat_wanted.connect(self._on_repeat)
-            self.dialog.finished.connect(self._on_finished)
+        dialog = self.dialog
+        if dialog is None:
+            dialog = self.own(VersionsDialog(self._window))
+            dialog.chosen.connect(self._show)
+            dialog.repeat_wanted.connect(self._on_repeat)
         versions = self._session.current.versions(right)
         self._versions = [self._version(n, message) for n, message in enumerate(versions, start=1)]
         self._show(left, right)
-        self.dialog.open()
+        dialog.open()
 
     @Slot()
     def _offer_strategies(self) -> None:
@@ -322,14 +321,3 @@ class VersionsController(QObject):
         assert isinstance(difference, Difference)
         if self.dialog is not None and which == self._shown:
             self.dialog.show_difference(difference)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        dialog, self.dialog = self.dialog, None
-        if dialog is not None:
-            dialog.deleteLater()
-
-    def close(self) -> None:
-        """Close the dialog with the window."""
-        if self.dialog is not None:
-            self.dialog.reject()

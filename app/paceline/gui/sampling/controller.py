@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
 from paceline.errors import UserError
 from paceline.gui.kit.commands import PaletteCommand
-from paceline.gui.kit.dialogs import NameDialog
+from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
@@ -208,7 +208,7 @@ UNDO_PRESET = "undo-preset"
 """Topic of the notice after a preset took the place of other values, or was deleted."""
 
 
-class PresetsController(QObject):
+class PresetsController(DialogOwner[NameDialog]):
     """Binds `ReplyPresets` to the sampling card and to two buttons; main thread."""
 
     def __init__(
@@ -230,7 +230,6 @@ class PresetsController(QObject):
         self._notifications = context.notices
         self._window = context.window
         self._before: _Before | None = None
-        self.dialog: NameDialog | None = None
         self.card_button = PresetButton(self.presets, long=True)
         self.foot_button = PresetButton(self.presets, long=False)
         card.set_preset_button(self.card_button)
@@ -288,14 +287,8 @@ class PresetsController(QObject):
     @Slot()
     def save_as(self) -> None:
         """Ask for the name of a new preset."""
-        self._ask(self.tr("Save as a preset"), self.tr("Save"), "", "")
-        if self.dialog is not None:
-            self.dialog.named.connect(self.presets.save_as)
-
-    def close(self) -> None:
-        """Close what is open, with the window."""
-        if self.dialog is not None:
-            self.dialog.reject()
+        dialog = self._ask(self.tr("Save as a preset"), self.tr("Save"), "")
+        dialog.named.connect(self.presets.save_as)
 
     @Slot()
     def undo(self) -> None:
@@ -316,12 +309,11 @@ class PresetsController(QObject):
 
     # ------------------------------------------------------------------------------ within
 
-    def _ask(self, title: str, action: str, name: str, but: str) -> None:
-        self.dialog = NameDialog(
-            title, action, partial(self.presets.obstacle, but=but), name, self._window
-        )
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
+    def _ask(self, title: str, action: str, name: str) -> NameDialog:
+        obstacle = partial(self.presets.obstacle, but=name)
+        dialog = self.own(NameDialog(title, action, obstacle, name, self._window))
+        dialog.open()
+        return dialog
 
     def _as_it_is(self) -> _Before:
         presets = self.presets
@@ -338,16 +330,11 @@ class PresetsController(QObject):
         self._settings.update(reply_presets=presets.own, default_preset=presets.default_key)
 
     @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
-
-    @Slot()
     def _on_rename(self) -> None:
         own = self.presets.chosen_own
         if own is not None:
-            self._ask(self.tr("Rename the preset"), self.tr("Rename"), own.name, own.name)
-            if self.dialog is not None:
-                self.dialog.named.connect(self._on_renamed)
+            dialog = self._ask(self.tr("Rename the preset"), self.tr("Rename"), own.name)
+            dialog.named.connect(self._on_renamed)
 
     @Slot(str)
     def _on_renamed(self, name: str) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QVBo
 
 from paceline.chat.prompt import build_messages
 from paceline.engine.prompt.formats import FORMATS
-from paceline.gui.kit.dialogs import deciding_box
+from paceline.gui.kit.dialogs import DialogOwner, deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look
@@ -57,8 +57,6 @@ class TemplateEditor(QDialog):
             parent: What the dialog stands over.
         """
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Chat template"))
         self._own = own
         title = text_label(self.tr("Chat template of {}").format(model), "title", plain=True)
@@ -212,7 +210,7 @@ def _names_of(state: PairState) -> tuple[str, ...]:
     return tuple(filter(None, (state.target.file_id, Path(state.target.path).name)))
 
 
-class PromptingController(QObject):
+class PromptingController(DialogOwner[TemplateEditor]):
     """Binds the choice of reasoning and the editor to engine and settings; main thread."""
 
     def __init__(self, context: AppContext, card: SamplingSettings, parent: QObject) -> None:
@@ -224,7 +222,6 @@ class PromptingController(QObject):
         self._own, self._is_guessed = "", False
         self._n_asked = 0
         self._about_model = self._about_chat = ""  # the newest questions of both kinds
-        self.editor: TemplateEditor | None = None
         # By target: what was written when an editor was left.
         self._unsaved: dict[tuple[str, ...], str] = {}
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
@@ -245,25 +242,19 @@ class PromptingController(QObject):
     @Slot()
     def open(self) -> None:
         """Open the editor, which asks for the prompt of the shown chat."""
-        if self.editor is None:
-            self.editor = TemplateEditor(
+        if self.dialog is None:
+            editor = TemplateEditor(
                 self._context.pair.target_name,
                 self._own,
                 self._unsaved.get(self._names) or self.prompting.template or self._own,
                 is_guessed=self._is_guessed,
                 parent=self._context.window,
             )
-            self.editor.source_changed.connect(self._render.start)
-            self.editor.accepted.connect(self._on_accepted)
-            self.editor.rejected.connect(self._on_rejected)
-            self.editor.finished.connect(self._on_finished)
-            self.editor.open()
+            editor.source_changed.connect(self._render.start)
+            editor.accepted.connect(self._on_accepted)
+            editor.rejected.connect(self._on_rejected)
+            self.own(editor).open()
             self._on_render()
-
-    def close(self) -> None:
-        """Close what is open, with the window."""
-        if self.editor is not None:
-            self.editor.reject()
 
     # -------------------------------------------------------------------------------- asking
 
@@ -280,20 +271,20 @@ class PromptingController(QObject):
     @Slot()
     def _on_render(self) -> None:
         """Ask for the shown chat through the template that is being written."""
-        if self.editor is None:
+        if self.dialog is None:
             return
         path = self._context.session.current.path()
         messages = build_messages(path, self._context.session.conversations.settings.system_prompt)
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage("user", self.tr("What is a list?")))
-        prompting = replace(self.prompting, template=self.editor.source)
+        prompting = replace(self.prompting, template=self.dialog.source)
         self._about_chat = self._ask(_end_of(messages), prompting)
 
     def _on_event(self, event: Event) -> None:
         if not isinstance(event, PromptRendered):
             return
-        if event.request_id == self._about_chat and self.editor is not None:
-            self.editor.show_prompt(event)
+        if event.request_id == self._about_chat and self.dialog is not None:
+            self.dialog.show_prompt(event)
         elif event.request_id == self._about_model:
             self._own, self._is_guessed = event.own, event.is_guessed
             prompting = self.prompting
@@ -314,7 +305,7 @@ class PromptingController(QObject):
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
         if state.status == "ready":
-            if self.editor is None:  # what is written there belongs to the model from before
+            if self.dialog is None:  # what is written there belongs to the model from before
                 self._names = _names_of(state)
                 self._ask_about_model()
         else:  # an open editor stays, with what is written in it
@@ -331,20 +322,20 @@ class PromptingController(QObject):
 
     @Slot()
     def _on_accepted(self) -> None:
-        if self.editor is not None:
-            source = self.editor.source
+        if self.dialog is not None:
+            source = self.dialog.source
             template = "" if source == self._own else source
             self._keep(replace(self.prompting, template=template))
             self._unsaved.pop(self._names, None)
 
     @Slot()
     def _on_rejected(self) -> None:
-        if self.editor is not None and self.editor.source != (self.prompting.template or self._own):
-            self._unsaved[self._names] = self.editor.source
+        if self.dialog is not None and self.dialog.source != (self.prompting.template or self._own):
+            self._unsaved[self._names] = self.dialog.source
 
     @Slot()
     def _on_finished(self) -> None:
-        self.editor = None
+        super()._on_finished()
         self._render.stop()
         self._on_pair(self._context.pair.state)
 

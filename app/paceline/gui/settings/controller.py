@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline import logs
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from paceline.paths import Paths
 
 
-class SettingsController(QObject):
+class SettingsController(DialogOwner["SettingsDialog"]):
     """Owns the dialog; main thread."""
 
     def __init__(self, context: AppContext, paths: Paths, *, has_library: bool) -> None:
@@ -55,7 +55,6 @@ class SettingsController(QObject):
         self._context = context
         self._paths = paths
         self._has_library = has_library
-        self.dialog: SettingsDialog | None = None
         context.actions.settings.triggered.connect(self.open)
 
     @Slot()
@@ -68,16 +67,8 @@ class SettingsController(QObject):
                 has_library=self._has_library,
                 parent=self._context.window,
             )
-            dialog.finished.connect(self._on_finished)
-            self.dialog = dialog
-            dialog.open()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
-
-    def close(self) -> None:
-        """Close the dialog with the window."""
-        if self.dialog is not None:
-            self.dialog.reject()
+            self.own(dialog).open()
+        self.bring_to_front()
 
     def _places(self) -> tuple[tuple[str, Path], ...]:
         """The program's folders, with their names."""
@@ -88,10 +79,6 @@ class SettingsController(QObject):
             (self.tr("Measurements"), self._paths.cache_dir),
         )
         return places if log is None else (*places, (self.tr("Log"), log.parent))
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
 
 
 class Appearance(QObject):
@@ -180,8 +167,6 @@ class SettingsDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Settings"))
         self._before: list[tuple[Setting, Any]] = []
         self.looks = LooksPage(store)

@@ -24,7 +24,7 @@ from paceline.chat.presets import clean_name
 from paceline.engine.draft.base import AUTO
 from paceline.errors import UserError
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.dialogs import NameDialog
+from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
@@ -238,7 +238,7 @@ class DraftPresetButton(QToolButton):
         self.delete_wanted.emit(self._name())
 
 
-class DraftPresetsController(QObject):
+class DraftPresetsController(DialogOwner[NameDialog]):
     """A strategy counts as used when it is chosen for a loaded pair, or a reply begins with it."""
 
     def __init__(
@@ -258,7 +258,6 @@ class DraftPresetsController(QObject):
         self._window = context.window
         self._renamed = ""
         self._meanwhile = ""
-        self.dialog: NameDialog | None = None
         button.set_presets(self.presets, self._strategy)
         button.chosen.connect(self._on_chosen)
         button.save_as_wanted.connect(self._on_save_as)
@@ -268,11 +267,6 @@ class DraftPresetsController(QObject):
         context.signals.started.connect(self._remember)
         context.pair.changed.connect(self._on_pair)
         self._on_pair(context.pair.state)
-
-    def close(self) -> None:
-        """Close what is open, with the window."""
-        if self.dialog is not None:
-            self.dialog.reject()
 
     @Slot()
     def _on_kept_changed(self) -> None:
@@ -329,14 +323,9 @@ class DraftPresetsController(QObject):
 
     def _ask(self, title: str, action: str, name: str) -> NameDialog:
         obstacle = partial(self.presets.obstacle, but=name)
-        self.dialog = NameDialog(title, action, obstacle, name, self._window)
-        self.dialog.finished.connect(self._on_finished)
-        self.dialog.open()
-        return self.dialog
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
+        dialog = self.own(NameDialog(title, action, obstacle, name, self._window))
+        dialog.open()
+        return dialog
 
     @Slot()
     def _on_save_as(self) -> None:

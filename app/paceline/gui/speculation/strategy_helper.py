@@ -20,7 +20,7 @@ from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
 from paceline.errors import UserError
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local_size
@@ -126,8 +126,6 @@ class StrategyHelper(QDialog):
 
     def __init__(self, rows: Sequence[HelperRow], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setWindowTitle(self.tr("Which strategy?"))
         heading = text_label(self.tr("Which strategy?"), "heading")
         intro = text_label("", "muted", wraps=True, plain=True)
@@ -169,7 +167,7 @@ class StrategyHelper(QDialog):
         self.applied.emit(strategy)
 
 
-class StrategyAdvisor(QObject):
+class StrategyAdvisor(DialogOwner[StrategyHelper]):
     """Owns the dialog while it is open; main thread."""
 
     def __init__(self, context: AppContext, *, parent: QObject | None = None) -> None:
@@ -179,7 +177,6 @@ class StrategyAdvisor(QObject):
         self._no_draft = context.actions.no_draft
         self._notifications = context.notices
         self._window = context.window
-        self.dialog: StrategyHelper | None = None
         context.actions.which_strategy.triggered.connect(self.open)
         for signal in (speculation.choices_changed, speculation.strategy_changed, pair.changed):
             signal.connect(self._refresh)
@@ -188,18 +185,11 @@ class StrategyAdvisor(QObject):
     def open(self) -> None:
         """Show the dialog, or bring it to the front."""
         if self.dialog is None:
-            self.dialog = StrategyHelper(self.rows(), self._window)
-            self.dialog.applied.connect(self._on_applied)
-            self.dialog.offer_taken.connect(self._no_draft.trigger)
-            self.dialog.finished.connect(self._on_finished)
-            self.dialog.open()
-        self.dialog.raise_()
-        self.dialog.activateWindow()
-
-    def close(self) -> None:
-        """Close the dialog with the window."""
-        if self.dialog is not None:
-            self.dialog.reject()
+            dialog = self.own(StrategyHelper(self.rows(), self._window))
+            dialog.applied.connect(self._on_applied)
+            dialog.offer_taken.connect(self._no_draft.trigger)
+            dialog.open()
+        self.bring_to_front()
 
     def rows(self) -> tuple[HelperRow, ...]:
         """Return what is recommended now."""

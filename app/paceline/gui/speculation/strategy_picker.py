@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.dialogs import DialogOwner, scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
@@ -268,7 +268,6 @@ class StrategyPicker(QWidget):
         super().__init__()
         self.setAccessibleName(self.tr("Strategy"))
         self._model = model
-        self._dialog: ChainDialog | None = None
         titles: dict[Group, tuple[str, str]] = {
             "auto": (self.tr("Auto"), self.tr("Measures and decides at every step what pays")),
             "draft": (self.tr("Draft"), self.tr("A second, smaller model writes ahead")),
@@ -292,6 +291,8 @@ class StrategyPicker(QWidget):
         self.menu = StrategyMenu(self)
         self.menu.chosen.connect(model.choose)
         self.menu.own_wanted.connect(self._on_own)
+        self.chain = DialogOwner[ChainDialog](self)
+        """The dialog that puts a chain together, while it is open"""
         column_of(
             frame,
             self.chooser,
@@ -304,11 +305,6 @@ class StrategyPicker(QWidget):
         model.drafter_changed.connect(self._show_chosen)
         model.choices_changed.connect(self._show_chosen)
         self._show_chosen()
-
-    @property
-    def dialog(self) -> ChainDialog | None:
-        """The dialog that puts a chain together, while it is open."""
-        return self._dialog
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Arrow down opens the list, on the segments as on the field below them."""
@@ -366,15 +362,9 @@ class StrategyPicker(QWidget):
     def _on_own(self) -> None:
         model = self._model
         infos = [info for info in model.infos if model.is_offered(info.id)]
-        self._dialog = ChainDialog(infos, model.members, model.obstacle, self.window())
-        self._dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._dialog.taken.connect(model.choose)
-        self._dialog.finished.connect(self._on_dialog_finished)
-        self._dialog.open()
-
-    @Slot()
-    def _on_dialog_finished(self) -> None:
-        self._dialog = None
+        dialog = self.chain.own(ChainDialog(infos, model.members, model.obstacle, self.window()))
+        dialog.taken.connect(model.choose)
+        dialog.open()
 
 
 _CHAIN_WIDTH, _CHAIN_HEIGHT = 460, 600

@@ -23,7 +23,7 @@ from paceline.gui.models.downloads.model import DownloadsModel, steps, title
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtWidgets import QDialog, QWidget
+    from PySide6.QtWidgets import QWidget
 
     from paceline.catalog.download.downloads import Downloads
     from paceline.catalog.download.journal import DownloadState
@@ -71,8 +71,6 @@ class DownloadsController(QObject):
         self._window = window
         self._is_closed = False
         self._heard: dict[str, str] = {}
-        self.dialog: QDialog | None = None
-        self._doomed = ""
         # A signal, because the listener is called on worker threads.
         self._arrived.connect(self._on_arrived)
         self.model.show_all(downloads.states())
@@ -127,26 +125,19 @@ class DownloadsController(QObject):
         if state.n_done < _ASK_FROM_BYTES:
             self._downloads.cancel(state.id)
             return
-        self._doomed = state.id
-        self.dialog = ask_to_delete(
+        ask_to_delete(
             self._window,
             self.tr("Give up this download?"),
             self.tr("The {} of “{}” that have arrived are deleted.").format(
                 local_size(state.n_done), title(state)
             ),
             self.tr("Give it up"),
+            partial(self._give_up, state.id),
         )
-        self.dialog.accepted.connect(self._on_cancel)
-        self.dialog.finished.connect(self._on_dialog_finished)
 
-    @Slot()
-    def _on_cancel(self) -> None:
-        self._downloads.cancel(self._doomed)
+    def _give_up(self, download: str) -> None:
+        self._downloads.cancel(download)
         self._show_all()
-
-    @Slot()
-    def _on_dialog_finished(self) -> None:
-        self.dialog = None
 
     def _show_all(self) -> None:
         self.model.show_all(self._downloads.states())

@@ -48,7 +48,7 @@ from paceline.gui.kit.translation import local_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from PySide6.QtWidgets import QDialog, QWidget
+    from PySide6.QtWidgets import QWidget
 
     from paceline.catalog.local.library import Library
     from paceline.catalog.local.model_files import Place
@@ -333,8 +333,6 @@ class LibraryController(QObject):
         self._settle.timeout.connect(self.refresh)
         self._poll = QTimer(self, interval=POLL_MS)
         self._poll.timeout.connect(self.refresh)
-        self.dialog: QDialog | None = None
-        self._doomed: LibraryEntry | None = None
 
     # --------------------------------------------------------------------------------- refresh
 
@@ -447,17 +445,15 @@ class LibraryController(QObject):
             return
         if self._refuses_loaded(entry):
             return
-        self._doomed = entry
-        self.dialog = ask_to_delete(
+        ask_to_delete(
             self._window,
             self.tr("Delete this model?"),
             self.tr("“{}” ({}) is moved to the trash.").format(
                 name, local_size(entry.file.n_bytes)
             ),
             self.tr("Move to trash"),
+            partial(self._on_delete, entry),
         )
-        self.dialog.accepted.connect(self._on_delete)
-        self.dialog.finished.connect(self._on_dialog_finished)
 
     def _refuses_loaded(self, entry: LibraryEntry) -> bool:
         is_loaded = any(self._is_loaded(part) for part in entry.file.parts)
@@ -469,15 +465,9 @@ class LibraryController(QObject):
             )
         return is_loaded
 
-    @Slot()
-    def _on_dialog_finished(self) -> None:
-        self.dialog = None
-
-    @Slot()
-    def _on_delete(self) -> None:
-        entry, self._doomed = self._doomed, None
+    def _on_delete(self, entry: LibraryEntry) -> None:
         # It may have been loaded while the question was open.
-        if entry is None or self._is_closed or self._refuses_loaded(entry):
+        if self._is_closed or self._refuses_loaded(entry):
             return
         self._background.start(
             partial(_move_to_trash, entry), self._on_deleted, self._on_not_deleted

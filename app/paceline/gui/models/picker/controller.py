@@ -18,13 +18,14 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline.catalog.local.library import LibraryEntry
+from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.models.candidates import MainButton, Picks, main_button, of_entry, of_path
 from paceline.gui.models.downloads.controller import DOWNLOADS, PairFetcher
 from paceline.gui.models.load_checks import first_parts
-from paceline.gui.models.picker.dialog import PickerBuilder
+from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.state.current_devices import RoomPlanner
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from paceline.gui.models.downloads.controller import DownloadsController
     from paceline.gui.models.lists.hub_controller import HubController
     from paceline.gui.models.lists.library import LibraryController
-    from paceline.gui.models.picker.dialog import PickerDialog
     from paceline.gui.state.current_devices import CurrentDevices
     from paceline.gui.state.settings_store import Setting
 
@@ -222,7 +222,7 @@ class PickerHub(QObject):
 _DRAFT_STEP = 2
 
 
-class PickerController(QObject):
+class PickerController(DialogOwner[PickerDialog]):
     """One dialog at a time; main thread."""
 
     load_requested = Signal(object)
@@ -263,7 +263,6 @@ class PickerController(QObject):
         self._fetched: Pair | None = None
         self._picks = Picks()
         self._button = MainButton("wait", "")
-        self.dialog: PickerDialog | None = None
         devices.changed.connect(self._on_room)
         self._fetcher.ready.connect(self._on_fetched)
         self._fetcher.changed.connect(self._show)
@@ -308,8 +307,7 @@ class PickerController(QObject):
 
     def close(self) -> None:
         """Close the dialog and stop asking; nothing runs afterwards."""
-        if self.dialog is not None:
-            self.dialog.reject()
+        super().close()
         self._builder.discard()
         self._fetcher.stop()
         self._judgement.close()
@@ -324,9 +322,8 @@ class PickerController(QObject):
     # ---------------------------------------------------------------------------------- the dialog
 
     def _open_dialog(self) -> None:
-        dialog = self.dialog = self._builder.take()
+        dialog = self.own(self._builder.take())
         self._pane = dialog.pane
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._connect(dialog)
         self._devices.watch(is_watched=True)
         self._on_room()
@@ -361,11 +358,10 @@ class PickerController(QObject):
         dialog.steps.chosen.connect(self._on_step)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
-        dialog.finished.connect(self._on_gone)
 
     @Slot()
-    def _on_gone(self) -> None:
-        self.dialog = None
+    def _on_finished(self) -> None:
+        super()._on_finished()
         self._devices.watch(is_watched=False)
         self._files.leave()
         self._hub.leave()

@@ -170,7 +170,6 @@ class PickerDialog(QDialog):
         super().__init__(parent)
         self.setObjectName(PICKER)
         self.setWindowTitle(self.tr("Choose models"))
-        self.setWindowModality(Qt.WindowModality.WindowModal)
         self.setMinimumSize(SMALLEST)
         self.setAcceptDrops(True)
         self.installed, self.recommended, self.hub, self.pane = installed, recommended, hub, pane
