@@ -1,4 +1,4 @@
-"""Downloads for the widgets: one row each, the newest first, and what to say about them.
+"""Downloads for the widgets, the newest first, and what to say about them.
 
 States come from worker threads; the model's owner brings them to the main thread first.
 """
@@ -6,17 +6,9 @@ States come from worker threads; the model's owner brings them to the main threa
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QCoreApplication,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from paceline import sizes
 from paceline.catalog.local.model_files import PART
@@ -29,12 +21,7 @@ if TYPE_CHECKING:
 
     from paceline.catalog.download.journal import DownloadState
 
-STATE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""The row's `DownloadState`."""
-
-Index = QModelIndex | QPersistentModelIndex
 Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
-_TOP = QModelIndex()
 _UNDER_WAY = ("waiting", "running", "verifying")
 
 _STEPS: dict[str, tuple[Step, ...]] = {
@@ -119,80 +106,51 @@ def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:
     return parts
 
 
-class DownloadsModel(QAbstractListModel):
-    """A row per download; it keeps its place for as long as it is known."""
+class DownloadsModel(QObject):
+    """All downloads, the newest first; each keeps its place for as long as it is known."""
 
     changed = Signal()
     """Something is different, such as `summary`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._states: list[DownloadState] = []
-
-    @property
-    def states(self) -> tuple[DownloadState, ...]:
-        """All downloads, in the order of the rows."""
-        return tuple(self._states)
+        self.states: tuple[DownloadState, ...] = ()
 
     def state_of(self, download: str) -> DownloadState | None:
         """Return the download of this id; None when there is none."""
-        row = self.row_of(download)
-        return self._states[row] if row >= 0 else None
-
-    def row_of(self, download: str) -> int:
-        """Return the row of the download of this id; -1 when there is none."""
-        return next((row for row, s in enumerate(self._states) if s.id == download), -1)
+        return next((state for state in self.states if state.id == download), None)
 
     def show_all(self, states: Iterable[DownloadState]) -> None:
         """Show these and no others; given the oldest first."""
-        states = tuple(states)
-        ids = {state.id for state in states}
-        for state in self.states:
-            if state.id not in ids:
-                self.remove(state.id)
-        for state in states:
-            self.show(state)
+        given = {state.id: state for state in states}
+        kept = [given.pop(known.id) for known in self.states if known.id in given]
+        self._set((*reversed(given.values()), *kept))
 
     def show(self, state: DownloadState) -> None:
         """Show how a download stands now; a new one comes on top."""
-        row = self.row_of(state.id)
-        if row < 0:
-            self.beginInsertRows(_TOP, 0, 0)
-            self._states.insert(0, state)
-            self.endInsertRows()
-        elif state == self._states[row]:
-            return
-        else:
-            self._states[row] = state
-            index = self.index(row)
-            self.dataChanged.emit(index, index)
-        self.changed.emit()
+        self.show_all([*(known for known in self.states if known.id != state.id), state])
 
-    def remove(self, download: str) -> None:
-        """Take a download out of the list."""
-        row = self.row_of(download)
-        if row >= 0:
-            self.beginRemoveRows(_TOP, row, row)
-            del self._states[row]
-            self.endRemoveRows()
+    def _set(self, states: tuple[DownloadState, ...]) -> None:
+        if states != self.states:
+            self.states = states
             self.changed.emit()
 
     @property
     def n_under_way(self) -> int:
         """How many go on, or wait for their turn."""
-        return sum(map(is_under_way, self._states))
+        return sum(map(is_under_way, self.states))
 
     @property
     def progress(self) -> int:
         """How much of all that are under way is there, in thousandths."""
-        under_way = [state for state in self._states if is_under_way(state) and state.n_total]
+        under_way = [state for state in self.states if is_under_way(state) and state.n_total]
         n_total = sum(state.n_total for state in under_way)
         return 1000 * sum(state.n_done for state in under_way) // n_total if n_total else 0
 
     @property
     def summary(self) -> str:
         """All that are under way in one line; empty when there is none."""
-        under_way = [state for state in self._states if is_under_way(state)]
+        under_way = [state for state in self.states if is_under_way(state)]
         if not under_way:
             return ""
         if len(under_way) == 1:
@@ -202,23 +160,6 @@ class DownloadsModel(QAbstractListModel):
         seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
         parts = [amount(n_done, n_total), *_pace(speed, seconds)]
         return f"{_tr('{} downloads').format(len(under_way))}: {', '.join(parts)}"
-
-    def rowCount(self, parent: Index = _TOP) -> int:
-        """Number of downloads."""
-        return 0 if parent.isValid() else len(self._states)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """One field of a download."""
-        if not index.isValid():
-            return None
-        state = self._states[index.row()]
-        if role == STATE_ROLE:
-            return state
-        if role == Qt.ItemDataRole.DisplayRole:
-            return title(state)
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{title(state)}: {line(state)}"
-        return None
 
 
 _SUMMED = ("n_done", "n_total")

@@ -8,11 +8,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFrame,
     QProgressBar,
     QPushButton,
@@ -21,10 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import STEP
 from paceline.gui.models.downloads.controller import DOWNLOADS
 from paceline.gui.models.downloads.model import line, permille, steps, title
 
@@ -40,18 +40,12 @@ class DownloadsDialog(QDialog):
 
     def __init__(self, model: DownloadsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Downloads"))
         self.panel = DownloadsPanel(model)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        column_of((self.panel, 1), buttons, on=self, margins=16, spacing=12)
+        list_ = column_of(self.panel, margins=2 * STEP)
+        column_of((list_, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.setMinimumSize(380, 240)
-        self.resize(self.sizeHint())  # a hint alone gives way to the height of wrapped text
-
-    def sizeHint(self) -> QSize:
-        """Room for about four downloads."""
-        return QSize(560, 520)
+        self.resize(560, 520)  # room for about four downloads
 
 
 _SIDE = 28
@@ -237,49 +231,40 @@ class DownloadsPanel(QWidget):
         self._column = column_of(None, on=page, margins=0, spacing=8)
         self.area = scrolling(page)
         column_of((self.empty, 1), (self.area, 1), on=self, margins=0)
-        model.rowsInserted.connect(self._on_inserted)
-        model.rowsRemoved.connect(self._on_removed)
-        model.dataChanged.connect(self._on_changed)
-        if model.rowCount():
-            self._on_inserted(QModelIndex(), 0, model.rowCount() - 1)
-        self._show_emptiness()
+        model.changed.connect(self._show)
+        self._show()
 
-    @Slot(QModelIndex, int, int)
-    def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        for at in range(first, last + 1):
-            state = self._model.states[at]
-            row = DownloadRow(state.id)
-            row.wanted.connect(self.wanted)
-            row.show_state(state)
-            self.rows.insert(at, row)
-            self._column.insertWidget(at, row)
-        self._order_by_sight()
-        self._show_emptiness()
-
-    @Slot(QModelIndex, int, int)
-    def _on_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
-        gone = self.rows[first : last + 1]
-        del self.rows[first : last + 1]
-        had_focus = any(row.isAncestorOf(self.focusWidget()) for row in gone if self.focusWidget())
-        for row in gone:
+    @Slot()
+    def _show(self) -> None:
+        """Give every download its row: new ones come on top, the others keep their place."""
+        states, before, focused = self._model.states, self.rows, self.focusWidget()
+        gone = {row.download: row for row in before}
+        self.rows = [
+            gone.pop(state.id) if state.id in gone else self._new_row(state.id) for state in states
+        ]
+        for row in gone.values():
+            had_focus = focused is not None and row.isAncestorOf(focused)
             self._column.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self._show_emptiness()
-        if had_focus and self.rows:
-            self.rows[min(first, len(self.rows) - 1)].focus_first()
+            if had_focus and self.rows:
+                self.rows[min(before.index(row), len(self.rows) - 1)].focus_first()
+        for at, (row, state) in enumerate(zip(self.rows, states, strict=True)):
+            row.show_state(state)
+            if self._column.indexOf(row) < 0:
+                self._column.insertWidget(at, row)
+        if self.rows != before:
+            self._order_by_sight()
+        self.empty.setVisible(not self.rows)
+        self.area.setVisible(bool(self.rows))
 
-    @Slot(QModelIndex, QModelIndex)
-    def _on_changed(self, first: QModelIndex, last: QModelIndex) -> None:
-        for at in range(first.row(), last.row() + 1):
-            self.rows[at].show_state(self._model.states[at])
+    def _new_row(self, download: str) -> DownloadRow:
+        row = DownloadRow(download)
+        row.wanted.connect(self.wanted)
+        return row
 
     def _order_by_sight(self) -> None:
         """Let the keyboard go from top to bottom, though the newest row was made last."""
         buttons = [button for row in self.rows for button in row.buttons.values()]
         for first, second in pairwise(buttons):
             QWidget.setTabOrder(first, second)
-
-    def _show_emptiness(self) -> None:
-        self.empty.setVisible(not self.rows)
-        self.area.setVisible(bool(self.rows))
