@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,4 +183,21 @@ def test_targets_are_known_by_what_their_headers_say(
     card = changed(
         TARGET, name=name, family="", architecture=architecture, n_params=int(billions * 1e9)
     ).card
-    assert title in [p.title for p in load_curated(curated_pairs_path()) if p.is_for(card)]
+    pairs = load_curated(curated_pairs_path())
+    assert title in [
+        p.title for p in pairs if p.is_for(card.name, card.architecture, card.n_params)
+    ]
+
+
+def test_what_is_not_known_of_a_target_excludes_no_pair_but_one_for_a_size_alone(
+    tmp_path: Path,
+) -> None:
+    (pair,) = loaded(tmp_path, with_value("target_architecture", "llama"))
+    assert pair.is_for("Wolf-3.1-Instruct", "llama", 5)
+    assert pair.is_for("Wolf-3.1-Instruct", "", 0)
+    assert not pair.is_for("Wolf-3.1-Instruct", "llama", 10)
+    assert not pair.is_for("Wolf-3.1-Instruct", "qwen2", 5)
+    assert not pair.is_for("Fox-3.1-Instruct", "llama", 5)
+    of_a_size = replace(pair, target_words=())
+    assert of_a_size.is_for("Fox", "llama", 5)
+    assert not of_a_size.is_for("Fox", "llama", 0)

@@ -23,7 +23,6 @@ from paceline.gui.models.lists.recommended_page import (
     RecommendedPairs,
     draft_candidate,
     evidence_text,
-    is_for,
     target_candidate,
 )
 
@@ -166,15 +165,6 @@ def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
     ]
     model.show_drafts(replace(TARGET, title="Wolf-7B-Instruct", architecture="llama"))
     assert [model.index(row).data() for row in range(model.rowCount())] == ["Wolf 7B"]
-
-
-def test_a_curated_pair_is_for_a_target_of_its_name_size_and_architecture() -> None:
-    wolf = replace(TARGET, title="wolf-7b-instruct-q4_k_m", architecture="llama")
-    assert is_for(PAIR, wolf)
-    assert is_for(PAIR, replace(wolf, n_params=0, architecture=""))
-    assert not is_for(PAIR, replace(wolf, n_params=1_000_000_000))
-    assert not is_for(PAIR, replace(wolf, architecture="qwen2"))
-    assert not is_for(PAIR, replace(wolf, title="fox-7b"))
 
 
 def test_what_a_curated_pair_does_not_know_has_no_words() -> None:

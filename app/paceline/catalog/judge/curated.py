@@ -16,7 +16,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from paceline.catalog.card import ModelCard
 from paceline.catalog.sidecar import NOT_YET, Sidecar
 from paceline.codec import CodecError, decode_part
 from paceline.errors import UserError
@@ -143,16 +142,22 @@ class CuratedPair:
         """``hf:OWNER/NAME:FILE``; empty when no file is known."""
         return f"hf:{self.target_repo}:{self.target_file}" if self.target_file else ""
 
-    def is_for(self, target: ModelCard) -> bool:
-        """Whether a model is the target of this pair, by what its header says of itself.
+    def is_for(self, name: str, architecture: str, n_params: int) -> bool:
+        """Whether a model is the target of this pair, as far as that is known.
 
-        A file without a name in its header is the target of none; its vocabulary is judged anyway.
+        What is not known excludes no pair, but one that is for a size alone; a pair that is
+        proposed has its vocabularies compared anyway.
+
+        Args:
+            name: All that it is called, in its header or by its file and repository.
+            architecture: Empty: not known.
+            n_params: Its weights; 0: not known.
         """
-        if self.target_architecture not in (None, target.architecture):
+        if architecture and self.target_architecture not in (None, architecture):
             return False
-        low, high = self.target_params or (0, target.n_params)
-        said = words_of(f"{target.family} {target.name}")
-        return low <= target.n_params <= high and said >= set(self.target_words)
+        low, high = self.target_params or (0, n_params)
+        is_of_size = low <= n_params <= high if n_params else bool(self.target_words)
+        return is_of_size and words_of(name) >= set(self.target_words)
 
 
 def words_of(name: str) -> frozenset[str]:

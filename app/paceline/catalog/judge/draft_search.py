@@ -140,7 +140,7 @@ class DraftSearch:
 
     def _without_draft(self, target: ModelCard) -> Remedy | None:
         """Return that a target of this size needs no draft model, where the list says so."""
-        if not any(pair.kind == "lookup" and pair.is_for(target) for pair in self.curated):
+        if not any(pair.kind == "lookup" for pair in self._pairs_of(target)):
             return None
         return Remedy(
             "Use lookups, which draft from the chat itself: beside so small a target a draft model "
@@ -150,11 +150,15 @@ class DraftSearch:
 
     def _listed(self, target: ModelCard) -> list[CuratedPair]:
         """Return the pairs of the list whose target this model is, the most specific first."""
-        pairs = (pair for pair in self.curated if pair.kind == "draft" and pair.is_for(target))
+        pairs = (pair for pair in self._pairs_of(target) if pair.kind == "draft")
         return sorted(
             (pair for pair in pairs if pair.vocabulary_checked is not False),
             key=lambda pair: (-len(pair.target_words), not pair.draft_reference),
         )
+
+    def _pairs_of(self, target: ModelCard) -> list[CuratedPair]:
+        said = f"{target.family} {target.name}", target.architecture, target.n_params
+        return [pair for pair in self.curated if pair.is_for(*said)]
 
     def _from_list(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
         pairs = self._listed(target.card)

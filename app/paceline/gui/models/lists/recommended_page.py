@@ -22,7 +22,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
-from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
@@ -85,10 +84,11 @@ class RecommendedPairs(QAbstractListModel):
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""
+        said = f"{target.title} {target.repo}", target.architecture, target.n_params
         drafts = {
             pair.draft_reference or pair.draft_repo: pair
             for pair in reversed(self._pairs)
-            if pair.kind != "dflash" and is_for(pair, target)
+            if pair.kind != "dflash" and pair.is_for(*said)
         }
         self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
 
@@ -120,19 +120,6 @@ def fit_text(row: Recommendation) -> str:
     if row.lacks_gpu:
         return _tr("for a GPU")
     return {True: _tr("fits the memory"), False: _tr("needs more memory"), None: ""}[row.fits]
-
-
-def is_for(pair: CuratedPair, target: Candidate) -> bool:
-    """Whether a target, seen as a row, is that of a curated pair; its name is all there is."""
-    if pair.target_architecture and target.architecture not in ("", pair.target_architecture):
-        return False
-    low, high = pair.target_params or (0, target.n_params)
-    if not target.n_params and not pair.target_words:
-        return False
-    if target.n_params and not low <= target.n_params <= high:
-        return False
-    name = words_of(f"{target.title} {target.repo}")
-    return name >= set(pair.target_words)
 
 
 def has_head_inside(pair: CuratedPair) -> bool:
