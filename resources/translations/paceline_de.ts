@@ -428,64 +428,6 @@
     </message>
 </context>
 <context>
-    <name>AdvancedLoading</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Advanced</source>
-        <translation>Erweitert</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Beyond windows</source>
-        <translation>Über Fenster hinaus</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Draft</source>
-        <translation>Entwerfer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Experts on CPU</source>
-        <translation>Experten auf der CPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Main GPU</source>
-        <translation>Haupt-GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Repack weights</source>
-        <translation>Gewichte umpacken</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Shares</source>
-        <translation>Anteile</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Split</source>
-        <translation>Aufteilung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>There is one GPU, so there is nothing to split.</source>
-        <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Without a GPU everything is on the processor already.</source>
-        <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
-    </message>
-</context>
-<context>
     <name>Advice</name>
     <message>
         <location filename="../../app/chat/advice"/>
@@ -4488,8 +4430,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>LoadColumn</name>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>A way of computing attention that takes less memory</source>
+        <translation>Eine Art, die Aufmerksamkeit zu berechnen, die weniger Speicher braucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Beyond windows</source>
+        <translation>Über Fenster hinaus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
         <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Device</source>
+        <translation>Gerät</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4498,8 +4460,38 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Experts on CPU</source>
+        <translation>Experten auf der CPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>GPU layers</source>
+        <translation>GPU-Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>How keys are kept: q8_0 takes half the memory of f16, at hardly any loss</source>
+        <translation>Wie Schlüssel aufbewahrt werden: q8_0 braucht halb so viel Speicher wie f16, fast ohne Verlust</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>How several GPUs share the model</source>
         <translation>Wie sich mehrere GPUs das Modell teilen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>How values are kept; a quantised type needs flash attention</source>
+        <translation>Wie Werte aufbewahrt werden; ein quantisierter Typ braucht Flash Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>K cache</source>
+        <translation>K-Cache</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4518,6 +4510,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Main GPU</source>
+        <translation>Haupt-GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Number of the GPU that holds everything when one GPU does</source>
         <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
     </message>
@@ -4528,13 +4525,38 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Repack weights</source>
+        <translation>Gewichte umpacken</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Shares</source>
+        <translation>Anteile</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Split</source>
+        <translation>Aufteilung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>The device to compute on; auto: llama.cpp chooses</source>
         <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>Threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Tokens that fit into a chat; auto: 4096, or fewer</source>
         <translation>Token, die in einen Chat passen; auto: 4096 oder weniger</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>V cache</source>
+        <translation>V-Cache</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4550,6 +4572,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>layers</source>
         <translation>Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>on</source>
+        <translation>an</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4604,16 +4636,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Device</source>
-        <translation>Gerät</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Draft</source>
         <translation>Entwerfer</translation>
     </message>
@@ -4634,26 +4656,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Experts on CPU</source>
-        <translation>Experten auf der CPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Flash attention</source>
-        <translation>Flash Attention</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>GPU layers</source>
-        <translation>GPU-Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>K cache</source>
-        <translation>K-Cache</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Loading</source>
         <translation>Laden</translation>
     </message>
@@ -4664,18 +4666,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>Threads</source>
-        <translation>Threads</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
         <source>Tokens that the draft model keeps; same: as many</source>
         <translation>Token, die das Entwurfsmodell behält; gleich: ebenso viele</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>V cache</source>
-        <translation>V-Cache</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
@@ -4692,13 +4684,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Device</source>
-        <translation>Gerät</translation>
+        <source>Advanced</source>
+        <translation>Erweitert</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4709,11 +4696,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Exact: same text in every case</source>
         <translation>Exakt: in jedem Fall derselbe Text</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>GPU layers</source>
-        <translation>GPU-Schichten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
@@ -4767,13 +4749,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
+        <source>There is one GPU, so there is nothing to split.</source>
+        <translation>Es gibt eine GPU, also ist nichts aufzuteilen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>This build of llama.cpp has no GPU support, so GPU layers and device cannot be set. Everything runs on the processor.</source>
         <translation>Dieser Bau von llama.cpp hat keine GPU-Unterstützung, daher sind GPU-Schichten und Gerät nicht einstellbar. Alles läuft auf dem Prozessor.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Threads</source>
-        <translation>Threads</translation>
+        <source>Without a GPU everything is on the processor already.</source>
+        <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
     </message>
 </context>
 <context>
@@ -12937,39 +12924,6 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>accepted by place in the draft</source>
         <translation>angenommen nach Platz im Entwurf</translation>
-    </message>
-</context>
-<context>
-    <name>_MoreFields</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>A way of computing attention that takes less memory</source>
-        <translation>Eine Art, die Aufmerksamkeit zu berechnen, die weniger Speicher braucht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>How keys are kept: q8_0 takes half the memory of f16, at hardly any loss</source>
-        <translation>Wie Schlüssel aufbewahrt werden: q8_0 braucht halb so viel Speicher wie f16, fast ohne Verlust</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>How values are kept; a quantised type needs flash attention</source>
-        <translation>Wie Werte aufbewahrt werden; ein quantisierter Typ braucht Flash Attention</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>auto</source>
-        <translation>auto</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/load_form.py"/>
-        <source>on</source>
-        <translation>an</translation>
     </message>
 </context>
 <context>

@@ -114,10 +114,10 @@ def test_what_has_no_use_here_is_off_and_says_why(
     program: Program, client: FakeClient, n_gpus: int, reason: str
 ) -> None:
     client.emit(gpus(n_gpus) if n_gpus else described())
-    advanced = program.window.panel.loading.advanced
-    assert reason in advanced.reason.text()
-    assert bool(advanced.reason.text()) == bool(reason)
-    for column in (advanced.target, advanced.draft):
+    loading = program.window.panel.loading
+    assert reason in loading.advanced_reason.text()
+    assert bool(loading.advanced_reason.text()) == bool(reason)
+    for column in (loading.target, loading.draft):
         assert column.n_cpu_moe.isEnabled() == (n_gpus > 0)
         for field in (column.split_mode, column.tensor_split, column.main_gpu):
             assert field.isEnabled() == (n_gpus > 1)
@@ -126,7 +126,7 @@ def test_what_has_no_use_here_is_off_and_says_why(
 def test_advanced_settings_reach_the_engine(program: Program, client: FakeClient) -> None:
     client.emit(gpus(2))
     loading = program.window.panel.loading
-    target, draft = loading.advanced.target, loading.advanced.draft
+    target, draft = loading.target, loading.draft
     target.n_cpu_moe.setValue(-1)
     target.split_mode.setCurrentText("rows")
     target.tensor_split.setText("3, 1")
@@ -141,13 +141,13 @@ def test_advanced_settings_reach_the_engine(program: Program, client: FakeClient
     assert (t.n_cpu_moe, t.split_mode, t.tensor_split, t.main_gpu) == (-1, "row", (3.0, 1.0), 0)
     assert (d.n_cpu_moe, d.split_mode, d.tensor_split, d.main_gpu) == (4, "none", (), 1)
     client.finish_load()
-    assert loading.advanced.target.tensor_split.text() == "3, 1"
+    assert loading.target.tensor_split.text() == "3, 1"
 
 
 def test_repacking_needs_no_gpu_and_is_set_per_model(program: Program, client: FakeClient) -> None:
     client.emit(described())
     loading = program.window.panel.loading
-    target, draft = loading.advanced.target.extra_bufts, loading.advanced.draft.extra_bufts
+    target, draft = loading.target.extra_bufts, loading.draft.extra_bufts
     assert target.isEnabled()
     assert draft.isEnabled()
     assert target.isChecked()
@@ -259,11 +259,11 @@ def test_a_smaller_context_is_not_offered_where_it_cannot_help(
 
 def test_wrong_shares_are_told(program: Program, client: FakeClient) -> None:
     client.emit(gpus(2))
-    advanced = program.window.panel.loading.advanced
-    advanced.target.tensor_split.setText("3, x")
-    assert advanced.problem.text() == "“x” is no share: give numbers such as 3, 1."
-    advanced.target.tensor_split.setText("3, 1")
-    assert advanced.problem.isHidden()
+    loading = program.window.panel.loading
+    loading.target.tensor_split.setText("3, x")
+    assert loading.problem.text() == "“x” is no share: give numbers such as 3, 1."
+    loading.target.tensor_split.setText("3, 1")
+    assert loading.problem.isHidden()
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1, nan", "inf", "0, 0"])

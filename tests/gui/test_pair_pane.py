@@ -373,7 +373,7 @@ def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None
 
 def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
-    more = pane.form.more_draft
+    more = pane.form.draft
     more.kv_type_v.setCurrentText("q4_0")
     assert not pane.obstacle()
     more.flash_attn.setCurrentText("off")
@@ -391,11 +391,11 @@ def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtB
     pick(pane, qtbot)
     form = pane.form
     assert not form.target.gpu_layers.isEnabled()
-    assert not form.more_target.n_cpu_moe.isEnabled()
+    assert not form.target.n_cpu_moe.isEnabled()
     assert "no GPU support" in form.reason.text()
     assert form.reason.isVisible()
     pane.show_engine(GPU)
-    fields: list[QWidget] = [form.target.gpu_layers, form.draft.device, form.more_draft.n_cpu_moe]
+    fields: list[QWidget] = [form.target.gpu_layers, form.draft.device, form.draft.n_cpu_moe]
     assert all(field.isEnabled() for field in fields)
     assert form.reason.isHidden()
     assert form.target.device.findData("CUDA0") == 1

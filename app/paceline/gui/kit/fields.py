@@ -6,10 +6,11 @@ leaves every field, also those of several lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractSpinBox,
     QButtonGroup,
     QComboBox,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtGui import QKeyEvent, QMouseEvent, QValidator, QWheelEvent
-    from PySide6.QtWidgets import QAbstractButton
 
 
 class LeavingEdit(QPlainTextEdit):
@@ -194,6 +194,46 @@ class Choice(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to the panel."""
         event.ignore()
+
+
+def value_of(field: Any) -> Any:
+    """Return what a field holds: a number, a choice's data, a tick, or its own `value`."""
+    match field:
+        case QSpinBox() | QDoubleSpinBox():
+            return field.value()
+        case QComboBox():
+            return field.currentData()
+        case QAbstractButton():
+            return field.isChecked()
+    return field.value
+
+
+def show_value(field: Any, value: Any) -> None:
+    """Show a value without a signal; what a choice does not offer is its first one."""
+    with QSignalBlocker(field):
+        match field:
+            case QSpinBox() | QDoubleSpinBox():
+                field.setValue(value)
+            case QComboBox():
+                field.setCurrentIndex(max(field.findData(value), 0))
+            case QAbstractButton():
+                field.setChecked(value)
+            case _:
+                field.show_value(value)
+
+
+def changes_of(field: Any) -> SignalInstance:
+    """Return the signal that another value is in a field."""
+    match field:
+        case QSpinBox() | QDoubleSpinBox():
+            signal = field.valueChanged
+        case QComboBox():
+            signal = field.currentIndexChanged
+        case QAbstractButton():
+            signal = field.toggled
+        case _:
+            signal = field.changed
+    return signal
 
 
 # WORKAROUND: under a style sheet that places the buttons, `NoButtons` leaves a field of one pixel

@@ -304,6 +304,12 @@ def text_label(
     return label
 
 
+def say(label: QLabel, text: str) -> None:
+    """Show words, which may be long, or take the label away where there are none."""
+    label.setText(with_soft_breaks(text))
+    label.setVisible(bool(text))
+
+
 LAST_BMP = "\uffff"
 """Characters above this one take two units."""
 

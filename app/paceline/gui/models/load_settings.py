@@ -10,152 +10,42 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QLineEdit,
-    QPushButton,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from paceline.chat.pair import Pair
+from paceline.engine.model.model_params import KV_TYPES
 from paceline.gui.kit.card import FoldCard, FoldSection
-from paceline.gui.kit.fields import Choice, WholeNumber, two_columns
+from paceline.gui.kit.fields import (
+    Choice,
+    WholeNumber,
+    changes_of,
+    show_value,
+    two_columns,
+    value_of,
+)
 from paceline.gui.kit.file_dialogs import FileField
-from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
+from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
 from paceline.gui.kit.layouts import fill
 from paceline.gui.kit.sentences import said
+from paceline.params import ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paceline.messages import DeviceInfo, EngineDescribed, ModelParams, Sameness
+    from paceline.messages import DeviceInfo, EngineDescribed, Sameness
     from paceline.settings import EngineHost
 
 
 AUTO = -1
 AUTO_CTX = 0
-FIELD_PX = 64
+SPLIT = ("split_mode", "tensor_split", "main_gpu")
+"""How several GPUs share a model"""
+_FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
+_FIELD_PX = 64
 _MAX_LAYERS = 999
 _MAX_CONTEXT = 1_048_576
 _MAX_THREADS = 512
-
-
-def layers_field(auto: str, explanation: str) -> WholeNumber:
-    """Return a field for a number of layers; -1 is shown as `auto`."""
-    field = WholeNumber(AUTO, _MAX_LAYERS)
-    field.setSpecialValueText(auto)
-    field.setToolTip(explanation)
-    return field
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LoadColumn", text)
-
-
-def experts_field() -> WholeNumber:
-    """Return a field for `ModelParams.n_cpu_moe`."""
-    field = layers_field(
-        _tr("all"),
-        _tr(
-            "Layers, counted from the first, whose experts stay in the processor's memory: "
-            "for mixture-of-experts models that do not fit onto the GPU. One below 0 is all."
-        ),
-    )
-    field.setValue(0)
-    return field
-
-
-class LoadColumn(QWidget):
-    """One model's title and fields; itself not shown."""
-
-    changed = Signal()
-
-    def __init__(self, title: str, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.hide()
-        self.title = text_label(title)
-        self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
-        auto = self.tr("auto")
-        self.gpu_layers = layers_field(
-            auto, self.tr("Layers kept on the GPU; auto: as many as there is room for")
-        )
-        self.device = Choice()
-        self.device.addItem(auto, "")
-        self.device.setToolTip(self.tr("The device to compute on; auto: llama.cpp chooses"))
-        self.n_ctx = WholeNumber(0, _MAX_CONTEXT)
-        self.n_ctx.setSingleStep(512)
-        self.n_ctx.setToolTip(self.tr("Tokens that fit into a chat; auto: 4096, or fewer"))
-        self.n_threads = WholeNumber(0, _MAX_THREADS)
-        self.n_threads.setToolTip(self.tr("Processor threads; auto: physical cores - 1"))
-        for field in self.numbers:
-            field.setSpecialValueText(auto)
-            field.setValue(field.minimum())
-            field.valueChanged.connect(self.changed)
-        self.device.currentIndexChanged.connect(self.changed)
-
-    @property
-    def numbers(self) -> tuple[QSpinBox, ...]:
-        """The fields with a number."""
-        return (self.gpu_layers, self.n_ctx, self.n_threads)
-
-    @property
-    def fields(self) -> tuple[QWidget, ...]:
-        """All fields, in the order of a form."""
-        return (self.gpu_layers, self.device, self.n_ctx, self.n_threads)
-
-    def name_fields(self, names: Sequence[str], fields: Sequence[QWidget]) -> None:
-        """Give some fields their accessible names and a width that the column keeps."""
-        for name, widget in zip(names, fields, strict=True):
-            widget.setMinimumWidth(FIELD_PX)
-            widget.setAccessibleName(f"{self.title.text()}: {name}")
-
-    def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
-        """Offer these devices; the processor only where there is a choice."""
-        offered = list(devices) if any(device.kind != "cpu" for device in devices) else []
-        names = [self.device.itemData(i) for i in range(1, self.device.count())]
-        if self.device.count() and names == [device.name for device in offered]:
-            return  # they are described often, and the list may be open
-        chosen = self.device.currentData()
-        with QSignalBlocker(self.device):
-            self.device.clear()
-            self.device.addItem(self.tr("auto"), "")
-            for device in offered:
-                self.device.addItem(device.name, device.name)
-                self.device.setItemData(
-                    self.device.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
-                )
-            self.device.setCurrentIndex(max(self.device.findData(chosen), 0))
-
-    def show_params(self, params: ModelParams) -> None:
-        """Show how the model is loaded, without emitting `changed`."""
-        blockers = [QSignalBlocker(widget) for widget in self.fields]
-        self.gpu_layers.setValue(params.n_gpu_layers)
-        self.device.setCurrentIndex(max(self.device.findData(params.device), 0))
-        self.n_ctx.setValue(params.n_ctx)
-        self.n_threads.setValue(params.n_threads)
-        del blockers
-
-    def params(self, params: ModelParams) -> ModelParams:
-        """The same model with what the fields say."""
-        return replace(
-            params,
-            n_gpu_layers=self.gpu_layers.value(),
-            device=str(self.device.currentData() or ""),
-            n_ctx=self.n_ctx.value(),
-            n_threads=self.n_threads.value(),
-        )
-
-    def enable(self, *, is_there: bool, has_gpu: bool) -> None:
-        """Switch the fields on that mean something here."""
-        self.n_ctx.setEnabled(is_there)
-        self.n_threads.setEnabled(is_there)
-        self.gpu_layers.setEnabled(is_there and has_gpu)
-        self.device.setEnabled(is_there and has_gpu)
-
-
 _MAX_GPU = 63
 
 
@@ -179,174 +69,230 @@ def read_shares(text: str) -> tuple[float, ...]:
     return tuple(shares)
 
 
-class _Column:
-    """The fields of one model."""
+class _Shares(QLineEdit):
+    """The shares of several GPUs; `problem` says what is wrong with what is written."""
 
-    def __init__(self, owner: AdvancedLoading) -> None:
-        self.n_cpu_moe = experts_field()
-        self.extra_bufts = QCheckBox()
-        self.extra_bufts.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
-        self.extra_bufts.setChecked(True)
-        self.extra_bufts.setToolTip(
-            _tr(
-                "Copies the weights into an order that suits special instructions of the "
-                "processor, such as AMX: faster, and takes memory for the copy. Take the tick away "
-                "if the engine crashes while a model is loaded, or if memory is short."
-            )
-        )
-        self.swa_full = QCheckBox()
-        self.swa_full.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-        self.swa_full.setChecked(True)
-        self.swa_full.setToolTip(
-            _tr(
-                "Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so "
-                "that any place of it can be gone back to at once, and the text is the same with "
-                "any strategy. Without the tick they keep their window alone: less memory, but a "
-                "change far back in a chat reads the whole prompt again."
-            )
-        )
-        self.split_mode = Choice()
-        for mode, name in (
-            ("", _tr("auto")),
-            ("none", _tr("one GPU")),
-            ("layer", _tr("layers")),
-            ("row", _tr("rows")),
-        ):
-            self.split_mode.addItem(name, mode)
-        self.split_mode.setToolTip(_tr("How several GPUs share the model"))
-        self.tensor_split = QLineEdit()
-        self.tensor_split.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.tensor_split.setPlaceholderText(_tr("auto"))
-        self.tensor_split.setToolTip(_tr("Each GPU's share, in proportions, such as 3, 1"))
-        self.main_gpu = WholeNumber(0, _MAX_GPU)
-        self.main_gpu.setToolTip(_tr("Number of the GPU that holds everything when one GPU does"))
-        self.n_cpu_moe.valueChanged.connect(owner.on_changed)
-        self.extra_bufts.toggled.connect(owner.on_changed)
-        self.swa_full.toggled.connect(owner.on_changed)
-        self.split_mode.currentIndexChanged.connect(owner.on_changed)
-        self.tensor_split.textChanged.connect(owner.on_changed)
-        self.main_gpu.valueChanged.connect(owner.on_changed)
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed = self.textChanged
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setProperty("kind", "value")
 
     @property
-    def fields(self) -> tuple[QWidget, ...]:
-        return (self.extra_bufts, self.swa_full, self.n_cpu_moe, *self.split)
+    def value(self) -> tuple[float, ...]:
+        try:
+            return read_shares(self.text())
+        except ValueError:
+            return ()
+
+    def show_value(self, shares: tuple[float, ...]) -> None:
+        if shares != self.value:
+            self.setText(", ".join(f"{share:g}" for share in shares))
 
     @property
-    def split(self) -> tuple[QWidget, ...]:
-        return (self.split_mode, self.tensor_split, self.main_gpu)
-
-    def show_params(self, params: ModelParams) -> None:
-        blockers = [QSignalBlocker(widget) for widget in self.fields]
-        self.n_cpu_moe.setValue(params.n_cpu_moe)
-        self.extra_bufts.setChecked(params.extra_bufts)
-        self.swa_full.setChecked(params.swa_full)
-        self.split_mode.setCurrentIndex(max(self.split_mode.findData(params.split_mode), 0))
-        if self._shares() != params.tensor_split:
-            self.tensor_split.setText(", ".join(f"{share:g}" for share in params.tensor_split))
-        self.main_gpu.setValue(params.main_gpu)
-        del blockers
-
-    def params(self, params: ModelParams) -> ModelParams:
-        return replace(
-            params,
-            n_cpu_moe=self.n_cpu_moe.value(),
-            split_mode=str(self.split_mode.currentData() or ""),
-            tensor_split=self._shares(),
-            main_gpu=self.main_gpu.value(),
-            extra_bufts=self.extra_bufts.isChecked(),
-            swa_full=self.swa_full.isChecked(),
-        )
-
     def problem(self) -> str:
         try:
-            read_shares(self.tensor_split.text())
+            read_shares(self.text())
         except ValueError as error:
             return str(error)
         return ""
 
-    def _shares(self) -> tuple[float, ...]:
-        try:
-            return read_shares(self.tensor_split.text())
-        except ValueError:
-            return ()
+
+def _number(low: int, high: int, special: str) -> WholeNumber:
+    """Return a field that shows its lowest number as a word."""
+    field = WholeNumber(low, high)
+    field.setSpecialValueText(special)
+    return field
 
 
-class AdvancedLoading(FoldSection):
-    """One column per model; off, with the reason, where the computer has no use for it."""
+def _box() -> QCheckBox:
+    box = QCheckBox()
+    box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+    return box
+
+
+def _choice(*choices: tuple[str, str]) -> Choice:
+    """Offer pairs of a value and its name."""
+    choice = Choice()
+    for value, name in choices:
+        choice.addItem(name, value)
+    return choice
+
+
+class LoadColumn(QWidget):
+    """One model's title and fields, named as in `ModelParams`; itself not shown.
+
+    A form shows those that it has room for; what the others would say stays as it is.
+    """
 
     changed = Signal()
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.set_title(self.tr("Advanced"))
-        self._n_gpus = 0
-        self._has_gpu = False
-        self.target, self.draft = _Column(self), _Column(self)
-        names = (
-            self.tr("Repack weights"),
-            self.tr("Beyond windows"),
-            self.tr("Experts on CPU"),
-            self.tr("Split"),
-            self.tr("Shares"),
-            self.tr("Main GPU"),
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hide()
+        self.title = text_label(title)
+        self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._shown: dict[str, QWidget] = {}
+        auto = self.tr("auto")
+        self.gpu_layers = _number(AUTO, _MAX_LAYERS, auto)
+        self.device = _choice(("", auto))
+        self.n_ctx = _number(0, _MAX_CONTEXT, auto)
+        self.n_ctx.setSingleStep(512)
+        self.n_threads = _number(0, _MAX_THREADS, auto)
+        self.extra_bufts, self.swa_full = _box(), _box()
+        self.n_cpu_moe = _number(AUTO, _MAX_LAYERS, self.tr("all"))
+        self.split_mode = _choice(
+            ("", auto),
+            ("none", self.tr("one GPU")),
+            ("layer", self.tr("layers")),
+            ("row", self.tr("rows")),
         )
-        grid = two_columns(names)
-        owners = ((self.tr("Target"), self.target), (self.tr("Draft"), self.draft))
-        for at, (title, column) in enumerate(owners, start=1):
-            for row, (name, widget) in enumerate(zip(names, column.fields, strict=True)):
-                widget.setMinimumWidth(FIELD_PX)
-                widget.setAccessibleName(f"{title}: {name}")
-                if not isinstance(widget, QCheckBox):
-                    widget.setProperty("kind", "value")
-                grid.addWidget(widget, row, at)
-        self.reason = text_label()
-        self.problem = text_label("", "danger")
-        rows = QVBoxLayout()
-        rows.addLayout(grid)
-        for label in (self.reason, self.problem):
-            label.setWordWrap(True)
-            rows.addWidget(label)
-        self.body.addLayout(rows)
-        self._show_words()
+        self.tensor_split = _Shares()
+        self.tensor_split.setPlaceholderText(auto)
+        self.main_gpu = WholeNumber(0, _MAX_GPU)
+        kinds = [(kind, kind) for kind in KV_TYPES]
+        self.kv_type_k, self.kv_type_v = _choice(*kinds), _choice(*kinds)
+        self.flash_attn = _choice(("auto", auto), ("off", self.tr("off")), ("on", self.tr("on")))
+        self._fields: dict[str, tuple[QWidget, str, str]] = {
+            "n_gpu_layers": (
+                self.gpu_layers,
+                self.tr("GPU layers"),
+                self.tr("Layers kept on the GPU; auto: as many as there is room for"),
+            ),
+            "device": (
+                self.device,
+                self.tr("Device"),
+                self.tr("The device to compute on; auto: llama.cpp chooses"),
+            ),
+            "n_ctx": (
+                self.n_ctx,
+                self.tr("Context"),
+                self.tr("Tokens that fit into a chat; auto: 4096, or fewer"),
+            ),
+            "n_threads": (
+                self.n_threads,
+                self.tr("Threads"),
+                self.tr("Processor threads; auto: physical cores - 1"),
+            ),
+            "kv_type_k": (
+                self.kv_type_k,
+                self.tr("K cache"),
+                self.tr("How keys are kept: q8_0 takes half the memory of f16, at hardly any loss"),
+            ),
+            "kv_type_v": (
+                self.kv_type_v,
+                self.tr("V cache"),
+                self.tr("How values are kept; a quantised type needs flash attention"),
+            ),
+            "flash_attn": (
+                self.flash_attn,
+                self.tr("Flash attention"),
+                self.tr("A way of computing attention that takes less memory"),
+            ),
+            "extra_bufts": (
+                self.extra_bufts,
+                self.tr("Repack weights"),
+                self.tr(
+                    "Copies the weights into an order that suits special instructions of the "
+                    "processor, such as AMX: faster, and takes memory for the copy. Take the tick "
+                    "away if the engine crashes while a model is loaded, or if memory is short."
+                ),
+            ),
+            "swa_full": (
+                self.swa_full,
+                self.tr("Beyond windows"),
+                self.tr(
+                    "Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, "
+                    "so that any place of it can be gone back to at once, and the text is the same "
+                    "with any strategy. Without the tick they keep their window alone: less "
+                    "memory, but a change far back in a chat reads the whole prompt again."
+                ),
+            ),
+            "n_cpu_moe": (
+                self.n_cpu_moe,
+                self.tr("Experts on CPU"),
+                self.tr(
+                    "Layers, counted from the first, whose experts stay in the processor's memory: "
+                    "for mixture-of-experts models that do not fit onto the GPU. One below 0 is "
+                    "all."
+                ),
+            ),
+            "split_mode": (
+                self.split_mode,
+                self.tr("Split"),
+                self.tr("How several GPUs share the model"),
+            ),
+            "tensor_split": (
+                self.tensor_split,
+                self.tr("Shares"),
+                self.tr("Each GPU's share, in proportions, such as 3, 1"),
+            ),
+            "main_gpu": (
+                self.main_gpu,
+                self.tr("Main GPU"),
+                self.tr("Number of the GPU that holds everything when one GPU does"),
+            ),
+        }
+        for name, (field, _, _) in self._fields.items():
+            field.setParent(self)  # until a form takes it
+            show_value(field, getattr(ModelParams(""), name))
 
-    def show_engine(self, description: EngineDescribed) -> None:
-        """Take the GPUs that there are."""
-        self._has_gpu = description.supports_gpu
-        self._n_gpus = sum(device.kind in ("gpu", "igpu") for device in description.devices)
-        self._show_words()
+    def name_of(self, name: str) -> str:
+        """What a field is called."""
+        return self._fields[name][1]
 
-    def show_params(self, target: ModelParams | None, draft: ModelParams | None) -> None:
-        """Show how the models are loaded."""
-        for column, params in ((self.target, target), (self.draft, draft)):
-            if params is not None:
-                column.show_params(params)
-        self._show_words()
+    def shown(self, name: str) -> QWidget:
+        """Return a field for a form to show."""
+        field, title, explanation = self._fields[name]
+        field.setMinimumWidth(_FIELD_PX)
+        field.setToolTip(explanation)
+        field.setAccessibleName(f"{self.title.text()}: {title}")
+        changes_of(field).connect(self.changed)
+        self._shown[name] = field
+        return field
 
-    def enable(self, *, has_target: bool, has_draft: bool) -> None:
+    def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
+        """Offer these devices; the processor only where there is a choice."""
+        offered = list(devices) if any(device.kind != "cpu" for device in devices) else []
+        names = [self.device.itemData(i) for i in range(1, self.device.count())]
+        if names == [device.name for device in offered]:
+            return  # they are described often, and the list may be open
+        chosen = self.device.currentData()
+        with QSignalBlocker(self.device):
+            self.device.clear()
+            self.device.addItem(self.tr("auto"), "")
+            for device in offered:
+                self.device.addItem(device.name, device.name)
+                self.device.setItemData(
+                    self.device.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
+                )
+        show_value(self.device, chosen)
+
+    def show_params(self, params: ModelParams) -> None:
+        """Show how the model is loaded, without emitting `changed`."""
+        for name, field in self._shown.items():
+            show_value(field, getattr(params, name))
+
+    def params(self, params: ModelParams) -> ModelParams:
+        """The same model with what the fields say."""
+        return replace(params, **{name: value_of(field) for name, field in self._shown.items()})
+
+    def enable(self, *, is_there: bool, has_gpu: bool, n_gpus: int = 0) -> None:
         """Switch the fields on that mean something here."""
-        for column, is_there in ((self.target, has_target), (self.draft, has_draft)):
-            column.n_cpu_moe.setEnabled(is_there and self._has_gpu)
-            column.extra_bufts.setEnabled(is_there)
-            column.swa_full.setEnabled(is_there)
-            for field in column.split:
-                field.setEnabled(is_there and self._n_gpus > 1)
+        for name, field in self._shown.items():
+            is_of_use = has_gpu or name not in _FOR_GPUS
+            field.setEnabled(is_there and is_of_use and (n_gpus > 1 or name not in SPLIT))
 
-    def _show_words(self) -> None:
-        reason = ""
-        if not self._has_gpu:
-            reason = self.tr("Without a GPU everything is on the processor already.")
-        elif self._n_gpus < 2:
-            reason = self.tr("There is one GPU, so there is nothing to split.")
-        problem = self.target.problem() or self.draft.problem()
-        for label, text in ((self.reason, reason), (self.problem, problem)):
-            label.setText(with_soft_breaks(text))
-            label.setVisible(bool(text))
 
-    @Slot()
-    def on_changed(self) -> None:
-        """A field was changed."""
-        self._show_words()
-        self.changed.emit()
+def rows_of(target: LoadColumn, draft: LoadColumn, *names: str, titled: bool) -> QGridLayout:
+    """Return a grid with one field in a row, for both models, whose titles may stand above."""
+    grid = two_columns([target.name_of(name) for name in names], first_row=int(titled))
+    for at, column in enumerate((target, draft), start=1):
+        if titled:
+            grid.addWidget(column.title, 0, at)
+        for row, name in enumerate(names, start=int(titled)):
+            grid.addWidget(column.shown(name), row, at)
+    return grid
 
 
 class LoadSettings(FoldCard):
@@ -361,20 +307,12 @@ class LoadSettings(FoldCard):
         super().__init__()
         self.set_title(self.tr("Loading and memory"))
         self._pair: Pair | None = None
-        self._has_gpu = False
+        self._has_gpu, self._n_gpus = False, 0
         self._host: EngineHost = "process"
         self.target = LoadColumn(self.tr("Target"), self)
         self.draft = LoadColumn(self.tr("Draft"), self)
-        names = (
-            self.tr("GPU layers"), self.tr("Device"), self.tr("Context"), self.tr("Threads"),
-        )  # fmt: skip
-        grid = two_columns(names, first_row=1)
-        for at, column in enumerate((self.target, self.draft), start=1):
-            column.changed.connect(self._enable)
-            column.name_fields(names, column.fields)
-            grid.addWidget(column.title, 0, at)
-            for row, widget in enumerate(column.fields, start=1):
-                grid.addWidget(widget, row, at)
+        usual = ("n_gpu_layers", "device", "n_ctx", "n_threads")
+        grid = rows_of(self.target, self.draft, *usual, titled=True)
         self.reason = text_label(wraps=True)
         self.reason.hide()
         self.remark = text_label(
@@ -405,10 +343,28 @@ class LoadSettings(FoldCard):
             self.tr("Lookup caches (*.bin);;All files (*)"),
         )
         self.lookup_cache.changed.connect(self._enable)
-        self.advanced = AdvancedLoading()
-        self.advanced.changed.connect(self._enable)
+        self.advanced = FoldSection()
+        self.advanced.set_title(self.tr("Advanced"))
+        self.advanced_reason = text_label(wraps=True)
+        self.problem = text_label("", "danger", wraps=True)
         self.own_process = self._make_own_process()
-        self.advanced.body.addWidget(self.own_process)
+        fill(
+            self.advanced.body,
+            rows_of(
+                self.target,
+                self.draft,
+                "extra_bufts",
+                "swa_full",
+                "n_cpu_moe",
+                *SPLIT,
+                titled=False,
+            ),
+            self.advanced_reason,
+            self.problem,
+            self.own_process,
+        )
+        for column in (self.target, self.draft):
+            column.changed.connect(self._enable)
         fill(
             self.body,
             grid,
@@ -427,15 +383,18 @@ class LoadSettings(FoldCard):
         self._has_gpu = description.supports_gpu
         for column in (self.target, self.draft):
             column.show_devices(description.devices)
+        self._n_gpus = sum(device.kind in ("gpu", "igpu") for device in description.devices)
+        reason = advanced_reason = ""
         if not self._has_gpu:
-            self.reason.setText(
-                self.tr(
-                    "This build of llama.cpp has no GPU support, so GPU layers and device cannot "
-                    "be set. Everything runs on the processor."
-                )
+            reason = self.tr(
+                "This build of llama.cpp has no GPU support, so GPU layers and device cannot "
+                "be set. Everything runs on the processor."
             )
-        self.reason.setVisible(not self._has_gpu)
-        self.advanced.show_engine(description)
+            advanced_reason = self.tr("Without a GPU everything is on the processor already.")
+        elif self._n_gpus < 2:
+            advanced_reason = self.tr("There is one GPU, so there is nothing to split.")
+        say(self.reason, reason)
+        say(self.advanced_reason, advanced_reason)
         self._enable()
 
     def show_host(self, host: EngineHost) -> None:
@@ -465,7 +424,6 @@ class LoadSettings(FoldCard):
             self.target.show_params(pair.target)
             if pair.draft is not None:
                 self.draft.show_params(pair.draft)
-            self.advanced.show_params(pair.target, pair.draft)
             self.lookup_cache.show_path(pair.lookup_cache)
             with QSignalBlocker(self.exact):
                 self.exact.setChecked(pair.exact)
@@ -473,19 +431,17 @@ class LoadSettings(FoldCard):
 
     def show_sameness(self, sameness: Sameness | None) -> None:
         """Show whether the loaded pair's texts can depend on the strategy."""
-        self.sameness.setText(said(sameness.words) if sameness is not None else "")
-        self.sameness.setVisible(sameness is not None)
+        say(self.sameness, said(sameness.words) if sameness is not None else "")
 
     def wanted(self) -> Pair | None:
         """The same models with what the fields say."""
         if self._pair is None:
             return None
         draft = self._pair.draft
-        advanced = self.advanced
         return replace(
             self._pair,
-            target=advanced.target.params(self.target.params(self._pair.target)),
-            draft=None if draft is None else advanced.draft.params(self.draft.params(draft)),
+            target=self.target.params(self._pair.target),
+            draft=None if draft is None else self.draft.params(draft),
             lookup_cache=self.lookup_cache.path,
             exact=self.exact.isChecked(),
         )
@@ -513,9 +469,9 @@ class LoadSettings(FoldCard):
     def _enable(self) -> None:
         pair = self._pair
         has_draft = pair is not None and pair.draft is not None
-        self.target.enable(is_there=pair is not None, has_gpu=self._has_gpu)
-        self.draft.enable(is_there=has_draft, has_gpu=self._has_gpu)
-        self.advanced.enable(has_target=pair is not None, has_draft=has_draft)
+        for column, is_there in ((self.target, pair is not None), (self.draft, has_draft)):
+            column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
+        say(self.problem, self.target.tensor_split.problem or self.draft.tensor_split.problem)
         self.exact.setEnabled(pair is not None)
         self.own_process.setEnabled(pair is not None)
         self.lookup_cache.setEnabled(pair is not None)

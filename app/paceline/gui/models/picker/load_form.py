@@ -11,19 +11,13 @@ from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QWidget
 
 from paceline.engine.model.memory_hints import MIN_PROPOSAL
-from paceline.engine.model.model_params import (
-    DEFAULT_CTX,
-    FLASH_ATTN,
-    KV_TYPES,
-    check_params,
-    choose_ctx,
-)
+from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
-from paceline.gui.kit.fields import Choice, Slider, two_columns
-from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import fill
-from paceline.gui.models.load_settings import LoadColumn, experts_field
+from paceline.gui.kit.fields import Slider
+from paceline.gui.kit.labels import YieldingLabel, say, text_label
+from paceline.gui.kit.layouts import fill, styled
+from paceline.gui.models.load_settings import LoadColumn, rows_of
 from paceline.params import ModelParams
 from paceline.sizes import tokens
 
@@ -214,56 +208,6 @@ def _rounded(n_ctx: float) -> int:
     return max(int(n_ctx) // step * step, 1)
 
 
-class _MoreFields(QWidget):
-    """The fields of one model that only the picker shows; itself not shown."""
-
-    changed = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.hide()
-        self.kv_type_k, self.kv_type_v, self.flash_attn = Choice(), Choice(), Choice()
-        for field in (self.kv_type_k, self.kv_type_v):
-            field.addItems(list(KV_TYPES))
-            field.setCurrentText("f16")
-        for name, words in zip(
-            FLASH_ATTN, (self.tr("auto"), self.tr("off"), self.tr("on")), strict=True
-        ):
-            self.flash_attn.addItem(words, name)
-        self.kv_type_k.setToolTip(
-            self.tr("How keys are kept: q8_0 takes half the memory of f16, at hardly any loss")
-        )
-        self.kv_type_v.setToolTip(
-            self.tr("How values are kept; a quantised type needs flash attention")
-        )
-        self.flash_attn.setToolTip(self.tr("A way of computing attention that takes less memory"))
-        self.n_cpu_moe = experts_field()
-        for choice in (self.kv_type_k, self.kv_type_v, self.flash_attn):
-            choice.currentIndexChanged.connect(self.changed)
-        self.n_cpu_moe.valueChanged.connect(self.changed)
-
-    @property
-    def fields(self) -> tuple[QWidget, ...]:
-        return (self.kv_type_k, self.kv_type_v, self.flash_attn, self.n_cpu_moe)
-
-    def show_params(self, params: ModelParams) -> None:
-        blockers = [QSignalBlocker(field) for field in self.fields]
-        self.kv_type_k.setCurrentText(params.kv_type_k)
-        self.kv_type_v.setCurrentText(params.kv_type_v)
-        self.flash_attn.setCurrentIndex(max(self.flash_attn.findData(params.flash_attn), 0))
-        self.n_cpu_moe.setValue(params.n_cpu_moe)
-        del blockers
-
-    def params(self, params: ModelParams) -> ModelParams:
-        return replace(
-            params,
-            kv_type_k=self.kv_type_k.currentText(),
-            kv_type_v=self.kv_type_v.currentText(),
-            flash_attn=str(self.flash_attn.currentData()),
-            n_cpu_moe=self.n_cpu_moe.value(),
-        )
-
-
 class LoadForm(Card):
     """Shows and changes the `ModelParams` of both models; their files are given from outside."""
 
@@ -277,13 +221,12 @@ class LoadForm(Card):
         self._n_ctx_draft = 0
         # What only the panel shows, such as how GPUs share a model, stays as it was.
         self._target_before = self._draft_before = ModelParams("")
-        self.target, self.draft = (
-            LoadColumn(self.tr("Target"), self),
-            LoadColumn(self.tr("Draft"), self),
-        )
-        self.more_target, self.more_draft = _MoreFields(self), _MoreFields(self)
+        self.target = LoadColumn(self.tr("Target"), self)
+        self.draft = LoadColumn(self.tr("Draft"), self)
+        self.target.shown("n_ctx")
         self.context = ContextField(self.target.n_ctx)
-        fill(self.body, self.context, self._make_layers())
+        layers = rows_of(self.target, self.draft, "n_gpu_layers", titled=True)
+        fill(self.body, self.context, layers)
         self.reason = text_label(
             self.tr(
                 "Everything runs on the processor: this build of llama.cpp has no GPU support."
@@ -301,7 +244,7 @@ class LoadForm(Card):
         self.draft.n_ctx.setSpecialValueText(self.tr("same"))
         self.draft.n_ctx.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
         self.context.changed.connect(self._on_changed)
-        for column in (self.target, self.draft, self.more_target, self.more_draft):
+        for column in (self.target, self.draft):
             column.changed.connect(self._on_changed)
         self._enable()
 
@@ -317,11 +260,9 @@ class LoadForm(Card):
         self._target_before = target
         self.context.show_wish(target.n_ctx)
         self.target.show_params(target)
-        self.more_target.show_params(target)
         if draft is not None:
             self._draft_before = draft
             self.draft.show_params(draft)
-            self.more_draft.show_params(draft)
             if draft.n_ctx == target.n_ctx:
                 with QSignalBlocker(self.draft.n_ctx):
                     self.draft.n_ctx.setValue(0)
@@ -364,59 +305,32 @@ class LoadForm(Card):
 
     def target_params(self, path: str) -> ModelParams:
         """How the target in this file will be loaded."""
-        before = replace(self._target_before, path=path)
-        return self.more_target.params(self.target.params(before))
+        return self.target.params(replace(self._target_before, path=path))
 
     def draft_params(self, path: str) -> ModelParams:
         """How the draft model in this file will be loaded."""
-        before = replace(self._draft_before, path=path)
-        params = self.more_draft.params(self.draft.params(before))
+        params = self.draft.params(replace(self._draft_before, path=path))
         if params.n_ctx == 0 and self.target.n_ctx.value():
             # A shorter context would end drafting in the middle of a chat.
             longest = self._n_ctx_draft or self.target.n_ctx.value()
             return replace(params, n_ctx=min(self.target.n_ctx.value(), longest))
         return params
 
-    def _make_layers(self) -> QGridLayout:
-        grid = two_columns((self.tr("GPU layers"),), first_row=1)
-        for at, column in enumerate((self.target, self.draft), start=1):
-            column.name_fields((self.tr("GPU layers"),), (column.gpu_layers,))
-            grid.addWidget(column.title, 0, at)
-            grid.addWidget(column.gpu_layers, 1, at)
-        return grid
-
     def _make_advanced(self) -> QGridLayout:
-        names = (
-            self.tr("Device"), self.tr("Threads"), self.tr("K cache"), self.tr("V cache"),
-            self.tr("Flash attention"), self.tr("Experts on CPU"),
-        )  # fmt: skip
-        grid = two_columns((*names, self.tr("Draft context")))
-        columns = ((self.target, self.more_target), (self.draft, self.more_draft))
-        for at, (column, more) in enumerate(columns, start=1):
-            fields = (column.device, column.n_threads, *more.fields)
-            column.name_fields(names, fields)
-            for row, field in enumerate(fields):
-                grid.addWidget(field, row, at)
-        self.draft.name_fields((self.tr("Context"),), (self.draft.n_ctx,))
-        grid.addWidget(self.draft.n_ctx, len(names), 2)
+        names = ("device", "n_threads", "kv_type_k", "kv_type_v", "flash_attn", "n_cpu_moe")
+        grid = rows_of(self.target, self.draft, *names, titled=False)
+        label = styled(YieldingLabel(self.tr("Draft context"), keeps=6), role="muted")
+        grid.addWidget(label, len(names), 0)
+        grid.addWidget(self.draft.shown("n_ctx"), len(names), 2)
         return grid
 
     def _show_problem(self) -> None:
-        problem = self.problem
-        self.problem_text.setText(problem)
-        self.problem_text.setVisible(bool(problem))
+        say(self.problem_text, self.problem)
 
     def _enable(self) -> None:
-        self.target.enable(is_there=self._has_target, has_gpu=self._has_gpu)
-        self.draft.enable(is_there=self._has_draft, has_gpu=self._has_gpu)
+        for column, is_there in ((self.target, self._has_target), (self.draft, self._has_draft)):
+            column.enable(is_there=is_there, has_gpu=self._has_gpu)
         self.context.setEnabled(self._has_target)
-        for more, is_there in (
-            (self.more_target, self._has_target),
-            (self.more_draft, self._has_draft),
-        ):
-            for field in more.fields:
-                field.setEnabled(is_there)
-            more.n_cpu_moe.setEnabled(is_there and self._has_gpu)
         self.reason.setVisible(not self._has_gpu)
 
     @Slot()
