@@ -237,7 +237,7 @@ def test_the_first_box_of_a_chain_has_the_keyboard(program: Program, qtbot: QtBo
     picker = program.window.panel.picker
     program.speculation.use("suffix+draft")
     picker.menu.own_wanted.emit()
-    dialog = picker.dialog
+    dialog = picker.chain.dialog
     assert dialog is not None
     qtbot.waitUntil(dialog.isVisible)
     first = next(iter(dialog.boxes.values()))

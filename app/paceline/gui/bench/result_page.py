@@ -37,7 +37,13 @@ from paceline.gui.bench.words import in_use, prompt_title
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice
-from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks, without_soft_breaks
+from paceline.gui.kit.labels import (
+    BreakingLabel,
+    say,
+    text_label,
+    with_soft_breaks,
+    without_soft_breaks,
+)
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
@@ -480,8 +486,7 @@ class ResultPage(QWidget):
     def show_verdict(self, verdict: Verdict) -> None:
         """Show what the figures mean."""
         self.sentence.setText(with_soft_breaks(verdict.sentence))
-        self.details.setText(with_soft_breaks(verdict.details))
-        self.details.setVisible(bool(verdict.details))
+        say(self.details, with_soft_breaks(verdict.details))
         self._verdict.setAccessibleName(verdict.sentence)
         self._verdict.setAccessibleDescription(verdict.details)
         tone = "" if verdict.tone == "muted" else verdict.tone
@@ -493,8 +498,7 @@ class ResultPage(QWidget):
 
     def show_remark(self, words: str) -> None:
         """Show what it ran on and how long it took."""
-        self.remark.setText(words)
-        self.remark.setVisible(bool(words))
+        say(self.remark, words)
 
     @Slot()
     def _on_scope(self) -> None:

@@ -19,7 +19,7 @@ from paceline.gui.bench.choices import Contender
 from paceline.gui.bench.words import prompt_title
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
-from paceline.gui.kit.labels import YieldingCheckBox, text_label
+from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
@@ -133,8 +133,7 @@ class PromptsCard(Card):
             box.toggled.connect(self.changed)
             self._list.addWidget(box)
             self._boxes[workload.name] = box
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+        say(self.problem, problem)
         self.all.setEnabled(bool(workloads))
         self.none.setEnabled(bool(workloads))
 

@@ -25,7 +25,7 @@ from paceline.gui.chat.context_meter import ContextMeter
 from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import px
@@ -218,8 +218,7 @@ class HeldBack(QWidget):
     def say(self, words: str, button: str) -> None:
         """Show these words; an empty one for the button hides it."""
         self.label.setText(words)
-        self.button.setText(button)
-        self.button.setVisible(bool(button))
+        say(self.button, button)
         self.setVisible(bool(words))
         self._fit()
 

@@ -16,7 +16,7 @@ from paceline.gui.conversations.found_list import FoundList
 from paceline.gui.conversations.model import ID_ROLE, ChatQuery, parse, with_tag
 from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.conversations.tags import TagBar
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import SearchField
 
@@ -154,8 +154,7 @@ class EmptyNote(QWidget):
         """Show these words; an empty one for the button hides it."""
         self.title.setText(title)
         self.hint.setText(hint)
-        self.button.setText(button)
-        self.button.setVisible(bool(button))
+        say(self.button, button)
 
 
 class ChatFinder(QWidget):

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -47,8 +47,7 @@ class Card(QFrame):
 
     def set_title(self, title: str, remark: str = "") -> None:
         """Show a title, and a remark beside it."""
-        self.title.setText(title)
-        self.title.setVisible(bool(title))
+        say(self.title, title)
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
         self.setAccessibleName(title)

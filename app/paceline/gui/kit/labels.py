@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QCheckBox,
     QLabel,
     QMenu,
@@ -304,9 +305,9 @@ def text_label(
     return label
 
 
-def say(label: QLabel, text: str) -> None:
-    """Show words, which may be long, or take the label away where there are none."""
-    label.setText(with_soft_breaks(text))
+def say(label: QLabel | QAbstractButton, text: str) -> None:
+    """Show words, or take their label away where there are none."""
+    label.setText(text)
     label.setVisible(bool(text))
 
 

@@ -25,7 +25,7 @@ from paceline.gui.kit.fields import (
     value_of,
 )
 from paceline.gui.kit.file_dialogs import FileField
-from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
+from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import fill
 from paceline.gui.kit.sentences import said
 from paceline.params import ModelParams
@@ -471,7 +471,8 @@ class LoadSettings(FoldCard):
         has_draft = pair is not None and pair.draft is not None
         for column, is_there in ((self.target, pair is not None), (self.draft, has_draft)):
             column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
-        say(self.problem, self.target.tensor_split.problem or self.draft.tensor_split.problem)
+        problem = self.target.tensor_split.problem or self.draft.tensor_split.problem
+        say(self.problem, with_soft_breaks(problem))
         self.exact.setEnabled(pair is not None)
         self.own_process.setEnabled(pair is not None)
         self.lookup_cache.setEnabled(pair is not None)

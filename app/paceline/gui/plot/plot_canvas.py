@@ -15,6 +15,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal, S
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolTip, QWidget
 
+from paceline.gui.kit.labels import say
 from paceline.gui.kit.layouts import styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -182,15 +183,13 @@ class PlotCanvas(pg.GraphicsView):  # type: ignore[misc]
 
     def set_badge(self, words: str) -> None:
         """Say in the corner what is special now; empty: nothing is."""
-        self.badge.setText(words)
-        self.badge.setVisible(bool(words))
+        say(self.badge, words)
         self._place_words()
 
     def set_note(self, words: str) -> None:
         """Say in the middle what will be drawn here; empty: it is there."""
         if words != self.note.text():
-            self.note.setText(words)
-            self.note.setVisible(bool(words))
+            say(self.note, words)
             self._place_words()
 
     def set_steps(self, first: int, n_places: int, top: float) -> None:

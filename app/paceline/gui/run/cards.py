@@ -17,7 +17,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt, Signal, Slo
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
-from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -281,8 +281,7 @@ class FiguresCard(Card):
         """Show the figures of this run."""
         self.heading.setText(heading(record))
         words = plain_words(record)
-        self.plain.setText(words)
-        self.plain.setVisible(bool(words))
+        say(self.plain, words)
         for at, figure in enumerate(figures(record)):
             if at == len(self.values):
                 self._add_column()
@@ -348,8 +347,7 @@ class ModelCard(FactsCard):
     def show_hash(self, sha256: str) -> None:
         """Show the hash; empty: it can be asked for."""
         self._is_reading = False
-        self.value.setText(with_soft_breaks(sha256))
-        self.value.setVisible(bool(sha256))
+        say(self.value, with_soft_breaks(sha256))
         self.bar.hide()
         self.button.setText(self.tr("Compute SHA-256"))
         self.button.setVisible(not sha256)

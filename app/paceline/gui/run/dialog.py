@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.decisions import Mix
 from paceline.chat.sameness import CannotCompare, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
-from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
@@ -180,8 +180,7 @@ class SamenessStrip(QFrame):
     def show_words(self, words: SamenessWords) -> None:
         """A check is over, or cannot be made."""
         self.verdict.setText(words.verdict)
-        self.details.setText(words.details)
-        self.details.setVisible(bool(words.details))
+        say(self.details, words.details)
         self.bar.hide()
         self.stop.hide()
         set_look(self, tone=words.tone)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
 from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
-from paceline.gui.kit.labels import YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
@@ -194,8 +194,7 @@ class ReplyForm(QWidget):
         )
         is_empty = not self.editor.toPlainText().strip()
         problem = "" if is_empty else self._refusal or self.obstacle
-        self.problem.setText(with_soft_breaks(problem))
-        self.problem.setVisible(bool(problem))
+        say(self.problem, with_soft_breaks(problem))
 
     @Slot()
     def _on_form(self) -> None:
@@ -433,8 +432,7 @@ class StopField(QWidget):
         self._row.setVisible(bool(self.chips))
 
     def _say(self, problem: str) -> None:
-        self.problem.setText(with_soft_breaks(problem))
-        self.problem.setVisible(bool(problem))
+        say(self.problem, with_soft_breaks(problem))
 
     @Slot()
     def _on_chip(self) -> None:

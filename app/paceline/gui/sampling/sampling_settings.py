@@ -12,7 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, 
 
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
-from paceline.gui.kit.labels import YieldingCheckBox, YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import (
+    YieldingCheckBox,
+    YieldingLabel,
+    say,
+    text_label,
+    with_soft_breaks,
+)
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
@@ -392,8 +398,7 @@ class SamplingSettings(Card):
 
     def _show_problem(self) -> None:
         problem = self._bias_problem or self._refusal
-        self.problem.setText(with_soft_breaks(problem))
-        self.problem.setVisible(bool(problem))
+        say(self.problem, with_soft_breaks(problem))
 
     @Slot()
     def _on_think(self) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from paceline import logs
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
@@ -231,8 +231,7 @@ class SettingsDialog(QDialog):
         return QSize(860, 660)
 
     def _show_undo(self, words: str) -> None:
-        self.told.setText(words)
-        self.told.setVisible(bool(words))
+        say(self.told, words)
         self.undo.setVisible(bool(words))
 
     @Slot(int)

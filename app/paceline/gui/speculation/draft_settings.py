@@ -26,7 +26,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.fields import SliderField
-from paceline.gui.kit.labels import YieldingCheckBox, text_label, with_soft_breaks
+from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.settings import MAX_PRESETS, DraftPreset
@@ -441,8 +441,7 @@ class DraftSettings(Card):
     @Slot(str)
     def show_problem(self, text: str) -> None:
         """Say why a setting is not taken; empty: all is well."""
-        self.problem.setText(with_soft_breaks(text))
-        self.problem.setVisible(bool(text))
+        say(self.problem, with_soft_breaks(text))
 
     @Slot()
     def _rebuild(self) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL
@@ -141,8 +141,7 @@ class AdviceLine(QFrame):
             return
         advice = self._waiting[0]
         self.text.setText(with_soft_breaks(advice.text))
-        self.reason.setText(with_soft_breaks(advice.reason))
-        self.reason.setVisible(bool(advice.reason))
+        say(self.reason, with_soft_breaks(advice.reason))
         self._strategy = advice.strategy
         frees = advice.frees if isinstance(advice, PairAdvice) else ""
         self.apply.setText(frees or self.tr("Apply"))
@@ -214,8 +213,7 @@ class _Line(QWidget):
         self.title.set_full_text(row.title)
         self.title.setToolTip(row.drafter_id)
         self.figures.setText(row.tokens)
-        self.rate.setText(row.rate)
-        self.rate.setVisible(bool(row.rate))
+        say(self.rate, row.rate)
         self.details.setText("\n".join(row.details))
         self._show_places(row.per_position, colour)
         self.setAccessibleName(f"{row.title}: {row.tokens} {row.rate}".strip())

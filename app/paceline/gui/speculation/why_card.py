@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QPainter, QP
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import FoldCard
-from paceline.gui.kit.labels import YieldingLabel, text_label
+from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
@@ -258,8 +258,7 @@ class WhyCard(FoldCard):
         self._missing = view.drafters[len(self.blocks) :]
         if self._missing:
             self._next.start()
-        self.unused.setText(view.unused)
-        self.unused.setVisible(bool(view.unused))
+        say(self.unused, view.unused)
         while len(self.balance) < len(view.balance):
             label = text_label(wraps=True, plain=True)
             self.balance.append(label)

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.translation import local_size
 
@@ -167,8 +167,7 @@ class WayCard(Card):
 
     def offer_other(self, text: str) -> None:
         """Show the button at the bottom."""
-        self.other.setText(text)
-        self.other.setVisible(bool(text))
+        say(self.other, text)
 
     def offer(self, options: Sequence[tuple[str, str]]) -> None:
         """Show these options, each a line and a remark; the same ones stay as they are."""
@@ -300,8 +299,7 @@ class _FactLabels(QWidget):
 
     def show_fact(self, fact: Fact) -> None:
         for label, text in zip(self._labels, (fact.title, fact.value, fact.remark), strict=True):
-            label.setText(text)
-            label.setVisible(bool(text))
+            say(label, text)
         self.setAccessibleName(f"{fact.title}: {fact.value} {fact.remark}".strip())
 
 
@@ -486,8 +484,7 @@ class OptionButton(QPushButton):
     def say(self, text: str, remark: str = "") -> None:
         """Show other words."""
         self._text.setText(text)
-        self._remark.setText(remark)
-        self._remark.setVisible(bool(remark))
+        say(self._remark, remark)
         self.setAccessibleName(f"{text}. {remark}".strip(". ") if remark else text)
         self._fit()
 

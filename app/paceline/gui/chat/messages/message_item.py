@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QPushButton, QToolButton
 from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
+from paceline.gui.kit.labels import say
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.state.settings_store import Setting
@@ -308,8 +309,7 @@ class MessageItem(QWidget):
             rows.addWidget(self._origin)
             rows.setAlignment(self._origin, Qt.AlignmentFlag.AlignHCenter)
         if self._origin is not None:
-            self._origin.setText(origin)
-            self._origin.setVisible(bool(origin))
+            say(self._origin, origin)
         many = self.message.n_siblings > 1
         if many and self._switch is None:
             self._switch = SiblingSwitch()

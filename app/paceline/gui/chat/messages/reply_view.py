@@ -18,7 +18,7 @@ from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
 from paceline.gui.chat.messages.reply_body import ReplyBody
-from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -323,8 +323,7 @@ class ReplyView(MessageItem):
             if not text:
                 return
             self._status = self._make_status()
-        self._status.setText(text)
-        self._status.setVisible(bool(text))
+        say(self._status, text)
 
     def focus_text(self) -> None:
         """Give the keyboard to the text, or to the figures where there is none."""
@@ -487,8 +486,7 @@ class ReplyView(MessageItem):
             self._note.setTextFormat(Qt.TextFormat.PlainText)
             self._note.setProperty("role", "small")
             self._rows.insertWidget(self._rows.indexOf(self._footer), self._note)
-        self._note.setText(text)
-        self._note.setVisible(bool(text))
+        say(self._note, text)
 
     def _show_footer(self) -> None:
         if self._is_dirty:

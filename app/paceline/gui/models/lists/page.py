@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
@@ -360,8 +360,7 @@ class StatePanel(QWidget):
     ) -> None:
         """Show this; `action` is what `asked` will say."""
         self.title.setText(title)
-        self.text.setText(text)
-        self.text.setVisible(bool(text))
+        say(self.text, text)
         self.sign.setVisible(sign is not None and not sign.isNull())
         if sign is not None:
             self.sign.setPixmap(sign.pixmap(_ICON_PX, _ICON_PX))

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import text_label, with_soft_breaks
+from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes
@@ -344,8 +344,7 @@ class _Way(QWidget):
         """Offer this; without a button where only the user can find what is needed."""
         self._remedy = remedy
         title = saving_title(remedy.saving)
-        self.button.setText(title)
-        self.button.setVisible(bool(title))
+        say(self.button, title)
         words = said(remedy.text)
         self.button.setAccessibleDescription(words)
         self.text.setText(with_soft_breaks(words))
