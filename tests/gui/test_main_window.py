@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gui.fake_client import FakeClient, undrafted, without_plain
 from paceline.gui.chat.messages.reply_view import ReplyView
-from paceline.gui.conversations.found_list import HIT_ROLE, FoundChat, FoundView
+from paceline.gui.conversations.found_list import FoundChat, FoundView
 from paceline.gui.conversations.model import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
+from paceline.gui.kit.rows import ROW
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import first_parts
 from paceline.gui.state import figures
@@ -224,7 +225,7 @@ def test_the_search_finds_titles_and_messages(
         with qtbot.waitSignal(sidebar.finder.search_wanted):
             sidebar.search.setText(words)
         model = sidebar.findChild(FoundView).model()
-        hits = [model.index(row, 0).data(HIT_ROLE) for row in range(model.rowCount())]
+        hits = [model.index(row, 0).data(ROW) for row in range(model.rowCount())]
         assert {hit.title for hit in hits if isinstance(hit, FoundChat)} == found
     sidebar.search.clear()
     assert len(titles(program)) == 2

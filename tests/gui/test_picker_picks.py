@@ -9,6 +9,7 @@ import pytest
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
 from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
+from paceline.gui.kit.rows import ROW
 from paceline.gui.models.candidates import (
     Candidate,
     Picks,
@@ -19,7 +20,6 @@ from paceline.gui.models.candidates import (
     why_hardly,
 )
 from paceline.gui.models.lists.recommended_page import (
-    PAIR_ROLE,
     RecommendedPairs,
     draft_candidate,
     evidence_text,
@@ -157,7 +157,7 @@ def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
     unknown = replace(PAIR, title="Wolf", target_params=None, least_memory=None)
     model = RecommendedPairs((large, PAIR, unknown))
     model.show_pairs(16 * 2**30, has_gpu=True)
-    rows = [model.index(row).data(PAIR_ROLE) for row in range(model.rowCount())]
+    rows = [model.index(row).data(ROW) for row in range(model.rowCount())]
     assert [(row.pair.title, row.fits) for row in rows] == [
         ("Wolf 7B", True),
         ("Wolf", None),

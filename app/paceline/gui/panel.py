@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.gui.context import AppContext
     from paceline.gui.kit.card import FoldSection
-    from paceline.gui.kit.status_line import StatusLine
+    from paceline.gui.kit.notices import StatusLine
     from paceline.gui.state.live import LiveFigures
     from paceline.gui.state.speculation import SpeculationModel
     from paceline.messages import EngineDescribed, EngineDied, TuneApplied

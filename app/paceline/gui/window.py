@@ -29,7 +29,7 @@ from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import row_of, styled
-from paceline.gui.kit.status_line import StatusLine
+from paceline.gui.kit.notices import StatusLine
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, font_px, px
 from paceline.gui.look.style import SPLITTER

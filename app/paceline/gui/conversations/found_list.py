@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QWidget
 
@@ -15,6 +15,7 @@ from paceline.gui.conversations.model import Index
 from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.rows import ROW, Rows
 from paceline.gui.kit.search_field import is_escape_offered
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionViewItem
 
     from paceline.conversation import ConversationSummary
-
-HIT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""The `FoundChat` or the `SearchHit` of a row."""
 
 _INDENT_PX = 10
 _AIR_PX = 6
@@ -57,22 +55,18 @@ class FoundChat:
     n_hits: int = 0
 
 
-class HitList(QAbstractListModel):
+class HitList(Rows[FoundChat | SearchHit]):
     """Hits as rows. The store ranks; the hits of a chat stand together, where its best one is."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._rows: list[FoundChat | SearchHit] = []
 
     @property
     def n_chats(self) -> int:
         """Number of chats in which something was found."""
-        return sum(isinstance(row, FoundChat) for row in self._rows)
+        return sum(isinstance(row, FoundChat) for row in self.rows)
 
     @property
     def n_messages(self) -> int:
         """Number of messages that were found."""
-        return len(self._rows) - self.n_chats
+        return len(self.rows) - self.n_chats
 
     def show_hits(
         self,
@@ -94,32 +88,24 @@ class HitList(QAbstractListModel):
             marks = named[0].marks if named else ()
             rows.append(FoundChat(summary, title, marks, len(messages)))
             rows.extend(messages)
-        if rows == self._rows:
-            return False
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-        return True
+        is_new = tuple(rows) != self.rows
+        if is_new:
+            self.set_rows(rows)
+        return is_new
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """Number of rows."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+    def title(self, row: FoundChat | SearchHit) -> str:
+        """Return the title of a chat, or a piece of a message."""
+        return row.title if isinstance(row, FoundChat) else row.snippet
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The row, or its text."""
-        if not index.isValid():
-            return None
-        row = self._rows[index.row()]
-        if role == HIT_ROLE:
-            return row
-        text = row.title if isinstance(row, FoundChat) else row.snippet
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return text
-        if role != Qt.ItemDataRole.AccessibleTextRole:
-            return None
+    def tip(self, row: FoundChat | SearchHit) -> str:
+        """Return all of it, since there may be no room."""
+        return self.title(row)
+
+    def spoken(self, row: FoundChat | SearchHit) -> str:
+        """Say how often something was found in a chat."""
         if isinstance(row, FoundChat):
-            return self.tr("Chat: {}, found {} times").format(text, row.n_hits or 1)
-        return text
+            return self.tr("Chat: {}, found {} times").format(row.title, row.n_hits or 1)
+        return row.snippet
 
 
 class HitRow(QStyledItemDelegate):
@@ -132,13 +118,13 @@ class HitRow(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A line for a chat, two for a message."""
         del option
-        if isinstance(index.data(HIT_ROLE), FoundChat):
+        if isinstance(index.data(ROW), FoundChat):
             return QSize(100, height_of(_title_font()) + 2 * _AIR_PX + _ABOVE_CHAT_PX)
         return QSize(100, _LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
-        row = index.data(HIT_ROLE)
+        row = index.data(ROW)
         is_chat = isinstance(row, FoundChat)
         rect = QRect(option.rect)
         rect.adjust(0 if is_chat else _INDENT_PX, _ABOVE_CHAT_PX if is_chat else 0, 0, 0)
@@ -261,7 +247,7 @@ class FoundList(QWidget):
         if self.is_empty:
             return
         index = self._model.index(0)
-        row = index.data(HIT_ROLE)
+        row = index.data(ROW)
         if isinstance(row, FoundChat) and not row.marks and row.n_hits:
             index = self._model.index(1)
         self.view.setCurrentIndex(index)
@@ -281,7 +267,7 @@ class FoundList(QWidget):
 
     @Slot(QModelIndex)
     def _on_chosen(self, index: QModelIndex) -> None:
-        row = index.data(HIT_ROLE)
+        row = index.data(ROW)
         if isinstance(row, FoundChat):
             self.hit_chosen.emit(row.summary.conversation_id, "")
         elif row is not None:

@@ -9,14 +9,12 @@ It knows of the menus, strategies, and chats. Saved pairs are in the menus.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     QRect,
     QSize,
@@ -49,9 +47,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.commands import PaletteCommand
+from paceline.gui.kit.commands import PaletteCommand, Row
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font, ui_font
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar
 
     from paceline.conversation import ConversationSummary
-    from paceline.gui.kit.commands import CommandIndex, Query, Row
+    from paceline.gui.kit.commands import CommandIndex, Query
     from paceline.gui.state.speculation import SpeculationModel
 
 
@@ -194,8 +193,6 @@ def _score(found: tuple[float, ConversationSummary]) -> float:
     return found[0]
 
 
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-Index = QModelIndex | QPersistentModelIndex
 ROW_PX = 36
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -309,7 +306,7 @@ class PaletteSheet(QFrame):
 
     @Slot(str)
     def _search(self, text: str) -> None:
-        self.model.show_rows(self._index.rows(text))
+        self.model.set_rows(self._index.rows(text))
         has_rows = self.model.rowCount() > 0
         self.list.setVisible(has_rows)
         self.nothing.setVisible(not has_rows)
@@ -344,7 +341,7 @@ class PaletteSheet(QFrame):
         index = self.list.currentIndex()
         if not index.isValid():
             return
-        command: PaletteCommand = index.data(ROW_ROLE).command
+        command: PaletteCommand = index.data(ROW).command
         if command.obstacle is not None:
             return
         self.leave()  # a command may put the keyboard somewhere else
@@ -396,35 +393,22 @@ class PaletteField(QLineEdit):
         return is_again or event.key() == Qt.Key.Key_Escape
 
 
-class PaletteModel(QAbstractListModel):
-    """A list of `Row`s."""
+class PaletteModel(Rows[Row]):
+    """What was found."""
 
-    _rows: Sequence[Row] = ()
+    def title(self, row: Row) -> str:
+        """Name the command."""
+        return row.command.title
 
-    def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show other ones."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+    def tip(self, row: Row) -> str:
+        """Say why it cannot be used now."""
+        return row.command.obstacle or ""
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """How many there are."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """A title, a row, or the words of a screen reader."""
-        row = self._rows[index.row()]
+    def spoken(self, row: Row) -> str:
+        """Say where it stands, too, and its keys."""
         command = row.command
-        if role == Qt.ItemDataRole.DisplayRole:
-            return command.title
-        if role == ROW_ROLE:
-            return row
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return command.obstacle or None
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            parts = (command.title, command.group, command.keys, command.obstacle)
-            return ", ".join(part for part in parts if part)
-        return None
+        parts = (command.title, command.group, command.keys, command.obstacle)
+        return ", ".join(part for part in parts if part)
 
 
 class PaletteRow(QStyledItemDelegate):
@@ -437,7 +421,7 @@ class PaletteRow(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
-        row: Row = index.data(ROW_ROLE)
+        row: Row = index.data(ROW)
         command, theme = row.command, look.theme
         is_possible = command.obstacle is None
         rect = QRect(option.rect).adjusted(0, 1, 0, -1)

@@ -1,4 +1,4 @@
-"""Messages to the user: inline notices, the bar that shows them, and the only dialogs that block.
+"""What the window tells: notices and their bar, the only dialogs that block, the line at its foot.
 
 Everything that goes wrong is told here, as a message and what to do about it. Nothing else in the
 program opens a message box.
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMessageBox, QPushButton, QStatusBar, QWidget
 
-from paceline.gui.kit.labels import BreakingLabel, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, row_of, set_look
 from paceline.gui.kit.sentences import said
+from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
 
 if TYPE_CHECKING:
@@ -175,6 +176,57 @@ class ErrorBar(QFrame):
         self.dismiss()
         if run is not None:
             run()
+
+
+_FACTS_PX, _SETTINGS_PX = 420, 520
+
+
+class StatusLine(QStatusBar):
+    """A dot with the state, facts about the engine, and the settings in force."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(12, 0, 14, 0)
+        self._words, self._tone = "", "muted"
+        self._state = QLabel()
+        self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
+        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
+        for label in (self._state, self._facts):
+            self.addWidget(label)
+        self.addPermanentWidget(self._settings)
+        look.follow(self._draw)
+
+    @property
+    def state(self) -> str:
+        """The state in words."""
+        return self._words
+
+    @property
+    def settings(self) -> str:
+        """What is said about the next reply."""
+        return self._settings.full_text
+
+    def set_state(self, words: str, tone: str) -> None:
+        """Show a state; the tone is a colour's name in the theme."""
+        self._words, self._tone = words, tone
+        self._state.setAccessibleName(words)
+        self._draw()
+
+    @Slot()
+    def _draw(self) -> None:
+        colour = getattr(look.theme, self._tone)
+        self._state.setText(f'<span style="color:{colour}">●</span> {self._words}')
+
+    def set_facts(self, words: str, details: str) -> None:
+        """Show facts about library and devices, and more on hover."""
+        self._facts.set_full_text(words)
+        self._facts.setToolTip(f"{words}\n{details}".strip())
+
+    def set_settings(self, words: str, details: str) -> None:
+        """Show what the next reply will use, and more on hover."""
+        self._settings.set_full_text(words)
+        self._settings.setToolTip(details)
 
 
 def ask_to_delete(

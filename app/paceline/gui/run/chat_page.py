@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
-    QObject,
-    QPersistentModelIndex,
     QRect,
     QRectF,
     QSize,
@@ -29,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
@@ -44,9 +42,6 @@ if TYPE_CHECKING:
     from paceline.conversation import Conversation
     from paceline.figures import Speedup
     from paceline.gui.state.sources import Sources
-
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,45 +123,27 @@ def _row(
     )
 
 
-class ReplyList(QAbstractListModel):
-    """The rows for a view; the words are for those who hear them.
+class ReplyList(Rows[ReplyRow]):
+    """Replies by their questions, with their figures for those who hear them."""
 
-    Attributes:
-        rows: All rows.
-    """
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[ReplyRow, ...] = ()
-        self.fastest = 0.0
-        """The longest bar, in tokens per second"""
+    fastest = 0.0
+    """The longest bar, in tokens per second"""
 
     def set_rows(self, rows: Iterable[ReplyRow]) -> None:
         """Show these replies."""
-        self.beginResetModel()
-        self.rows = tuple(rows)
+        super().set_rows(rows)
         speeds = [v for r in self.rows for v in (r.tokens_per_s, r.plain_tokens_per_s) if v]
         self.fastest = max(speeds, default=0.0)
-        self.endResetModel()
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """How many replies there are."""
-        return 0 if parent is not None and parent.isValid() else len(self.rows)
+    def title(self, row: ReplyRow) -> str:
+        """Say what was asked."""
+        return row.question or self.tr("Reply {}").format(row.number)
 
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """One reply."""
-        if not index.isValid() or not 0 <= index.row() < len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == ROW_ROLE:
-            return row
-        if role == int(Qt.ItemDataRole.DisplayRole):
-            return row.question or self.tr("Reply {}").format(row.number)
-        if role in (int(Qt.ItemDataRole.AccessibleTextRole), int(Qt.ItemDataRole.ToolTipRole)):
-            return self.words(row)
-        return None
+    def tip(self, row: ReplyRow) -> str:
+        """Say what is spoken."""
+        return self.spoken(row)
 
-    def words(self, row: ReplyRow) -> str:
+    def spoken(self, row: ReplyRow) -> str:
         """A row in one sentence."""
         parts = [self.tr("Reply {}").format(row.number)]
         if row.tokens_per_s is None:
@@ -199,7 +176,7 @@ class ReplyBars(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
-        row, model = index.data(ROW_ROLE), index.model()
+        row, model = index.data(ROW), index.model()
         if not isinstance(row, ReplyRow) or not isinstance(model, ReplyList):
             return
         painter.save()
@@ -338,6 +315,6 @@ class ChatPage(QWidget):
 
     @Slot(QModelIndex)
     def _on_chosen(self, index: QModelIndex) -> None:
-        row = index.data(ROW_ROLE)
+        row = index.data(ROW)
         if row is not None:
             self.chosen.emit(row.message_id)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -27,6 +27,7 @@ from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.rows import ROW, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -35,8 +36,6 @@ from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from PySide6.QtCore import QModelIndex
     from PySide6.QtGui import QResizeEvent
 
@@ -47,38 +46,18 @@ if TYPE_CHECKING:
 
 
 _NAME_PX = 2000
-CHOICE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 
 
-class _Choices(QAbstractListModel):
+class _Choices(Rows["HubChoice"]):
     """The models of one repository."""
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._choices: tuple[HubChoice, ...] = ()
+    def title(self, row: HubChoice) -> str:
+        return row.path
 
-    def show_choices(self, choices: tuple[HubChoice, ...]) -> None:
-        """Have these rows."""
-        self.beginResetModel()
-        self._choices = choices
-        self.endResetModel()
-
-    def rowCount(self, parent: Index | None = None) -> int:
-        """Number of models."""
-        return 0 if parent is not None and parent.isValid() else len(self._choices)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The model of a row, or its name."""
-        if not index.isValid():
-            return None
-        choice = self._choices[index.row()]
-        if role == CHOICE_ROLE:
-            return choice
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            if sidecar := sidecar_in_path(choice.path):
-                return spoken(choice.path, sidecar.sentence, known_size(choice.n_bytes))
-            return spoken(choice.quantisation, choice.path, known_size(choice.n_bytes))
-        return choice.path if role == Qt.ItemDataRole.DisplayRole else None
+    def spoken(self, row: HubChoice) -> str:
+        if sidecar := sidecar_in_path(row.path):
+            return spoken(row.path, sidecar.sentence, known_size(row.n_bytes))
+        return spoken(row.quantisation, row.path, known_size(row.n_bytes))
 
 
 class RepositoryCard(QWidget):
@@ -183,7 +162,7 @@ class RepositoryCard(QWidget):
             )
         )
         self.token.clear()
-        self._choices.show_choices(repository.choices + repository.sidecars)
+        self._choices.set_rows(repository.choices + repository.sidecars)
         if recommended is not None and recommended in repository.choices:
             at = self._choices.index(repository.choices.index(recommended), 0)
             self.files.setCurrentIndex(at)
@@ -194,7 +173,7 @@ class RepositoryCard(QWidget):
         self.files.viewport().update()
 
     def _candidate(self, index: Index) -> Candidate | None:
-        choice = index.data(CHOICE_ROLE)
+        choice = index.data(ROW)
         if self._repository is None or choice is None:
             return None
         return of_choice(self._repository, choice)
@@ -204,7 +183,7 @@ class RepositoryCard(QWidget):
         candidate = self._candidate(index)
         if candidate is None or self._repository is None:
             return RowText("")
-        choice: HubChoice = index.data(CHOICE_ROLE)
+        choice: HubChoice = index.data(ROW)
         badges = []
         if choice == self._recommended:
             badges.append(Badge(self.tr("recommended"), "accent"))

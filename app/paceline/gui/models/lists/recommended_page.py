@@ -7,14 +7,11 @@ with one model says how fast another one is.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QCoreApplication,
     QModelIndex,
-    QPersistentModelIndex,
-    Qt,
     QUrl,
     Signal,
     Slot,
@@ -25,6 +22,7 @@ from PySide6.QtWidgets import QPushButton
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size
 from paceline.gui.look.current import look
@@ -37,10 +35,6 @@ if TYPE_CHECKING:
 
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.gui.models.candidates import Picks
-
-Index = QModelIndex | QPersistentModelIndex
-
-PAIR_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 
 
 def _tr(text: str) -> str:
@@ -62,13 +56,12 @@ class Recommendation:
     lacks_gpu: bool = False
 
 
-class RecommendedPairs(QAbstractListModel):
+class RecommendedPairs(Rows[Recommendation]):
     """Pairs to load come first, of these what fits; within that the order of the list."""
 
     def __init__(self, pairs: Sequence[CuratedPair]) -> None:
         super().__init__()
         self._pairs = tuple(pairs)
-        self._rows: list[Recommendation] = []
 
     def show_pairs(self, n_free: int, *, has_gpu: bool) -> None:
         """Show all pairs; `n_free` bytes of memory are free, 0: not known."""
@@ -80,7 +73,9 @@ class RecommendedPairs(QAbstractListModel):
             )
             for pair in self._pairs
         ]
-        self._show(sorted(rows, key=lambda r: (not r.pair.is_usable, r.fits is False, r.lacks_gpu)))
+        self.set_rows(
+            sorted(rows, key=lambda r: (not r.pair.is_usable, r.fits is False, r.lacks_gpu))
+        )
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""
@@ -90,29 +85,17 @@ class RecommendedPairs(QAbstractListModel):
             for pair in reversed(self._pairs)
             if pair.kind != "dflash" and pair.is_for(*said)
         }
-        self._show([Recommendation(pair, None) for pair in reversed(drafts.values())])
+        self.set_rows(Recommendation(pair, None) for pair in reversed(drafts.values()))
 
-    def _show(self, rows: list[Recommendation]) -> None:
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+    def title(self, row: Recommendation) -> str:
+        """Name the pair."""
+        return row.pair.title
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """Number of pairs."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The recommendation of a row, or its title."""
-        if not index.isValid():
-            return None
-        row = self._rows[index.row()]
-        if role == PAIR_ROLE:
-            return row
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            pair = row.pair
-            drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
-            return spoken(pair.title, said(pair.drafter) or drafted, fit_text(row))
-        return row.pair.title if role == Qt.ItemDataRole.DisplayRole else None
+    def spoken(self, row: Recommendation) -> str:
+        """Say who drafts, and whether it suits this machine."""
+        pair = row.pair
+        drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
+        return spoken(pair.title, said(pair.drafter) or drafted, fit_text(row))
 
 
 def fit_text(row: Recommendation) -> str:
@@ -238,7 +221,7 @@ class RecommendedPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        row = index.data(PAIR_ROLE)
+        row = index.data(ROW)
         if not isinstance(row, Recommendation):
             return RowText("")
         pair, is_draft = row.pair, self._is_second_step
@@ -262,7 +245,7 @@ class RecommendedPage(Page):
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a row: both models in the first step, the draft model in the second."""
-        row = index.data(PAIR_ROLE)
+        row = index.data(ROW)
         if not isinstance(row, Recommendation):
             return False
         pair = row.pair
@@ -291,7 +274,7 @@ class RecommendedPage(Page):
         """Go to a pair and take it, where its files are named; nothing is fetched by that."""
         for row in range(self._model.rowCount()):
             index = self._model.index(row, 0)
-            if index.data(PAIR_ROLE).pair == pair:
+            if index.data(ROW).pair == pair:
                 self.rows.setCurrentIndex(index)
                 if pair.target_reference and (pair.draft_reference or has_head_inside(pair)):
                     self.pick(index)
@@ -334,7 +317,7 @@ class RecommendedPage(Page):
 
     @Slot()
     def _on_current(self) -> None:
-        row = self.rows.currentIndex().data(PAIR_ROLE)
+        row = self.rows.currentIndex().data(ROW)
         if not isinstance(row, Recommendation):
             return
         pair = row.pair
@@ -353,6 +336,6 @@ class RecommendedPage(Page):
 
     @Slot()
     def _on_source(self) -> None:
-        row = self.rows.currentIndex().data(PAIR_ROLE)
+        row = self.rows.currentIndex().data(ROW)
         if isinstance(row, Recommendation) and row.pair.evidence is not None:
             QDesktopServices.openUrl(QUrl(row.pair.evidence.url))

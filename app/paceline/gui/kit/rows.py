@@ -1,0 +1,63 @@
+"""A list of values for a view, each with its words; views and delegates get the value by `ROW`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Index = QModelIndex | QPersistentModelIndex
+ROW = int(Qt.ItemDataRole.UserRole) + 1
+"""The value of a row."""
+_Row = TypeVar("_Row")
+
+
+class Rows(QAbstractListModel, Generic[_Row]):
+    """Shows values, all of them at once; a class for each kind of them has the words.
+
+    Attributes:
+        rows: The values.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[_Row, ...] = ()
+
+    def set_rows(self, rows: Iterable[_Row]) -> None:
+        """Show other ones."""
+        self.beginResetModel()
+        self.rows = tuple(rows)
+        self.endResetModel()
+
+    def title(self, row: _Row) -> str:
+        """What a row is called."""
+        raise NotImplementedError
+
+    def spoken(self, row: _Row) -> str:
+        """What a screen reader says of it."""
+        return self.title(row)
+
+    def tip(self, row: _Row) -> str:
+        """What is said while the pointer rests on it; empty: nothing."""
+        del row
+        return ""
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """How many there are."""
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The value of a row, or words about it."""
+        if not index.isValid():
+            return None
+        row = self.rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.title(row)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self.spoken(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.tip(row) or None
+        return row if role == ROW else None
