@@ -150,7 +150,7 @@ def parts(studio: Studio) -> None:
     studio.window.actions_.chat_settings.trigger()
     studio.until_counted()
     studio.shoot("chat-settings")
-    program.reply_presets.reset()
+    program.sampling.reset()
     panel.show_tab("speed")
     more, menu = panel.plot.tools.more, panel.plot.tools.menu
     below = more.mapToGlobal(more.rect().bottomRight())

@@ -6022,89 +6022,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>PresetsController</name>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Delete some of yours first.</source>
-        <translation>Löschen Sie zuerst einige eigene.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Export your presets</source>
-        <translation>Eigene Vorgaben exportieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Import presets</source>
-        <translation>Vorgaben importieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Imported: {}.</source>
-        <translation>Importiert: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Preset</source>
-        <translation>Vorgabe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Presets (*.json)</source>
-        <translation>Vorgaben (*.json)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Presets (*.json);;All files (*)</source>
-        <translation>Vorgaben (*.json);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Rename</source>
-        <translation>Umbenennen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Rename the preset</source>
-        <translation>Vorgabe umbenennen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Save</source>
-        <translation>Speichern</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Save as a preset</source>
-        <translation>Als Vorgabe speichern</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>The file holds {} presets, and there is room for {}.</source>
-        <translation>Die Datei enthält {} Vorgaben, Platz ist für {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>The preset “{}” is deleted.</source>
-        <translation>Die Vorgabe „{}“ ist gelöscht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Undo</source>
-        <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Use the preset {}</source>
-        <translation>Vorgabe {} verwenden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>“{}” took the place of your values.</source>
-        <translation>„{}“ ist an die Stelle Ihrer Werte getreten.</translation>
-    </message>
-</context>
-<context>
     <name>PrivacyPage</name>
     <message>
         <location filename="../../app/paceline/gui/settings/pages.py"/>
@@ -7337,8 +7254,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>SamplingController</name>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Delete some of yours first.</source>
+        <translation>Löschen Sie zuerst einige eigene.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Export your presets</source>
+        <translation>Eigene Vorgaben exportieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Grammars (*.gbnf *.txt);;All files (*)</source>
         <translation>Grammatiken (*.gbnf *.txt);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Import presets</source>
+        <translation>Vorgaben importieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Imported: {}.</source>
+        <translation>Importiert: {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -7354,6 +7291,66 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Load a grammar</source>
         <translation>Grammatik laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Preset</source>
+        <translation>Vorgabe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Presets (*.json)</source>
+        <translation>Vorgaben (*.json)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Presets (*.json);;All files (*)</source>
+        <translation>Vorgaben (*.json);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Rename the preset</source>
+        <translation>Vorgabe umbenennen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Save as a preset</source>
+        <translation>Als Vorgabe speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>The file holds {} presets, and there is room for {}.</source>
+        <translation>Die Datei enthält {} Vorgaben, Platz ist für {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>The preset “{}” is deleted.</source>
+        <translation>Die Vorgabe „{}“ ist gelöscht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Use the preset {}</source>
+        <translation>Vorgabe {} verwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>“{}” took the place of your values.</source>
+        <translation>„{}“ ist an die Stelle Ihrer Werte getreten.</translation>
     </message>
 </context>
 <context>

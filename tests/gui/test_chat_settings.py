@@ -119,11 +119,11 @@ def test_what_keeps_a_chat_from_being_answered_is_its_own(
 def test_other_defaults_change_a_new_chat_and_no_old_one(
     program: Program, client: FakeClient
 ) -> None:
-    card, presets = program.window.panel.sampling, program.reply_presets.presets
+    card, presets = program.window.panel.sampling, program.sampling.presets
     chat = set_and_ask(program, client, BRIEF, "One")
     presets.save_as("Brief")
     program.session.new()
-    program.reply_presets.apply(":precise")
+    program.sampling.apply(":precise")
     program.session.send("Two")
     client.reply("2")
     precise = program.session.current.conversation_id
@@ -185,7 +185,7 @@ def test_settings_outlive_the_window(
 def test_the_badge_says_what_differs_and_leads_there_and_back(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    badge, window = program.reply_presets.badge, program.window
+    badge, window = program.sampling.badge, program.window
     assert badge.isHidden()
     plain = set_and_ask(program, client, ReplySettings(), "One")
     program.session.new()
@@ -282,7 +282,7 @@ def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
 
 
 def test_the_tab_key_goes_along_the_composer(program: Program) -> None:
-    composer, presets = program.window.chat_pane.composer, program.reply_presets
+    composer, presets = program.window.chat_pane.composer, program.sampling
     named = [
         composer.edit, composer.offer, composer.held.button,
         presets.badge.open_button, presets.badge.reset_button,

@@ -211,7 +211,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     # Find the chat by a word of the question.
     keys.press(Qt.Key.Key_N, CONTROL)
     assert not story.texts()
-    assert program.reply_presets.badge.isHidden()
+    assert program.sampling.badge.isHidden()
     keys.press(Qt.Key.Key_F, CONTROL | SHIFT)
     keys.write("len")
     found = program.window.sidebar.finder.found

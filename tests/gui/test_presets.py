@@ -151,14 +151,14 @@ def test_imported_names_give_way(presets: ReplyPresets) -> None:
 
 
 def menu_action(program: Program, words: str) -> QAction:
-    menu = program.reply_presets.card_button.menu_
+    menu = program.sampling.card_button.menu_
     menu.fill()
     (found,) = (action for action in menu.actions() if action.text().startswith(words))
     return found
 
 
 def dialog_of(program: Program) -> NameDialog:
-    dialog = program.reply_presets.dialog
+    dialog = program.sampling.dialog
     assert dialog is not None
     return dialog
 
@@ -170,14 +170,14 @@ def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient)
     command = client.last(StartTurn)
     assert command.sampling.temperature == 0.2
     assert command.messages[0].content == "Be kind."
-    for button in (program.reply_presets.card_button, program.reply_presets.foot_button):
+    for button in (program.sampling.card_button, program.sampling.foot_button):
         assert button.text() == "Preset: Precise ▾"
-    assert program.reply_presets.foot_button.isVisibleTo(program.window)
+    assert program.sampling.foot_button.isVisibleTo(program.window)
 
 
 def test_the_mark_says_that_other_values_are_set(program: Program) -> None:
     menu_action(program, "Greedy").trigger()
-    button = program.reply_presets.foot_button
+    button = program.sampling.foot_button
     assert "•" not in button.text()
     program.window.panel.sampling.sliders.fields["top_k"].field.setValue(3)
     assert "Greedy •" in button.text()
@@ -198,12 +198,12 @@ def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -
     assert not errors.isHidden()
     errors.action.click()
     assert sampling.settings == mine
-    assert program.reply_presets.presets.chosen == ":creative"
+    assert program.sampling.presets.chosen == ":creative"
     assert errors.isHidden()
 
 
 def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> None:
-    sampling, presets = program.window.panel.sampling, program.reply_presets.presets
+    sampling, presets = program.window.panel.sampling, program.sampling.presets
     sampling.sliders.fields["temperature"].field.setValue(1.7)
     menu_action(program, "Save as").trigger()
     dialog = dialog_of(program)
@@ -214,7 +214,7 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     assert presets.own == ()
     qtbot.keyClicks(dialog.field, " but wild")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert program.reply_presets.dialog is None
+    assert program.sampling.dialog is None
     assert presets.title == "precise but wild"
     sampling.sliders.fields["temperature"].field.setValue(1.8)
     menu_action(program, "Update").trigger()
@@ -248,7 +248,7 @@ def test_presets_survive_a_restart(
 ) -> None:
     first = make_program()
     first.window.panel.sampling.use(WORK)
-    first.reply_presets.presets.save_as("Work")
+    first.sampling.presets.save_as("Work")
     menu_action(first, "Use “Work” for new chats").trigger()
     first.window.panel.sampling.sliders.fields["temperature"].field.setValue(0.5)
     first.window.panel.sampling.cuts.setChecked(False)
@@ -257,9 +257,9 @@ def test_presets_survive_a_restart(
     assert loaded.put_aside is None
     assert loaded.settings.reply_presets == (ReplyPreset("Work", WORK),)
     second = make_program(loaded.settings)
-    presets = second.reply_presets.presets
+    presets = second.sampling.presets
     assert (presets.chosen, presets.default_key, presets.differs) == ("Work", "Work", False)
-    assert second.reply_presets.card_button.text() == "Preset: Work ▾"
+    assert second.sampling.card_button.text() == "Preset: Work ▾"
     assert menu_action(second, "Work").text() == "Work (new chats)"
     assert second.window.panel.sampling.settings == WORK
     assert replace(second.settings.settings, window=loaded.settings.window) == loaded.settings
@@ -267,10 +267,10 @@ def test_presets_survive_a_restart(
 
 
 def test_presets_are_in_the_palette(program: Program) -> None:
-    commands = {command.title: command for command in program.reply_presets.commands()}
+    commands = {command.title: command for command in program.sampling.commands()}
     assert commands["Use the preset Balanced"].is_on
     commands["Use the preset Code"].run()
-    assert program.reply_presets.presets.chosen == ":code"
+    assert program.sampling.presets.chosen == ":code"
 
 
 # ------------------------------------------------------------------------------------- the files
@@ -291,7 +291,7 @@ def test_export_and_import(
     menu_action(program, "Import").trigger()
     assert program.open_file.dialog is not None
     program.open_file.dialog.reject()
-    presets = program.reply_presets.presets
+    presets = program.sampling.presets
     with qtbot.waitSignal(presets.kept_changed):
         program.open_file.read(str(file))
     assert [p.name for p in presets.own] == ["Tutor", "Tutor (2)"]
@@ -310,7 +310,7 @@ def test_a_broken_file_is_told_and_changes_nothing(
     with qtbot.waitSignal(program.notices.posted):
         program.open_file.read(str(file))
     assert "Preset 2 (“Tutor”): Max tokens is -1" in program.window.chat_pane.errors.text.text()
-    assert program.reply_presets.presets.own == ()
+    assert program.sampling.presets.own == ()
     assert program.open_file.dialog is not None
     program.open_file.dialog.reject()
 
@@ -319,8 +319,8 @@ def test_there_is_room_for_so_many(make_program: Callable[..., Program]) -> None
     many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS - 1))
     program = make_program(Settings(reply_presets=many))
     with pytest.raises(UserError, match="room for 1"):
-        program.reply_presets.take(presets_to_text([TUTOR, TUTOR]))
-    program.reply_presets.take(presets_to_text([TUTOR]))
+        program.sampling.take(presets_to_text([TUTOR, TUTOR]))
+    program.sampling.take(presets_to_text([TUTOR]))
     assert not menu_action(program, "Save as").isEnabled()
     assert load_settings_after_save(program).reply_presets[-1] == TUTOR
 
@@ -330,7 +330,7 @@ def test_one_too_many_of_an_older_file_leaves_no_room(make_program: Callable[...
     program = make_program(Settings(reply_presets=many))
     assert not menu_action(program, "Save as").isEnabled()
     with pytest.raises(UserError, match="room for 0"):
-        program.reply_presets.take(presets_to_text([TUTOR]))
+        program.sampling.take(presets_to_text([TUTOR]))
     assert load_settings_after_save(program).reply_presets == many
 
 

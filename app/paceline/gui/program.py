@@ -43,7 +43,7 @@ from paceline.gui.panel import PanelController
 from paceline.gui.run.controller import RunController
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.run.versions import VersionsController
-from paceline.gui.sampling.controller import PresetsController, SamplingController
+from paceline.gui.sampling.controller import SamplingController
 from paceline.gui.sampling.presets import ReplyPresets
 from paceline.gui.sampling.prompting import PromptingController
 from paceline.gui.settings.controller import Appearance, SettingsController
@@ -171,7 +171,7 @@ class Program(QObject):
         self.session.set_listener(None)
         self.loader.set_listener(None)
         for owner_of_dialogs in (
-            self.runs, self.versions, self.reply_presets, self.draft_presets, self.advisor,
+            self.runs, self.versions, self.sampling, self.draft_presets, self.advisor,
             self.settings_controller, self.help, self.prompting,
         ):  # fmt: skip
             owner_of_dialogs.close()
@@ -301,16 +301,12 @@ class Program(QObject):
             parent=self,
         )  # fmt: skip
         self.prompting = PromptingController(context, panel.sampling, self)
-        self.reply_presets = PresetsController(
-            context, card=panel.sampling, presets=self.presets, open_file=self.open_file,
-            parent=self,
-        )  # fmt: skip
         self.draft_presets = DraftPresetsController(
             context, button=panel.draft_settings.presets, parent=self
         )
         self.advisor = StrategyAdvisor(context, parent=self)
         self.window.chat_pane.composer.set_settings_widgets(
-            self.reply_presets.foot_button, self.reply_presets.badge
+            self.sampling.foot_button, self.sampling.badge
         )
 
     def _make_dialogs(self) -> None:
@@ -323,7 +319,7 @@ class Program(QObject):
             context,
             menus=window.menus,
             resources=self._resources,
-            sources=(self.reply_presets,),
+            sources=(self.sampling,),
         )
         self.welcome = WelcomeController(
             context,

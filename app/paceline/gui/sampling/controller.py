@@ -106,8 +106,21 @@ class SettingsBadge(QWidget):
         self.setVisible(bool(found))
 
 
-class SamplingController(QObject):
-    """Lets the card show and change the settings of the chat that is shown; main thread."""
+class _Before(NamedTuple):
+    """What an undo brings back; None: the settings of the chat were not touched."""
+
+    settings: ReplySettings | None
+    chosen: str
+    default: str
+    own: tuple[ReplyPreset, ...]
+
+
+UNDO_PRESET = "undo-preset"
+"""Topic of the notice after a preset took the place of other values, or was deleted."""
+
+
+class SamplingController(DialogOwner[NameDialog]):
+    """Lets the card and the presets show and change what the shown chat has set; main thread."""
 
     def __init__(
         self,
@@ -119,15 +132,19 @@ class SamplingController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._settings = context.settings
         self._session = context.session
         self._chats = context.session.conversations
+        self._notifications = context.notices
         self._window = context.window
-        self._presets = presets
+        self._save_file, self._open_file = context.save_file, open_file
+        self.presets = presets
         self._card = card
         self._shown_id = ""
+        self._before: _Before | None = None
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._keep_soon.timeout.connect(self._chats.keep_settings)
-        self._open_file = open_file
+        self._make_buttons(context)
         card.seed.last_wanted.connect(self._on_last_seed)
         card.form.load_wanted.connect(self._on_load_form)
         for signal in (context.signals.ended, context.signals.shown):
@@ -138,28 +155,51 @@ class SamplingController(QObject):
         presets.kept_changed.connect(self._on_kept_changed)
         self._on_shown(self._session.current)
 
+    def _make_buttons(self, context: AppContext) -> None:
+        self.card_button = PresetButton(self.presets, long=True)
+        self.foot_button = PresetButton(self.presets, long=False)
+        self._card.set_preset_button(self.card_button)
+        for button in (self.card_button, self.foot_button):
+            menu = button.menu_
+            menu.chosen.connect(self.apply)
+            menu.save_as_wanted.connect(self.save_as)
+            menu.update_wanted.connect(self.presets.update_chosen)
+            menu.default_wanted.connect(self.presets.make_default)
+            menu.rename_wanted.connect(self._on_rename)
+            menu.delete_wanted.connect(self._on_delete)
+            menu.import_wanted.connect(self._on_import)
+            menu.export_wanted.connect(self._on_export)
+        self.badge = SettingsBadge(self.presets)
+        self.badge.open_button.clicked.connect(context.actions.chat_settings.trigger)
+        for reset in (self._card.reset_button, self.badge.reset_button):
+            reset.clicked.connect(self.reset)
+
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:
+        """Show what another chat has set, and drop the undo, which is about the one before."""
         if conversation.conversation_id != self._shown_id:
-            self._shown_id = conversation.conversation_id
+            self._shown_id, self._before = conversation.conversation_id, None
+            self._notifications.settled.emit(UNDO_PRESET)
             self._show()
 
     def _show(self) -> None:
         settings = self._chats.settings
         self._card.show_settings(settings)
-        self._presets.show_chat(settings)
+        self.presets.show_chat(settings)
         self._card.shown.emit()
 
     @Slot()
     def _on_card_changed(self) -> None:
         """Keep what was changed for the chat, on the disk when the slider rests."""
         self._chats.set_settings(self._card.settings)
-        self._presets.show_settings(self._card.settings)
+        self.presets.show_settings(self._card.settings)
         self._keep_soon.start()
 
     @Slot()
     def _on_kept_changed(self) -> None:
-        """Let a new chat, in which nothing was set, follow another default."""
+        """Keep the list, and let a new chat, in which nothing was set, follow another default."""
+        presets = self.presets
+        self._settings.update(reply_presets=presets.own, default_preset=presets.default_key)
         if self._session.current.settings is None and self._chats.settings != self._card.settings:
             self._show()
 
@@ -194,61 +234,7 @@ class SamplingController(QObject):
             partial(self._card.form.put_text, form),
         )
 
-
-class _Before(NamedTuple):
-    """What an undo brings back; None: the settings of the chat were not touched."""
-
-    settings: ReplySettings | None
-    chosen: str
-    default: str
-    own: tuple[ReplyPreset, ...]
-
-
-UNDO_PRESET = "undo-preset"
-"""Topic of the notice after a preset took the place of other values, or was deleted."""
-
-
-class PresetsController(DialogOwner[NameDialog]):
-    """Binds `ReplyPresets` to the sampling card and to two buttons; main thread."""
-
-    def __init__(
-        self,
-        context: AppContext,
-        *,
-        card: SamplingSettings,
-        presets: ReplyPresets,
-        open_file: OpenFile,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._settings = context.settings
-        self.presets = presets
-        self._shown_id = ""
-        self._card = card
-        self._open_file = open_file
-        self._save_file = context.save_file
-        self._notifications = context.notices
-        self._window = context.window
-        self._before: _Before | None = None
-        self.card_button = PresetButton(self.presets, long=True)
-        self.foot_button = PresetButton(self.presets, long=False)
-        card.set_preset_button(self.card_button)
-        for button in (self.card_button, self.foot_button):
-            menu = button.menu_
-            menu.chosen.connect(self.apply)
-            menu.save_as_wanted.connect(self.save_as)
-            menu.update_wanted.connect(self.presets.update_chosen)
-            menu.default_wanted.connect(self.presets.make_default)
-            menu.rename_wanted.connect(self._on_rename)
-            menu.delete_wanted.connect(self._on_delete)
-            menu.import_wanted.connect(self._on_import)
-            menu.export_wanted.connect(self._on_export)
-        self.badge = SettingsBadge(presets)
-        self.badge.open_button.clicked.connect(context.actions.chat_settings.trigger)
-        for reset in (card.reset_button, self.badge.reset_button):
-            reset.clicked.connect(self.reset)
-        context.signals.shown.connect(self._on_shown)
-        self.presets.kept_changed.connect(self._on_kept_changed)
+    # ----------------------------------------------------------------------------- presets
 
     def commands(self) -> Sequence[PaletteCommand]:
         """Return a command for each preset, for the palette; the chosen one is ticked."""
@@ -300,13 +286,6 @@ class PresetsController(DialogOwner[NameDialog]):
                 self._card.use(before.settings)
             self._notifications.settled.emit(UNDO_PRESET)
 
-    @Slot(object)
-    def _on_shown(self, conversation: Conversation) -> None:
-        """Drop the undo: it is about the chat from before."""
-        if conversation.conversation_id != self._shown_id:
-            self._shown_id, self._before = conversation.conversation_id, None
-            self._notifications.settled.emit(UNDO_PRESET)
-
     # ------------------------------------------------------------------------------ within
 
     def _ask(self, title: str, action: str, name: str) -> NameDialog:
@@ -323,11 +302,6 @@ class PresetsController(DialogOwner[NameDialog]):
         self._before = before
         undo = Action(self.tr("Undo"), self.undo)
         self._notifications.tell(words, action=undo, topic=UNDO_PRESET)
-
-    @Slot()
-    def _on_kept_changed(self) -> None:
-        presets = self.presets
-        self._settings.update(reply_presets=presets.own, default_preset=presets.default_key)
 
     @Slot()
     def _on_rename(self) -> None:
