@@ -16,6 +16,7 @@ No I/O, any thread.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -159,6 +160,15 @@ def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, A
     if with_steps:
         data["steps"] = steps_to_json(record.steps)
     return data
+
+
+def record_text(record: RunRecord) -> str:
+    """Return a record as JSON that people can read, too: a field per line, its steps in columns."""
+    fields = record_to_json(record).items()
+    lines = (
+        f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def record_from_json(data: object) -> RunRecord:

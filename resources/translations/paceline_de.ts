@@ -11378,37 +11378,37 @@ Ein Klick zeigt es.</translation>
 <context>
     <name>SettingsDialog</name>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>No setting contains these words.</source>
         <translation>Keine Einstellung enthält diese Wörter.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Pages</source>
         <translation>Seiten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Reset this page</source>
         <translation>Diese Seite zurücksetzen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Search settings</source>
         <translation>Suchen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Settings</source>
         <translation>Einstellungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>Undo</source>
         <translation>Rückgängig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/settings/controller.py"/>
+        <location filename="../../app/paceline/gui/settings/pages.py"/>
         <source>“{}” is back to its defaults.</source>
         <translation>„{}“ hat wieder seine Vorgaben.</translation>
     </message>

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
-    from paceline.gui.settings.controller import SettingsDialog
+    from paceline.gui.settings.pages import SettingsDialog
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),

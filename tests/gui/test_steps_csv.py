@@ -7,7 +7,7 @@ import io
 
 from gui.fake_client import STATS, plain_step, step_of
 from paceline.gui.run.cards import positions
-from paceline.gui.run.controller import steps_csv
+from paceline.gui.state.metrics import steps_csv
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 

@@ -16,7 +16,7 @@ from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, heig
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.rows import ROW, Rows
-from paceline.gui.kit.search_field import is_escape_offered
+from paceline.gui.kit.search_field import takes_escape
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
 from paceline.gui.look.theme import ui_font
@@ -173,10 +173,7 @@ class FoundView(QListView):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc from the window's shortcut."""
-        if is_escape_offered(event):
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave it by key."""

@@ -61,10 +61,7 @@ class SearchField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc from the window's shortcut while there is something to clear."""
-        if self.text() and is_escape_offered(event):
-            event.accept()
-            return True
-        return super().event(event)
+        return (bool(self.text()) and takes_escape(event)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Clear on Esc, go into the list on Down, take what is best on Enter."""
@@ -112,13 +109,16 @@ class SearchField(QLineEdit):
             self.wanted.emit(text)
 
 
-def is_escape_offered(event: QEvent) -> bool:
-    """Whether a widget is asked if it wants Esc before a shortcut of the window gets it."""
-    return (
+def takes_escape(event: QEvent) -> bool:
+    """Take Esc where a widget is asked for it before a shortcut of the window; whether it was."""
+    is_offered = (
         event.type() == QEvent.Type.ShortcutOverride
         and isinstance(event, QKeyEvent)
         and event.key() == Qt.Key.Key_Escape
     )
+    if is_offered:
+        event.accept()
+    return is_offered
 
 
 class FindBar(QFrame):
@@ -167,10 +167,7 @@ class FindBar(QFrame):
 
     def event(self, event: QEvent) -> bool:
         """Keep Esc from the window, where it would stop the reply."""
-        if is_escape_offered(event):
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_escape(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc closes, Enter goes on, Shift+Enter goes back, as the buttons do."""

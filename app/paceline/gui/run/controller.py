@@ -5,9 +5,6 @@ What can be taken away of a run: its record as JSON, its steps as a table, its p
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import time
 from dataclasses import replace
 from functools import partial
@@ -27,7 +24,8 @@ from paceline.gui.plot.speed_plot import PlotPicture
 from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
 from paceline.gui.run.hashes import ModelHashes
-from paceline.run_record import record_to_json
+from paceline.gui.state.metrics import steps_csv
+from paceline.run_record import record_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,57 +41,6 @@ if TYPE_CHECKING:
     from paceline.gui.run.cards import ModelCard
     from paceline.messages import StepCommitted, TurnStats
     from paceline.run_record import ModelRecord, RunRecord
-
-
-_BEGIN = ("step", "time_s", "tokens", "drafted", "accepted", "discarded")
-_PLAIN = ("plain_tokens_per_s", "plain_low", "plain_high")
-_END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", *_PLAIN)
-
-
-def steps_csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> str:
-    """Return the table.
-
-    ``time_s`` counts from the prefill's end to the step's; ``tokens_per_s`` is that of the step
-    alone; ``plain`` is 1 for a true plain step; the last three columns are those of the reply.
-    After the sums there are three columns per drafter.
-    """
-    plain = [getattr(stats, name, None) for name in _PLAIN]
-    drafters = list(dict.fromkeys(c.drafter for step in steps for c in step.drafted))
-    out = io.StringIO()
-    table = csv.writer(out)
-    names = [f"{d} {what}" for d in drafters for what in ("drafted", "accepted", "discarded")]
-    table.writerow([*_BEGIN, *names, *_END])
-    seconds = 0.0
-    for step in steps:
-        seconds += step.total_s
-        counts = {count.drafter: count for count in step.drafted}
-        parts: list[int] = []
-        for drafter in drafters:
-            count = counts.get(drafter)
-            parts += [count.n_drafted, count.n_accepted, count.n_discarded] if count else [0, 0, 0]
-        table.writerow(
-            [
-                step.step,
-                f"{seconds:.6f}",
-                len(step.tokens),
-                *(sum(parts[at::3]) for at in range(3)),
-                *parts,
-                *(f"{s:.6f}" for s in (step.draft_s, step.verify_s, step.sample_s, step.total_s)),
-                f"{len(step.tokens) / step.total_s:.3f}" if step.total_s > 0 else "",
-                int(step.plain),
-                *(f"{speed:.3f}" if speed else "" for speed in plain),
-            ]
-        )
-    return out.getvalue()
-
-
-def record_text(record: RunRecord) -> str:
-    """A record as JSON that can be read, too: a field per line, its steps in columns."""
-    fields = record_to_json(record).items()
-    lines = (
-        f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields
-    )
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _json(record: RunRecord) -> bytes:

@@ -1,7 +1,8 @@
 """The figures of the plots: a row of numbers per decoding step of one reply. No Qt.
 
 Writing costs a few array stores per step, 40 bytes each; reading gives copies of a part, in which
-several steps share a place where there are more than a plot has room for.
+several steps share a place where there are more than a plot has room for. `steps_csv` is a table of
+them for other programs.
 A step's tokens are counted by the drafter that proposed them, of which a step may have several,
 and for the plot by its kind: a draft model, or a lookup. The first step of a reply commits the
 token from the prefill's logits; it is timed, but it is no verify step and so gets no bar.
@@ -9,6 +10,8 @@ token from the prefill's logits; it is timed, but it is no verify step and so ge
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paceline.gui.state.sources import Sources
-    from paceline.messages import StepCommitted
+    from paceline.messages import StepCommitted, TurnStats
 
 _FIRST_ROOM = 512
 MOST_PLACES = 400
@@ -202,3 +207,45 @@ class StepMetrics:
         tokens, seconds = (self._rows[ends, 3:] - self._rows[begins, 3:]).T
         rates: Array = np.divide(tokens, seconds, out=np.zeros(len(ends)), where=seconds > 0)
         return rates
+
+
+_BEGIN = ("step", "time_s", "tokens", "drafted", "accepted", "discarded")
+_PLAIN = ("plain_tokens_per_s", "plain_low", "plain_high")
+_END = ("draft_s", "verify_s", "sample_s", "total_s", "tokens_per_s", "plain", *_PLAIN)
+
+
+def steps_csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> str:
+    """Return the table.
+
+    ``time_s`` counts from the prefill's end to the step's; ``tokens_per_s`` is that of the step
+    alone; ``plain`` is 1 for a true plain step; the last three columns are those of the reply.
+    After the sums there are three columns per drafter.
+    """
+    plain = [getattr(stats, name, None) for name in _PLAIN]
+    drafters = list(dict.fromkeys(c.drafter for step in steps for c in step.drafted))
+    out = io.StringIO()
+    table = csv.writer(out)
+    names = [f"{d} {what}" for d in drafters for what in ("drafted", "accepted", "discarded")]
+    table.writerow([*_BEGIN, *names, *_END])
+    seconds = 0.0
+    for step in steps:
+        seconds += step.total_s
+        counts = {count.drafter: count for count in step.drafted}
+        parts: list[int] = []
+        for drafter in drafters:
+            count = counts.get(drafter)
+            parts += [count.n_drafted, count.n_accepted, count.n_discarded] if count else [0, 0, 0]
+        table.writerow(
+            [
+                step.step,
+                f"{seconds:.6f}",
+                len(step.tokens),
+                *(sum(parts[at::3]) for at in range(3)),
+                *parts,
+                *(f"{s:.6f}" for s in (step.draft_s, step.verify_s, step.sample_s, step.total_s)),
+                f"{len(step.tokens) / step.total_s:.3f}" if step.total_s > 0 else "",
+                int(step.plain),
+                *(f"{speed:.3f}" if speed else "" for speed in plain),
+            ]
+        )
+    return out.getvalue()
