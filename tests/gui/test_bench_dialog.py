@@ -15,6 +15,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from gui.fake_client import FakeClient, described
 from paceline.gui.bench.controller import report_text
@@ -480,8 +481,7 @@ def test_a_dialog_that_is_closed_before_it_is_seen_stays_away(
     again = bench.dialog
     assert again is not None
     again.reject()
-    with qtbot.waitSignal(again.destroyed):
-        pass
+    qtbot.waitUntil(lambda: not isValid(again))
     assert bench.dialog is None
 
 
