@@ -9,7 +9,7 @@ steps a turn was later than 1.02 times plain decoding and the prompt's share. Li
 later than promised, but for the noise of its timings, and without a prompt useless drafts leave
 0.985 of plain decoding's speed.
 
-``--texts prose,source,turns`` are texts as MTP heads foresee them: two of five tokens of prose,
+``--texts prose source turns`` are texts as MTP heads foresee them: two of five tokens of prose,
 seven of eight of code, and both by turns.
 
 ``--prompt N`` puts a prompt of so many tokens before each reply, which the draft model has not
@@ -186,13 +186,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--prompt", type=int, default=0, help="tokens before each reply")
     parser.add_argument("--learned", action="store_true", help="begin without knowledge")
     parser.add_argument("--runs", type=int, default=2, help="replies of each kind")
-    parser.add_argument("--machines", default=",".join(sim.MACHINES))
-    parser.add_argument("--texts", default=",".join(TEXTS))
+    machines, kinds = list(sim.MACHINES), [*TEXTS, *sim.HEADS]
+    parser.add_argument("--machines", nargs="+", choices=machines, default=machines)
+    parser.add_argument("--texts", nargs="+", choices=kinds, default=TEXTS)
     args = parser.parse_args(argv)
     rows = list(
         measure(
-            args.machines.split(","),
-            args.texts.split(","),
+            args.machines,
+            args.texts,
             n_runs=args.runs,
             n_prompt=args.prompt,
             is_known=not args.learned,

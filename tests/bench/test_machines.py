@@ -50,7 +50,18 @@ def test_its_limits() -> None:
 
 
 def test_it_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--runs", "1", "--machines", "stock,flat", "--texts", "copy,free", "--prompt", "9"]
+    arguments = [
+        "--runs",
+        "1",
+        "--machines",
+        "stock",
+        "flat",
+        "--texts",
+        "copy",
+        "free",
+        "--prompt",
+        "9",
+    ]
     assert machines.main([*arguments, "--learned"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split() == ["machine", "text", "gain", "share", "late"]
@@ -58,3 +69,9 @@ def test_it_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         ["stock", "copy"], ["stock", "free"], ["flat", "copy"], ["flat", "free"]
     ]  # fmt: skip
     assert report([row("code", 1.5)]).endswith("latest: 0.0 plain steps (own, code)")
+
+
+def test_a_machine_that_there_is_not_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        machines.main(["--machines", "abacus"])
+    assert "choose from 'own', 'stock'" in capsys.readouterr().err

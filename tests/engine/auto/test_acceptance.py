@@ -56,8 +56,11 @@ def test_it_learns_what_confidences_are_worth() -> None:
     assert accepted.rate(class_of(0.9)) < 0.1
     assert accepted.rate(class_of(0.2)) > 0.85
     assert len(accepted.survivals([0.9, 0.9, 0.9], 8)) < 3, "it is hopeless"
-    first, second, *_ = accepted.survivals([0.2] * 9, 2)
-    assert second / first == pytest.approx(accepted.rate(class_of(0.2)))
+    for confidence in (0.2, 0.6):
+        first, second = accepted.survivals([confidence] * 9, 2)
+        rate = accepted.rate(class_of(confidence))
+        assert second / first == pytest.approx(first)
+        assert rate - 0.2 * (1.0 - rate) < first < rate, "surer tokens are doubted less"
 
 
 @pytest.mark.parametrize(("n_accepted", "group"), [(1, 1), (2, 2), (4, 3), (5, 4), (8, 4), (9, 5)])

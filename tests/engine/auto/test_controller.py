@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.auto.simulator import CURVES, PLAIN_S, calibrated
+from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated
 from paceline.engine.auto import Controller, Knowledge, StepTimes
 from paceline.engine.auto.controller import FORCED
 from paceline.engine.auto.costs import VerifyCosts
@@ -70,7 +70,7 @@ def test_what_is_decoded_again_after_a_rejection_counts_as_a_cost(
     for knowledge.replays in (False, True):
         controller = control(knowledge=knowledge)
         controller.plan(10, 100)
-        controller.offer("suffix", [0.97, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5] if n > 1 else [0.9] * 8)
+        controller.offer("suffix", [0.97, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5] if n > 1 else [0.8] * 8)
         settled.append(controller.settle())
     assert [each.n for each in settled] == [n, n_again]
 
@@ -147,6 +147,17 @@ def test_the_target_s_prefill_covers_a_share() -> None:
         controller = Controller(knowledge, ["draft"], (), n_most=16, prefill_s=prefill_s)
         controller.plan(1000, 300)
         assert (controller.wants_model("draft", 1000) == 1000) is is_covered
+
+
+def test_a_prefill_lends_lookups_nothing() -> None:
+    most = [
+        Controller(
+            calibrated(MACHINES["stock"].curve), (), ("suffix",), n_most=40, prefill_s=prefill_s
+        ).plan(1000, 300)
+        for prefill_s in (0.0, 1000 * PLAIN_S)
+    ]
+    assert most[0] == most[1]
+    assert most[0].n_max > 1
 
 
 def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:

@@ -34,7 +34,7 @@ _FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed: ha
 _Z_LOW = 0.52  # its z: half of it gains 0.5, and costs 0.4 in the worst reply where it is more
 _MOST = 2000.0  # beyond so many, older tokens fade, so that another use is learned
 _HOPELESS = 0.02  # of survival, below which nothing is added up; without it, nothing changes
-_CAUTION = 0.9  # of what is chosen because it promises most: that is rather overrated
+_CAUTION = 0.2  # of its doubt, by which a token is believed less still; decision 097
 _KEPT_GAIN = 0.985  # of what steps of a model gained, with each further one; see `value`
 _SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the worst reply
 _FIRST = 3.0  # steps that this counts for
@@ -101,11 +101,13 @@ class Acceptance:
             confidences: The proposal's.
             most: Tokens that are looked at, at most.
         """
-        survival, found, rates = _CAUTION, [], self._rates
+        survival, found, rates = 1.0, [], self._rates
         for confidence in confidences[:most]:
             cls = _SILENT if confidence is None else bisect_right(_BOUNDS, confidence)
             rate = rates[cls]
-            survival *= self.rate(cls) if rate is None else rate
+            if rate is None:
+                rate = self.rate(cls)
+            survival *= rate * (1.0 - _CAUTION * (1.0 - rate))
             if survival < _HOPELESS:
                 break
             found.append(survival)

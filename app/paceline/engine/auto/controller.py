@@ -39,7 +39,7 @@ long to be built as to be computed."""
 _RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off; flat
 _STAKE = 0.5  # share of the slack that a step may lose: 0.4 and -0.3 / 7.7 and -0.3
 _SMALL = 0.6  # plain steps that it may lose in any case; flat, 0.5 where another width costs 0.6
-_SURE = 0.8  # how likely a proposal has to break even, that all of it may be staked; 0 and 0.5
+_SURE = 0.6  # how likely a proposal has to break even, that all of it may be staked; decision 097
 _READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
 _PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
@@ -129,7 +129,7 @@ class Controller:
         models: Ids of the draft models that take part.
         lookups: Ids of the lookups.
         n_most: Most tokens that a step may verify.
-        prefill_s: What the target's prefill of this reply took.
+        prefill_s: What the target's prefill of this reply took; counts where there are models.
         ledger: The reply's account, where another strategy came in between; None: it begins.
 
     Attributes:
@@ -153,7 +153,7 @@ class Controller:
         self.limit(n_most)
         if ledger is None:
             knowledge.begin_reply()
-        self.ledger = ledger or Ledger(prefill_s)
+        self.ledger = ledger or Ledger(prefill_s if models else 0.0)
         self.rate = self._tokens = self._steps = 1.0
         self.wait = 0
         self._last_width = 1

@@ -6,10 +6,11 @@ it would be with no token accepted. So the promise holds for drafters of any wor
 noise of timings. Each reply has an allowance of its own: nothing that an earlier one saved pays
 for a loss in this one, and a saving beyond 200 plain steps does not count within it, either.
 
-The prefill counts as well: a reply may lose 2 % of it, and 3 % more are there for a draft model
-that has yet to read the prompt, since after a long one there would be no way to find out what it is
-worth. Half of the fourth plain step is never granted: it is for what no clock here sees, such as
-caches that a draft model has emptied.
+Where there is a draft model the prefill counts as well: a reply may lose 2 % of it, and 3 % more
+are there to read the prompt with the model, since after a long one nothing else would show what it
+is worth. Lookups read nothing, and 5 % of a long prefill would be a seventh of the reply that is
+seen being written. Half of the fourth plain step is never granted: it is for what no clock here
+sees, such as caches that a draft model has emptied.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Ledger:
     """One reply's account, in seconds.
 
     Args:
-        prefill_s: What the target's prefill took.
+        prefill_s: What the target's prefill took, where it counts.
     """
 
     __slots__ = ("_extra", "_n", "_plain", "_spent")
