@@ -2761,7 +2761,7 @@
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>accepted of drafted</source>
-        <translation>angenommen von entworfen</translation>
+        <translation>angenommen / entworfen</translation>
     </message>
 </context>
 <context>
@@ -3523,7 +3523,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} of {} drafted accepted</source>
-        <translation>{} von {} entworfenen angenommen</translation>
+        <translation>{} von {} angenommen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3633,7 +3633,7 @@
     <message>
         <location filename="../../app/paceline/gui/welcome/pages.py"/>
         <source>Chat now with the built-in pair</source>
-        <translation>Jetzt mit dem eingebauten Paar chatten</translation>
+        <translation>Mit dem Demo-Paar chatten</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/welcome/pages.py"/>

@@ -462,6 +462,7 @@ QTabBar::tab:selected { color: $accent; border-bottom-color: $accent; }
 QTabBar::tab:focus { background: $hover; }
 """
 _MENUS = """
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QMenuBar { background: transparent; color: $muted; border: 0; padding: 0; }
 QMenuBar::item { background: transparent; padding: 6px 8px; border-radius: 6px; }
 QMenuBar::item:selected { background: $hover; color: $text; }
