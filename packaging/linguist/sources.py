@@ -58,15 +58,8 @@ _UNSEEN = frozenset(
 )
 """Modules of them that speak in exports, on the command line and to SQLite alone."""
 _WORDS = (
-    "target",
-    "draft",
-    "begins",
-    "ends",
-    "plainly",
-    "a GPU",
-    "a processor",
-    "MTP head",
-    "; on {0}",
+    *("target", "draft", "begins", "ends", "plainly", "fewer", "switch", "a number"),
+    *("a GPU", "a processor", "MTP head", "; on {0}", "{0} threads", "1 thread"),
 )
 """Short ones of which sentences are made."""
 _MUTE = frozenset({"ValueError", "TypeError", "RuntimeError", "AssertionError", "CodecError",

@@ -7683,6 +7683,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>0 (aus) oder mehr</translation>
     </message>
     <message>
+        <location filename="../../app/engine"/>
+        <source>1 thread</source>
+        <translation>1 Thread</translation>
+    </message>
+    <message>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>1.10 times as fast on a B200</source>
         <translation>1,10-mal so schnell auf einer B200</translation>
@@ -10074,6 +10079,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Name darin hat mehr als {0} Zeichen</translation>
     </message>
     <message>
+        <location filename="../../app/engine"/>
+        <source>a number</source>
+        <translation>eine Zahl</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>a number is expected</source>
         <translation>eine Zahl wird erwartet</translation>
@@ -10243,6 +10253,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine"/>
         <source>ends</source>
         <translation>endet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>fewer</source>
+        <translation>weniger</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -10565,6 +10580,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>rules on single tokens (&lt;…&gt;) are not supported</source>
         <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>switch</source>
+        <translation>Schalter</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -10952,6 +10972,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>{0} takes no more requests for now.</source>
         <translation>{0} nimmt im Moment keine Anfragen mehr an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>{0} threads</source>
+        <translation>{0} Threads</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>

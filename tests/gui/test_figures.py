@@ -51,6 +51,23 @@ def test_point_and_comma_mean_the_same_everywhere(qtbot: QtBot, typed: str) -> N
     assert field.text() == "0,50"
 
 
+@pytest.mark.parametrize(
+    ("n_tokens", "speed", "tone"),
+    [(13, 355.0, "even"), (13, 60.0, "loss"), (400, 355.0, "loss"), (13, 800.0, "gain")],
+)
+def test_a_loss_that_is_not_noticed_is_grey(n_tokens: int, speed: float, tone: str) -> None:
+    stats = replace(
+        STATS,
+        n_generated=n_tokens,
+        tokens_per_s=speed,
+        decode_s=n_tokens / speed,
+        plain_tokens_per_s=489.0,
+        plain_low=480.0,
+        plain_high=500.0,
+    )
+    assert figures.tone_of(stats) == tone
+
+
 def silent_turn(program: Program, client: FakeClient, strategy: str, speed: float) -> None:
     program.speculation.choose(strategy)
     program.session.send("Hello?")

@@ -32,6 +32,7 @@ from paceline.gui.state.figures import (
     ratio_text,
     seconds_text,
     speed_text,
+    tone_of,
 )
 from paceline.gui.state.metrics import TimeShares
 
@@ -76,7 +77,9 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
         Figure(
             _tr("Ratio"),
             ratio_text(speedup.ratio) if speedup is not None else "",
-            tone=speedup.verdict if speedup is not None else None,
+            tone=tone_of(record.stats)
+            if speedup is not None and record.stats is not None
+            else None,
         ),
         Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
         Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),

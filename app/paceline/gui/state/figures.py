@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paceline.chat.reply import Reply
-    from paceline.figures import Kept, KernelUse, Speedup, SpeedupVerdict
+    from paceline.figures import Kept, KernelUse, SpeedupVerdict
     from paceline.gui.kit.card import Row
     from paceline.gui.state.metrics import StepMetrics, Tally
     from paceline.gui.state.sources import Kind, Sources
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from paceline.run_record import ModelRecord
 
 OFF = "off"
+_NOTICED_S = 0.1
+"""Seconds from which on a loss is noticed."""
 _GUESSED_SIZE = re.compile(r" (?:\?|\d[\dx.]*)[KMBT](?= |$)")
 
 
@@ -98,7 +100,7 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
     speedup = stats.speedup
     if speedup is not None:
-        tag = {"gain": "em", "even": "", "loss": "del"}[speedup.verdict]
+        tag = {"gain": "em", "even": "", "loss": "del"}[tone_of(stats)]
         ratio = ratio_text(speedup.ratio)
         parts.append(f"<{tag}>{ratio}</{tag}>" if tag else ratio)
         parts.append(_without_drafts(stats.plain_tokens_per_s or 0.0))
@@ -119,6 +121,15 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     if reply.first_token_s is not None:
         parts.append(_tr("first token {} s").format(seconds_text(reply.first_token_s)))
     return " · ".join(parts)
+
+
+def tone_of(stats: TurnStats) -> SpeedupVerdict:
+    """How a ratio is coloured: grey where it may be either, or what was lost is not noticed."""
+    speedup, plain = stats.speedup, stats.plain_tokens_per_s
+    if speedup is None or not plain:
+        return "even"
+    lost_s = stats.decode_s - stats.n_generated / plain
+    return "even" if 0 < lost_s < _NOTICED_S else speedup.verdict
 
 
 def _without_drafts(tokens_per_s: float) -> str:
@@ -223,30 +234,33 @@ def headline(
     rate = metrics.acceptance_rate
     speedup = stats.speedup if stats is not None else None
     plain = stats.plain_tokens_per_s if stats is not None else None
+    tone = tone_of(stats) if stats is not None else "even"
     return Headline(
         speed_text(speed),
         _without_drafts(plain) if plain and speedup is not None else "",
         ratio_text(speedup.ratio) if speedup is not None else "",
-        _sentence(metrics, title, speedup, rate)
+        _sentence(metrics, title, tone if speedup is not None else None, rate)
         if rate is not None or not asks
         else _tr("{} was asked but never sure enough: nothing was drafted.").format(title),
-        tone=speedup.verdict if speedup is not None else "even",
+        tone=tone,
     )
 
 
-def _sentence(metrics: StepMetrics, title: str, speedup: Speedup | None, rate: float | None) -> str:
+def _sentence(
+    metrics: StepMetrics, title: str, tone: SpeedupVerdict | None, rate: float | None
+) -> str:
     if rate is None:
         return _tr("Without drafts: one token per step.")
     # The first token is the prefill's, no step's.
     per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
     facts = _tr("{:.1f} tokens per step, {} accepted.").format(local(per_step), percent_text(rate))
-    if speedup is None:
+    if tone is None:
         return f"{title}: {facts}"
     verdict = {
         "gain": _tr("{} pays here:"),
         "even": _tr("{} gives about as much as it costs here:"),
         "loss": _tr("{} costs more than it gives here:"),
-    }[speedup.verdict]
+    }[tone]
     return f"{verdict.format(title)} {facts}"
 
 
