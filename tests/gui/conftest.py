@@ -50,11 +50,12 @@ def _automatic_collections_are_rare() -> Iterator[None]:
     gc.set_threshold(*before)
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _dressed(qapp: QApplication) -> None:
-    """Fonts and style sheet are those of the program in every test, whichever runs first."""
-    look.start(paths.resources(), "light")
-    look.dress()
+    """Fonts and style sheet are those of the program in every file, whichever runs first."""
+    if not qapp.styleSheet():
+        look.start(paths.resources(), "light")
+        look.dress()
 
 
 @pytest.fixture
@@ -63,19 +64,21 @@ def dressed() -> None:
 
 
 @pytest.fixture
-def plain_windows(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
+def plain_windows(
+    request: pytest.FixtureRequest, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Windows without the style sheet, but for tests that are `dressed`.
 
     To put it on takes more than half of a window's time, and most tests ask what a window does.
+    It stays off until such a test or another file needs it.
     """
     if "dressed" in request.fixturenames:
-        yield
+        if not qapp.styleSheet():
+            apply_sheet(qapp, look.theme)
         return
-    qapp.setStyleSheet("")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look, "dress", lambda: None)
-        yield
-    apply_sheet(qapp, look.theme)
+    if qapp.styleSheet():
+        qapp.setStyleSheet("")
+    monkeypatch.setattr(look, "dress", lambda: None)
 
 
 def deliver_deletes() -> None:

@@ -121,6 +121,7 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert settings.fields["p_min"].value == 0.5
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     "text",
     ["draft:n_max=auto", "suffix+draft:draft.n_max=auto", "prompt-lookup:n_pred=auto",

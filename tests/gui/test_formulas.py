@@ -98,6 +98,7 @@ def test_what_is_a_formula(qtbot: QtBot, chat: ChatView, text: str, found: list[
     assert view.toPlainText().count(OBJECT) == len(found)
 
 
+@pytest.mark.grid(short=6)
 @pytest.mark.parametrize("seed", range(16))
 def test_streaming_shows_what_the_whole_text_shows(qtbot: QtBot, seed: int) -> None:
     rnd = random.Random(seed)
@@ -300,6 +301,7 @@ def test_a_hostile_formula_holds_up_neither_the_window_nor_the_others(
     assert "\\sqrt{" in view.toPlainText()
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize(
     "text",
     [

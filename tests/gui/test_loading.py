@@ -190,6 +190,7 @@ def contexts(client: FakeClient) -> tuple[int, int]:
     return command.target.n_ctx, command.draft.n_ctx
 
 
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize(
     ("code", "stage", "fraction", "asked", "offered"),
     [

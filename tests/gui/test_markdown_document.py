@@ -281,6 +281,7 @@ def test_what_is_too_long_to_show_is_cut() -> None:
     assert sheet.document.characterCount() < MAX_SHOWN_CHARS * 1.01
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -108,6 +108,7 @@ def test_a_file_that_only_begins_like_a_model_is_refused(
     assert len(client.all(LoadPair)) == 1
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("kind", get_args(SidecarKind)[1:])
 def test_a_sidecar_that_is_dropped_is_named(
     program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, kind: SidecarKind

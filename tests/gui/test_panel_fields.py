@@ -214,6 +214,7 @@ def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot:
     assert program.session.conversations.settings.sampling.json_schema == '{"type": "array"}'
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize(
     ("reason", "text", "words"),
     [

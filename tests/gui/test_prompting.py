@@ -237,6 +237,7 @@ def test_without_a_model_there_is_nothing_to_edit(
     assert not program.window.panel.sampling.thinking.isVisibleTo(program.window.panel.sampling)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("code", REFUSALS)
 def test_a_template_that_refuses_a_chat_gives_the_message_back(
     program: Program, client: FakeClient, code: str

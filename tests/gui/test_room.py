@@ -177,6 +177,7 @@ def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
         qtbot.waitUntil(lambda: (window.sidebar.width(), window.panel.width()) == before)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("form", [0, 1, 2])
 def test_the_panel_fits_at_its_smallest_width(
     program: Program, client: FakeClient, qtbot: QtBot, form: int

@@ -80,7 +80,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         with contextlib.suppress(psutil.Error):
             for child in filter(is_engine, process.children()):
                 engines.setdefault(child.pid, set()).update(libraries(child))
-        time.sleep(0.05)
+        time.sleep(0.2)
     stdout, stderr = run.communicate(timeout=5)
     return Finished(out, run.returncode, stdout, stderr, own, engines)
 
@@ -146,6 +146,7 @@ sys.exit(app.run(["paceline"]))
 """
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize(("how", "code"), [("close", 0), ("interrupt", 130)])
 def test_leaving_in_mid_reply_is_clean(paceline_home: Path, how: str, code: int) -> None:
     began = time.perf_counter()

@@ -133,6 +133,7 @@ def test_a_private_chat_says_so(program: Program) -> None:
     assert any("Nothing of it is stored" in text for text in words)
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.parametrize("width", [640, 1100, 1600])
 @pytest.mark.usefixtures("dressed")
 def test_nothing_is_cut_at_any_width(first: Program, qtbot: QtBot, width: int) -> None:

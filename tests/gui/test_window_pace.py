@@ -101,6 +101,7 @@ def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
     assert chat.reply_view("reply") is None
 
 
+@pytest.mark.grid(short=2)
 @pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize("unit", [PARAGRAPH, "a line of code {}\n", "- item {} and more words\n"])
 def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:

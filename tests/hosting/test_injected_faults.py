@@ -100,17 +100,20 @@ class Killer:
         self._thread.join()
 
 
-def test_kill_at_random_tokens(demo_pair: Pair, outputs: Path, trials: Trials) -> None:
+def test_kill_at_random_tokens(
+    demo_pair: Pair, outputs: Path, trials: Trials, is_long: bool
+) -> None:
     rng = random.Random(4)
     whole: dict[int, tuple[str, str]] = {}
     with Host(demo_pair) as host:
-        for seed in range(3):  # undisturbed: one reply behind another, on a fresh pair
+        n_seeds = 3 if is_long else 2
+        for seed in range(n_seeds):  # undisturbed: one reply behind another, on a fresh pair
             host.ready()
             first = finished_text(host.reply(seed=seed, max_tokens=60))
             whole[seed] = first, finished_text(host.reply(OTHER_QUESTION, seed=seed))
         lengths, before = [], (0, 0)
         for i in trials(4, 200):
-            seed = i % 3
+            seed = i % n_seeds
             host.ready()
             assert finished_text(host.reply(seed=seed, max_tokens=60)) == whole[seed][0]
             killer = Killer(host, rng, in_decode=i % 4 != 3)

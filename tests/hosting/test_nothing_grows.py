@@ -90,7 +90,7 @@ def assert_flat(title: str, prints: list[Footprint]) -> None:
 
 @pytest.fixture
 def n(is_long: bool) -> int:
-    return 200 if is_long else 8
+    return 200 if is_long else 6
 
 
 @pytest.mark.grid(short=1)

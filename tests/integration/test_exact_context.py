@@ -166,6 +166,6 @@ def test_without_exact_mode_logits_do_differ(
     demo_pair: tuple[Path, Path], text: list[int], rows: Rows, tmp_path: Path
 ) -> None:
     _, n_other = compare(
-        demo_pair, text, rows, tmp_path, exact=False, n_threads=1, n_lives=1, n_replies=4
+        demo_pair, text, rows, tmp_path, exact=False, n_threads=1, n_lives=1, n_replies=2
     )
     assert n_other > 0

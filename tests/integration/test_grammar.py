@@ -392,6 +392,7 @@ def test_lengths_are_kept(vocab: VocabularyFile) -> None:
     samples(vocab, {"type": "string", "maxLength": 2000}, 5)
 
 
+@pytest.mark.grid(short=5)
 @pytest.mark.parametrize(
     "pattern",
     [

@@ -127,6 +127,7 @@ def test_a_next_page_that_is_none(link: bytes) -> None:
         find(hub)
 
 
+@pytest.mark.grid(short=8)
 @pytest.mark.parametrize(
     "place", [b"/loop", b"http://[", b"http://h:999999/", b"file:///etc/passwd", b"http://a b/"]
 )

@@ -50,6 +50,7 @@ def failure(hub: Hub, call: Call = look) -> HubError:
     return error
 
 
+@pytest.mark.grid(short=12)
 @CALLS
 @pytest.mark.parametrize(
     ("status", "code"),
