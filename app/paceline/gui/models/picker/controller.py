@@ -457,8 +457,9 @@ class PickerController(DialogOwner[PickerDialog]):
     @Slot()
     def _on_library(self) -> None:
         """Take what the library has found of models that were picked before it knew them."""
-        target, draft = (self._seen_now(each) for each in (self._picks.target, self._picks.draft))
-        self._set(replace(self._picks, target=target, draft=draft))
+        if self.dialog is not None:
+            target, draft = map(self._seen_now, (self._picks.target, self._picks.draft))
+            self._set(replace(self._picks, target=target, draft=draft))
 
     def _seen_now(self, candidate: Candidate | None) -> Candidate | None:
         if candidate is None or self._library.model.entry_of(Path(candidate.reference)) is None:
