@@ -4,8 +4,8 @@ Qt's own ``lupdate`` reads Python by patterns and knows neither module-level hel
 that are joined by standing side by side. What counts here as a string of the interface:
 
 * ``self.tr("...")``; the context is the class that it is written in, where PySide looks it up;
-* a call of a helper: a function of the module whose body hands its first argument to
-  ``QCoreApplication.translate``; the context is that call's;
+* a call of a helper: what the module made by ``translator("Context")``, or a function whose body
+  hands its first argument to ``QCoreApplication.translate``, whose context it then has;
 * ``QCoreApplication.translate("Context", "...")`` with literals, also under a local name.
 
 A conditional expression between literals is two strings. Any other first argument is refused: no
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import TypeGuard
 
 from paceline.chat.advice import CLAUSES
 from paceline.engine.draft import grammar_drafter, registry
@@ -200,6 +201,10 @@ class _Finder(ast.NodeVisitor):
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 self._learn_helper(node)
+            elif isinstance(node, ast.Assign) and _is_translator(node.value):
+                self._helpers[ast.unparse(node.targets[0])] = str(
+                    self._constant(node.value.args[0])
+                )
 
     def run(self) -> None:
         self.visit(self._tree)
@@ -288,6 +293,10 @@ def _is_name(node: ast.expr, name: str | None) -> bool:
 
 def _is_own_tr(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "tr" and _is_name(node.value, "self")
+
+
+def _is_translator(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and _is_name(node.func, "translator")
 
 
 def _is_translate(node: ast.expr) -> bool:

@@ -568,7 +568,7 @@ def test_without_a_draft_model_its_strategies_are_off_with_the_reason(
     box = dialog.setup.box("draft:n_max=3")
     assert not box.isEnabled()
     assert not box.isChecked()
-    assert "No draft model" in box.accessibleDescription()
+    assert "No draft model" in box.toolTip()
     assert "No draft model" in dialog.setup.obstacles.text()
     assert dialog.setup.strategies == ("off", "suffix")
     assert "no draft model" in dialog.setup.pair.text()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
 
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
@@ -173,7 +173,9 @@ def test_every_setting_teaches_its_range_and_default(program: Program) -> None:
     for field in sampling.sliders.findChildren(SliderField):
         assert "sual" in field.slider.toolTip()
         assert "Default: " in field.slider.toolTip()
-        assert field.slider.accessibleDescription() == field.slider.toolTip()
+        spoken = QAccessible.queryAccessibleInterface(field.slider)
+        assert spoken.text(QAccessible.Text.Description) == field.slider.toolTip()
+        assert spoken.text(QAccessible.Text.Name)
 
 
 def teaches(field: SliderField, parameter: Parameter) -> bool:

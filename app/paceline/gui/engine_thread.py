@@ -20,8 +20,9 @@ import time
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import psutil
-from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
+from PySide6.QtCore import QObject, QThread, Signal, Slot
 
+from paceline.gui.kit.translation import translator
 from paceline.hosting.client import Idler, Inbox, Watcher, next_command
 from paceline.hosting.inline import make_engine_service
 from paceline.messages import EngineDied, Shutdown
@@ -41,9 +42,7 @@ KILL_AFTER_MS = 3000
 
 _logger = logging.getLogger(__name__)
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("EngineThread", text)
+_tr = translator("EngineThread")
 
 
 @runtime_checkable

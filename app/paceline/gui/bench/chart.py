@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -33,7 +33,7 @@ from paceline.files import write_whole
 from paceline.gui.bench.rows import BenchPanel, best_of, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import remark_text
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, COMPACT, SMALL, TINY, px
@@ -63,9 +63,7 @@ _TICK_PX = 44
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("BenchChart", text)
+_tr = translator("BenchChart")
 
 
 @dataclass(frozen=True, slots=True)

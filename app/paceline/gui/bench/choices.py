@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
 from paceline.bench.workload import Workload
 from paceline.chat.prompt import GradualPrompt, build_messages
 from paceline.gui.bench.words import PLAIN, title_of
+from paceline.gui.kit.translation import translator
 from paceline.gui.state.speculation import GROUPS
 
 if TYPE_CHECKING:
@@ -89,9 +88,7 @@ USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draf
 LENGTHS = (1, 2, 4, 6, 12)
 """Further draft lengths, in the folded part."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("BenchChoices", text)
+_tr = translator("BenchChoices")
 
 
 @dataclass(frozen=True, slots=True)

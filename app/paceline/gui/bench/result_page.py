@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
-    QCoreApplication,
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
@@ -46,7 +45,7 @@ from paceline.gui.kit.labels import (
 )
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.plot.plot_words import entries_html
@@ -288,8 +287,7 @@ class BenchTable(QTableView):
             self.used.emit(str(sender.property("strategy")))
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("BenchView", text)
+_tr = translator("BenchView")
 
 
 def show_report(
@@ -350,7 +348,6 @@ class ProgressStrip(QFrame):
         self.stop = styled(QPushButton(self.tr("Cancel")), kind="stop")
         self.stop.setAutoDefault(False)
         self.stop.setAccessibleName(self.tr("Cancel the benchmark"))
-        self.stop.setAccessibleDescription(self.tr("What was measured so far stays"))
         self.stop.setToolTip(self.tr("What was measured so far stays"))
         line = row_of((self.state, 1), self.left, spacing=GAP)
         words = column_of(line, self.now, self.bar, spacing=HALF)

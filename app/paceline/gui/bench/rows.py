@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication
-
 from paceline.bench.report import rows
 from paceline.bench.runs import acceptance
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text, speed_text
 
 if TYPE_CHECKING:
@@ -113,9 +112,7 @@ PAYS_FROM, COSTS_BELOW = 1.05, 0.95
 AS_FAST = 0.98
 """What comes this near to the best is called as fast."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("BenchRows", text)
+_tr = translator("BenchRows")
 
 
 def ratio_tone(ratio: float) -> SpeedupVerdict:

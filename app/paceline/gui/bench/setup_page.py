@@ -129,7 +129,6 @@ class PromptsCard(Card):
                 workload.max_tokens, local(workload.sampling.temperature)
             )
             box.setToolTip(words)
-            box.setAccessibleDescription(words)
             box.toggled.connect(self.changed)
             self._list.addWidget(box)
             self._boxes[workload.name] = box
@@ -289,7 +288,6 @@ class SetupPage(QWidget):
                 box.setChecked(not c.obstacle and (c.is_needed or self._ticked[c.strategy]))
             description = c.obstacle or c.summary
             box.setToolTip(description)
-            box.setAccessibleDescription(description)
         reasons = dict.fromkeys(c.obstacle for c in contenders if c.obstacle and c.is_usual)
         self.obstacles.setText("\n".join(reasons))
         self.obstacles.setVisible(bool(reasons))

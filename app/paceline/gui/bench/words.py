@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication
-
 from paceline.bench.runs import bound_of
 from paceline.engine.draft.strategy import parse_strategy, read_strategy
 from paceline.errors import UserError
-from paceline.gui.kit.translation import in_words, local, local_size
+from paceline.gui.kit.translation import in_words, local, local_size, translator
 from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
 from paceline.gui.state.speculation import choice_of
 
@@ -36,9 +34,7 @@ Kind = Literal["plain", "model", "lookup", "both"]
 _LENGTHS = ("n_max", "max", "n_pred", "m")
 """Settings that say how many tokens are drafted at most, by their names."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("BenchWords", text)
+_tr = translator("BenchWords")
 
 
 def title_of(strategy: str) -> str:

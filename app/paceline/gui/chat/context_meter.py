@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QPoint, QSize, Qt, Slot
+from PySide6.QtCore import QPoint, QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, set_look, styled
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +32,7 @@ AMBER_FROM = 0.85
 
 MeterTone = Literal["calm", "amber", "danger"]
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Context", text)
+_tr = translator("Context")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +227,6 @@ class ContextMeter(QToolButton):
             set_look(widget, tone=use.tone)
         self.setToolTip(description(use))
         self.setAccessibleName(meter_text(use))
-        self.setAccessibleDescription(description(use))
         self._show_if_wanted()
         if self.popover is not None and self.popover.isVisible():
             self.popover.show_use(use)

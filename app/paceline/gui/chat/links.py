@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from PySide6.QtCore import QCoreApplication, QObject, QUrl, Signal
+from PySide6.QtCore import QObject, QUrl, Signal
+
+from paceline.gui.kit.translation import translator
 
 
 class MessageRequests(QObject):
@@ -23,14 +25,11 @@ class MessageRequests(QObject):
     """Long lines of code are to be shown the other way."""
 
 
-_CONTEXT = "Links"
 MAX_LINK_CHARS = 200
 _TOGETHER = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 """Scripts that are written side by side."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("Links")
 
 
 def describe_link(url: str) -> tuple[str, str]:

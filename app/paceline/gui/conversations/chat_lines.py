@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale, QTime
+from PySide6.QtCore import QLocale, QTime
+
+from paceline.gui.kit.translation import translator
 
 if TYPE_CHECKING:
     from paceline.conversation import ConversationSummary
@@ -14,9 +16,7 @@ _NOW_S = 60
 _WEEK_DAYS = 7
 _SEPARATOR = " · "
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ChatLines", text)
+_tr = translator("ChatLines")
 
 
 def title_text(summary: ConversationSummary) -> str:

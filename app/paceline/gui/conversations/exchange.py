@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QLocale, QObject, QTimer, Slot
+from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline import __version__
@@ -30,7 +30,7 @@ from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.figures import cut_words, edited_words
 
@@ -273,11 +273,8 @@ def _encoded(make: Callable[[], str]) -> bytes:
 
 # --------------------------------------------------------- words and colours of exported files
 
-_CONTEXT = "Export"
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("Export")
 
 
 def export_words() -> Words:

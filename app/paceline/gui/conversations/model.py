@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QLocale,
     QModelIndex,
     QObject,
@@ -34,6 +33,7 @@ from PySide6.QtCore import (
 
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_lines import second_line, spoken_row, title_text
+from paceline.gui.kit.translation import translator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -98,9 +98,7 @@ def clean_tag(text: str) -> str:
 _FIRST_DAY = datetime.date(1971, 1, 1)
 """A chat from before then came from a file that names no time, which is kept as 0."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ChatGroups", text)
+_tr = translator("ChatGroups")
 
 
 @dataclass(frozen=True, slots=True)

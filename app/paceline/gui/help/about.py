@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 import psutil
-from PySide6.QtCore import QCoreApplication, Qt, Slot, qVersion
+from PySide6.QtCore import Qt, Slot, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -30,7 +30,7 @@ from paceline.gui.kit.card import FactsCard
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, translator
 from paceline.gui.look.scale import GAP, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 
@@ -43,13 +43,10 @@ if TYPE_CHECKING:
     from paceline.messages import DeviceInfo, EngineDescribed
 
 
-_CONTEXT = "Versions"
 Fact = tuple[str, str]
 """A name and what is said of it"""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("Versions")
 
 
 def version_facts(engine: EngineDescribed | None) -> list[Fact]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QCoreApplication,
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
@@ -46,7 +45,7 @@ from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
@@ -66,9 +65,7 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _RECORD = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* ([A-Z]+) ")
 _LONGEST_LINE = 2000
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LogTail", text)
+_tr = translator("LogTail")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QFrame, QWidget
 
@@ -19,6 +19,7 @@ from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
+from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 
 if TYPE_CHECKING:
@@ -27,11 +28,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenuBar
 
 
-_CONTEXT = "Shortcuts"
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("Shortcuts")
 
 
 @dataclass(frozen=True, slots=True)

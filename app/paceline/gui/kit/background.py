@@ -10,9 +10,10 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QObject, QRunnable, QThreadPool, Signal, Slot
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
 
 from paceline.errors import CancelledError, UserError
+from paceline.gui.kit.translation import translator
 
 CLOSE_TIMEOUT_MS = 2000
 
@@ -21,9 +22,7 @@ _logger = logging.getLogger(__name__)
 Failed = Callable[[UserError], None]
 _T = TypeVar("_T")
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Background", text)
+_tr = translator("Background")
 
 
 class Job(QObject):

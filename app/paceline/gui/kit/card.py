@@ -134,7 +134,6 @@ class FoldSection(QFrame):
     def set_title(self, title: str) -> None:
         """Name the section; the name is the button that folds it."""
         self.toggle.setText(title)
-        self.toggle.setAccessibleName(title)
         self.setAccessibleName(title)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.presets import MAX_NAME_CHARS, clean_name
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import STEP, px
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _WIDTH_PX = 340
-_CONTEXT = "Dialogs"
 _Dialog = TypeVar("_Dialog", bound=QDialog)
 
 
@@ -168,5 +168,4 @@ class NameDialog(QDialog):
             self.named.emit(name)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("Dialogs")

@@ -81,8 +81,6 @@ class Segments(QFrame):
             button.setText(name)
             button.setCheckable(True)
             button.setToolTip(explanation)
-            button.setAccessibleName(name)
-            button.setAccessibleDescription(explanation)
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button)
@@ -304,9 +302,6 @@ class SliderField(QWidget):
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
         self.slider.setAccessibleName(title)
-        self.field.setAccessibleName(title)
-        self.slider.setAccessibleDescription(explanation)
-        self.field.setAccessibleDescription(explanation)
         row_of(
             self.label,
             (self.slider, 1),

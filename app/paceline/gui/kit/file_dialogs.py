@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QBuffer,
-    QCoreApplication,
     QFileInfo,
     QIODevice,
     QObject,
@@ -33,6 +32,7 @@ from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -281,7 +281,6 @@ class FileField(QWidget):
             button.setAccessibleName(f"{title}: {button.text()}")
         for widget in (self, label, self.choose):
             widget.setToolTip(explanation)
-        self.choose.setAccessibleDescription(explanation)
         row = row_of(label, None, self.choose, self.clear, spacing=4)
         column = column_of(row, on=self, margins=0, spacing=2)
         column.addWidget(self.name)  # a line of its own: beside the buttons nothing is left of it
@@ -354,8 +353,7 @@ def read_text(path: Path, max_bytes: int) -> str:
         raise UserError("no-text", f"{name} is no text in UTF-8.", "Choose another.") from None
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("SaveFile", text)
+_tr = translator("SaveFile")
 
 
 def write_made(path: Path, make: Make) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -18,6 +19,7 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from paceline.sizes import part_and_whole, readable_size, weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from paceline.engine.draft.base import DrafterInfo
@@ -29,6 +31,11 @@ DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `packaging/translations.py` collects it."""
 
 _logger = logging.getLogger(__name__)
+
+
+def translator(context: str) -> Callable[[str], str]:
+    """Return what translates the words of a context, where no object's `tr` does."""
+    return partial(QCoreApplication.translate, context)
 
 
 def language_of(setting: str) -> str:

@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication
-
 from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
-from paceline.gui.kit.translation import local_size, local_weights
+from paceline.gui.kit.translation import local_size, local_weights, translator
 from paceline.gui.models.lists.library import place_title
 from paceline.gui.state.pair import file_name, model_name
 
@@ -25,9 +23,7 @@ if TYPE_CHECKING:
     from paceline.catalog.local.library import LibraryEntry
     from paceline.gui.models.lists.library import LibraryModel
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Candidates", text)
+_tr = translator("Candidates")
 
 
 @dataclass(frozen=True, slots=True)

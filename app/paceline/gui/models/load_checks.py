@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from paceline.catalog.judge.pairing import judge, judge_head
 from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import HEADS
 from paceline.errors import ModelError, UserError
+from paceline.gui.kit.translation import translator
 from paceline.gui.models.load_settings import AUTO, AUTO_CTX
 from paceline.gui.state.pair import file_name
 
@@ -45,9 +46,7 @@ _TOO_SLOW = "takes-too-long"
 
 _logger = logging.getLogger(__name__)
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LoadChecks", text)
+_tr = translator("LoadChecks")
 
 
 class RefusedPairError(ModelError):

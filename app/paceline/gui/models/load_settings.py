@@ -332,7 +332,6 @@ class LoadSettings(FoldCard):
         )
         self.sameness = text_label(wraps=True)
         self.sameness.hide()
-        self.exact.setAccessibleDescription(self.exact.toolTip())
         self.exact.toggled.connect(self._enable)
         self.lookup_cache = FileField(
             self.tr("Lookup cache"),
@@ -461,7 +460,6 @@ class LoadSettings(FoldCard):
                 "it."
             )
         )
-        box.setAccessibleDescription(box.toolTip())
         box.toggled.connect(self._enable)
         return box
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.state.auto_words import step_decision
 from paceline.gui.state.figures import speed_text
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
     from paceline.gui.state.sources import Sources
     from paceline.messages import DraftCount, StepCommitted, TurnStats
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("PlotWords", text)
+_tr = translator("PlotWords")
 
 
 def legend_html(drafters: Sequence[str], sources: Sources) -> str:

@@ -13,13 +13,13 @@ from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.state.figures import (
@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from paceline.params import SamplingParams
     from paceline.run_record import ModelRecord, RunRecord
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("RunDetails", text)
+_tr = translator("RunDetails")
 
 
 @dataclass(frozen=True, slots=True)

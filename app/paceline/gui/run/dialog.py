@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -29,7 +29,7 @@ from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
@@ -61,8 +61,7 @@ class SamenessWords:
     details: str = ""
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("SamenessWords", text)
+_tr = translator("SamenessWords")
 
 
 def progress_words(n_same: int, n_tokens: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
@@ -18,7 +18,7 @@ from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.sampling.sampling_settings import slider_titles
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 _MOST = 3
 """Differences that are named; the tooltip has all of them."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("SettingsBadge", text)
+_tr = translator("SettingsBadge")
 
 
 def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:

@@ -133,7 +133,6 @@ class TemplateEditor(QDialog):
     def _pane(self, name: str, field: QPlainTextEdit) -> QVBoxLayout:
         field.setProperty("kind", "code")
         field.setFont(mono_font(SMALL))
-        field.setAccessibleName(name)
         label = text_label(name, "muted")
         label.setBuddy(field)
         return column_of(label, (field, 1), spacing=4)

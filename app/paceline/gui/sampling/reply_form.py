@@ -11,7 +11,7 @@ import json
 import re
 from typing import Literal
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
@@ -21,7 +21,7 @@ from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
@@ -47,9 +47,7 @@ MAX_FORM_BYTES = 1_000_000
 """Of a file that holds a schema or a grammar."""
 _ROOT = re.compile(r"^\s*root\s*::=", re.MULTILINE)
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ReplyForm", text)
+_tr = translator("ReplyForm")
 
 
 def judge(form: Form, text: str) -> str:
@@ -104,7 +102,6 @@ class ReplyForm(QWidget):
         ):
             self.form_choice.addItem(name, form)
         self.form_choice.setMinimumContentsLength(9)
-        self.form_choice.setAccessibleName(label.text())
         self.form_choice.setToolTip(
             self.tr("What the reply must look like; forced pieces are drafted for free.")
         )
@@ -170,7 +167,6 @@ class ReplyForm(QWidget):
         row = FlowLayout(self.tools)
         for button in (self.load, self.example):
             button.setProperty("kind", "link")
-            button.setAccessibleName(button.text())
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             row.addWidget(button)
         return self.tools
@@ -338,7 +334,6 @@ class StopField(QWidget):
         # Escapes take two characters for one.
         self.field.setMaxLength(2 * MAX_STOP_CHARS)
         self.field.setPlaceholderText(self.tr("Text, then Enter"))
-        self.field.setAccessibleName(label.text())
         self.field.setToolTip(
             self.tr(
                 "The reply ends before the first of these texts. Write \\n for a line end and \\t "
@@ -346,7 +341,6 @@ class StopField(QWidget):
                 "At most {} texts."
             ).format(MAX_STOPS)
         )
-        self.field.setAccessibleDescription(self.field.toolTip())
         self.field.installEventFilter(self)
         self.field.textEdited.connect(self._on_edited)
         label.setBuddy(self.field)

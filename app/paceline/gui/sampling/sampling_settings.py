@@ -21,6 +21,7 @@ from paceline.gui.kit.labels import (
 )
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
@@ -129,9 +130,7 @@ REFUSALS = (*_FORM_CODES, "value-out-of-range")
 _PROMPT_PX, _FIELD_PX = 72, 124
 _Values = TypeVar("_Values", ReplySettings, SamplingParams)
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("SamplingSettings", text)
+_tr = translator("SamplingSettings")
 
 
 def _thinking_name(choice: str) -> str:
@@ -337,7 +336,6 @@ class SamplingSettings(Card):
         label = styled(YieldingLabel(self.tr("Reasoning"), keeps=8), role="muted")
         self.thinking = Choice()
         self.thinking.setMinimumContentsLength(12)
-        self.thinking.setAccessibleName(label.text())
         self.thinking.setToolTip(
             self.tr(
                 "How much the model reasons before it answers: the choices that its chat template "
@@ -355,14 +353,12 @@ class SamplingSettings(Card):
         label = text_label(self.tr("Logit bias"), "muted")
         self.biases = QLineEdit()
         self.biases.setPlaceholderText("ID=X, ID=X")
-        self.biases.setAccessibleName(label.text())
         self.biases.setToolTip(
             self.tr(
                 "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "
                 "Usual: -5 to 5. For example: 13=-2.5, 50=-inf"
             )
         )
-        self.biases.setAccessibleDescription(self.biases.toolTip())
         label.setBuddy(self.biases)
         self.biases.textChanged.connect(self._on_biases)
         return column_of(label, self.biases, spacing=4)
@@ -379,7 +375,6 @@ class SamplingSettings(Card):
         )
         for widget in (label, self.max_tokens):
             widget.setToolTip(explanation)
-        self.max_tokens.setAccessibleDescription(explanation)
         self.max_tokens.valueChanged.connect(self._on_changed)
         return row_of(label, None, self.max_tokens)
 
@@ -391,7 +386,6 @@ class SamplingSettings(Card):
             "message is refused."
         )
         self.cuts.setToolTip(explanation)
-        self.cuts.setAccessibleDescription(explanation)
         self._cuts_remark = text_label(explanation, wraps=True)
 
     # ----------------------------------------------------------------------------------- slots

@@ -375,7 +375,6 @@ class ParameterField(SliderField):
                 ).format(parameter.name)
             )
             check.setAccessibleName(self.tr("{}: automatic").format(parameter.title))
-            check.setAccessibleDescription(check.toolTip())
             check.toggled.connect(self._on_automatic)
 
     @property

@@ -38,7 +38,6 @@ class LearningCard(Card):
                 "Off: they are looked up in the present chat alone."
             )
         )
-        self.switch.setAccessibleDescription(self.switch.toolTip())
         self.body.addWidget(self.switch)
 
 

@@ -106,7 +106,6 @@ class _UseCaseCard(Card):
         self.apply.setToolTip(self.tr("Use {}").format(row.text))
         self.hint.setText(row.hint)
         self.offer.setText(row.offer)
-        self.offer.setAccessibleName(row.offer)
         self.offer.setAccessibleDescription(row.hint)
         self.offer.setVisible(bool(row.offer))
         self._below.setVisible(bool(row.hint))

@@ -286,7 +286,6 @@ class StrategyPicker(QWidget):
         self.help_button = styled(QToolButton(), kind="link")
         self.help_button.setText(self.tr("Which strategy?"))
         self.help_button.setToolTip(self.tr("Find the strategy for your kind of work"))
-        self.help_button.setAccessibleDescription(self.help_button.toolTip())
         self.help_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.menu = StrategyMenu(self)
         self.menu.chosen.connect(model.choose)

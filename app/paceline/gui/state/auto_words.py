@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from paceline.chat.advice import Advice, Clause
 from paceline.chat.decisions import judge
 from paceline.engine.auto.acceptance import PLACE_OF
-from paceline.gui.kit.translation import local, local_size
+from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.state.figures import duration_text, percent_text, ratio_text
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ _NOTHING_S = 0.0005
 _STEADY = 0.07
 """A pace that is nearer to 1 is not worth a word."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("AutoWords", text)
+_tr = translator("AutoWords")
 
 
 def sentence(verdict: Verdict, sources: Sources) -> str:

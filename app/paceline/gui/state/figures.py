@@ -14,10 +14,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-
 from paceline.engine.draft.strategy import drafters_named
-from paceline.gui.kit.translation import known_size, local
+from paceline.gui.kit.translation import known_size, local, translator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +33,7 @@ _NOTICED_S = 0.1
 """Seconds from which on a loss is noticed."""
 _GUESSED_SIZE = re.compile(r" (?:\?|\d[\dx.]*)[KMBT](?= |$)")
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Figures", text)
+_tr = translator("Figures")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from paceline.engine.draft.base import AUTO, DrafterInfo
 from paceline.engine.draft.strategy import (
@@ -29,6 +29,7 @@ from paceline.engine.draft.strategy import (
 )
 from paceline.errors import UserError
 from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import translator
 from paceline.params import Strategy
 
 if TYPE_CHECKING:
@@ -115,8 +116,7 @@ def _chain_summary(infos: Sequence[DrafterInfo]) -> str:
     )
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Choices", text)
+_tr = translator("Choices")
 
 
 YIELDING = ("n_min", "p_min")

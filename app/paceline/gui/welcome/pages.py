@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -29,7 +29,7 @@ from paceline.catalog.judge.curated import words_of
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, translator
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPixmap, QResizeEvent
@@ -303,8 +303,7 @@ class _FactLabels(QWidget):
         self.setAccessibleName(f"{fact.title}: {fact.value} {fact.remark}".strip())
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Welcome", text)
+_tr = translator("Welcome")
 
 
 _CODERS = frozenset({"coder", "code", "codestral", "starcoder", "codegemma", "devstral"})

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import (
     QByteArray,
-    QCoreApplication,
     QEvent,
     QMimeData,
     QPoint,
@@ -43,7 +42,7 @@ from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDI
 from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.paint import GroundPainter, formula_rect
-from paceline.gui.kit.translation import local
+from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.auto_words import step_decision
@@ -495,8 +494,7 @@ def _step(record: TokenRecord) -> str:
     return _tr("step {number}").format(number=record.step.step)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenText", text)
+_tr = translator("TokenText")
 
 
 def _ordinal(number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,7 +22,7 @@ from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
-from paceline.gui.kit.translation import local, local_size
+from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
 from paceline.gui.look.theme import mono_font
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 MAX_TEXT_PX = 320
 MAX_SHOWN_CHARS = 200_000
 """A longer text is cut in the view: laying it out would hold up the window."""
-_CONTEXT = "AttachmentChip"
 
 
 def attachment_view(attachment: Attachment) -> QPlainTextEdit:
@@ -65,8 +64,7 @@ def show_file_icon(button: QToolButton) -> None:
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(_CONTEXT, text)
+_tr = translator("AttachmentChip")
 
 
 _NAME_CHARS = 20

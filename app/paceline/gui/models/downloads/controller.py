@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from paceline.catalog.download.journal import DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.gui.kit.notices import Action, ask_to_delete
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, translator
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
 
 if TYPE_CHECKING:
@@ -175,8 +175,7 @@ class DownloadsController(QObject):
             self._notifications.warn(message, state.hint, topic=DOWNLOADS)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("PairFetcher", text)
+_tr = translator("PairFetcher")
 
 
 class PairFetcher(QObject):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from paceline import sizes
 from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size, local_sizes
+from paceline.gui.kit.translation import local_size, local_sizes, translator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +34,7 @@ _STEPS: dict[str, tuple[Step, ...]] = {
     "cancelled": ("retry", "forget"),
 }
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Downloads", text)
+_tr = translator("Downloads")
 
 
 def is_under_way(state: DownloadState) -> bool:

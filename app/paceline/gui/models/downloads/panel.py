@@ -90,7 +90,6 @@ class DownloadsButton(QToolButton):
         self.setVisible(bool(self._model.n_under_way))
         self.setToolTip(words)
         self.setAccessibleName(self.tr("Downloads"))
-        self.setAccessibleDescription(words)
         self.update()
 
 

@@ -43,7 +43,7 @@ from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import ask_to_delete
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size
+from paceline.gui.kit.translation import local_size, translator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -288,9 +288,7 @@ END_MS = 1000
 LIBRARY = "library"
 """Topic of notices about model files."""
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LibraryController", text)
+_tr = translator("LibraryController")
 
 
 class LibraryController(QObject):

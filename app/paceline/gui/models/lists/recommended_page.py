@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QModelIndex,
     QUrl,
     Signal,
@@ -24,7 +23,7 @@ from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import known_size
+from paceline.gui.kit.translation import known_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
     from paceline.catalog.judge.curated import CuratedPair
     from paceline.gui.models.candidates import Picks
 
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("RecommendedPairs", text)
+_tr = translator("RecommendedPairs")
 
 
 @dataclass(frozen=True, slots=True)

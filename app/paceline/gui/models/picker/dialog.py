@@ -223,7 +223,6 @@ class PickerDialog(QDialog):
         self.main.setText(button.text)
         self.main.setEnabled(button.todo != "wait")
         self.main.setToolTip(button.reason)
-        self.main.setAccessibleDescription(button.reason)
         self.reason.setText(button.reason)
         # A download goes on when the dialog is closed.
         is_busy = button.todo == "wait" and button.is_downloading
