@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QPaintEvent, QRegion, QShowEvent
+from PySide6.QtWidgets import QApplication, QLabel
 
 from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.message_actions import Act
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
-from paceline.gui.kit.notices import Action, ErrorBar
+from paceline.gui.kit.notices import Action
 from paceline.gui.panel import TUNE_AFTER_MS
 from paceline.messages import (
     LoadFailed,
@@ -264,14 +264,24 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
     assert bar.isVisible()
 
 
-def test_a_notice_has_no_size_before_it_is_laid_out(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What X11 paints of it before that would stay on the screen beside it."""
-    bar, sizes = program.window.chat_pane.errors, []
-    monkeypatch.setattr(ErrorBar, "show", lambda self: sizes.append(self.size().toTuple()))
+def test_what_lies_beside_a_notice_is_painted_with_it(program: Program, qtbot: QtBot) -> None:
+    """X11 shows it before it is laid out, as wide as the window."""
+    pane = program.window.chat_pane
+    painted = QRegion()
+
+    class Painted(QObject):
+        def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            nonlocal painted
+            if isinstance(event, QPaintEvent):
+                painted += event.region()
+            return False
+
+    watch, bar = Painted(), pane.errors
     program.notices.tell("Something was done.", action=Action("Undo", str))
-    assert sizes == [(0, 0)]
-    monkeypatch.undo()
-    program.notices.tell("Something was done.", action=Action("Undo", str))
-    assert bar.width() > 100
+    qtbot.wait(50)
+    pane.installEventFilter(watch)
+    QApplication.sendEvent(bar, QShowEvent())
+    qtbot.wait(50)
+    assert bar.x() > 8
+    at = bar.geometry().center().y()
+    assert all(painted.contains(QPoint(x, at)) for x in (3, pane.width() - 3))

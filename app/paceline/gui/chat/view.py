@@ -466,16 +466,16 @@ class ChatPane(QWidget):
         notices = column_of(self.errors, margins=(16, 10, 16, 0))
         column_of(
             notices,
-            self._centred(self.find_bar, 0),
+            self._centred(self.find_bar, above=8),
             (self.chat, 1),
-            self._centred(self.composer, 18),
+            self._centred(self.composer, below=18),
             on=self,
             margins=0,
             spacing=0,
         )
 
     @staticmethod
-    def _centred(widget: QWidget, below_px: int) -> QHBoxLayout:
-        """Keep a widget as wide as the text of the messages."""
+    def _centred(widget: QWidget, *, above: int = 0, below: int = 0) -> QHBoxLayout:
+        """Keep a widget as wide as the text of the messages, with pixels above and below."""
         widget.setMaximumWidth(COLUMN_PX)
-        return row_of(None, (widget, 1000), None, margins=(MARGIN_PX, 0, MARGIN_PX, below_px))
+        return row_of(None, (widget, 1000), None, margins=(MARGIN_PX, above, MARGIN_PX, below))

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -132,6 +133,16 @@ class IconLabel(QLabel):
     @Slot()
     def _draw(self) -> None:
         self.setPixmap(self._icon.pixmap(icon_size(self._side)))
+
+
+class Bar(QFrame):
+    """A frame in a line of its own that comes and goes."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have what is beside and above it painted anew; X11 shows it too wide before its place."""
+        super().showEvent(event)
+        if (around := self.parentWidget()) is not None:
+            around.update(0, 0, around.width(), self.geometry().bottom() + 1)
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QMessageBox, QPushButton, QStatusBar, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton, QStatusBar, QWidget
 
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
-from paceline.gui.kit.layouts import IconButton, row_of, set_look
+from paceline.gui.kit.layouts import Bar, IconButton, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
@@ -106,7 +106,7 @@ NEWS_MS = 10_000
 """How long good news stays that asks for nothing."""
 
 
-class ErrorBar(QFrame):
+class ErrorBar(Bar):
     """One notice at a time; hidden while there is none."""
 
     dismissed = Signal()
@@ -144,9 +144,6 @@ class ErrorBar(QFrame):
         self._run = notice.action.run if notice.action is not None else None
         self.action.setText(notice.action.text if notice.action is not None else "")
         self.action.setVisible(notice.action is not None)
-        if self.isHidden():
-            # Qt may paint it before it is laid out, and would leave behind what lay at other sizes.
-            self.resize(0, 0)
         self.show()
         self._leave.stop()
         if notice.level == "info" and notice.action is None:

@@ -16,10 +16,10 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPainter,
 )
-from PySide6.QtWidgets import QFrame, QLineEdit, QToolButton
+from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import IconButton, row_of, styled
+from paceline.gui.kit.layouts import Bar, IconButton, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
@@ -121,7 +121,7 @@ def takes_escape(event: QEvent) -> bool:
     return is_offered
 
 
-class FindBar(QFrame):
+class FindBar(Bar):
     """Counts nothing itself; hidden at first.
 
     Attributes:
