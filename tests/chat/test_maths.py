@@ -44,6 +44,7 @@ ENDLESS = (
 )
 
 
+@pytest.mark.grid(short=40)
 @pytest.mark.parametrize("latex", FORMULAS)
 def test_what_models_write_is_laid_out(latex: str) -> None:
     for source in (f"$${latex}$$", f"\\({latex}\\)"):
@@ -59,6 +60,7 @@ def test_what_would_not_be_whole_is_refused(latex: str) -> None:
     assert maths.outline(f"$${latex}$$") is None
 
 
+@pytest.mark.grid(short=4)
 @pytest.mark.parametrize("latex", ENDLESS)
 def test_what_is_endless_is_given_up(latex: str) -> None:
     began_s = time.thread_time()

@@ -64,24 +64,22 @@ def test_own_kernels_give_the_same_text_with_any_strategy(
 
 
 @pytest.mark.usefixtures("built")
-@pytest.mark.grid(short=1)
+@pytest.mark.long  # the usual run goes far beyond a window of 32 tokens, in test_sliding_windows.py
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_texts_far_beyond_a_sliding_window_are_the_same(n_threads: int, *, is_long: bool) -> None:
-    """Gemma 3's layers see 512 tokens, but for every sixth; with --long itself drafts, too."""
+def test_texts_far_beyond_a_sliding_window_are_the_same(n_threads: int) -> None:
+    """Gemma 3's layers see 512 tokens, but for every sixth; itself drafts, too."""
     gemma = real_models.path_or_skip("gemma3-270m")
     words = (Path(__file__).parents[2] / "README.md").read_text("utf-8").split()
-    prompt = " ".join((words * 9)[: 2000 if is_long else 850])
-    draft = gemma if is_long else None
-    with Engine(gemma, draft, n_threads=n_threads, n_ctx=4096, kernels="own") as engine:
+    prompt = " ".join((words * 9)[:2000])
+    with Engine(gemma, gemma, n_threads=n_threads, n_ctx=4096, kernels="own") as engine:
         if {use.by for use in engine.loaded.target.kernels} != {"own"}:
             pytest.skip("Paceline's own kernels do not take all types of this model here")
-        n = 60 if is_long else 24
-        options = {"max_tokens": n, "ignore_eog": True, "sampling": SamplingParams(0.3), "seed": 4}
+        options = {"max_tokens": 60, "ignore_eog": True, "sampling": SamplingParams(0.3), "seed": 4}
         engine.reply(prompt, **{**options, "max_tokens": 1})  # so that all find the same cells
         plain = engine.reply(prompt, **options)
-        assert plain.stats.n_prompt > (3000 if is_long else 1024)
+        assert plain.stats.n_prompt > 3000
         more = ("ngram-simple", "prompt-lookup", "draft:n_max=4:p_min=0", "suffix+draft")
-        for strategy in (STRATEGIES[0], "auto", *(more if is_long else ())):
+        for strategy in (STRATEGIES[0], "auto", *more):
             drafted = engine.reply(prompt, strategy=strategy, **options)
             assert drafted.tokens == plain.tokens, strategy
             assert drafted.stats.n_accepted > 0 or strategy == "auto"
