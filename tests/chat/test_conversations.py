@@ -175,6 +175,18 @@ def test_a_hit_on_another_path_is_shown_on_its_own(bench: ChatBench) -> None:
 # ------------------------------------------------------------------------------ private
 
 
+def test_a_private_chat_is_found_by_the_words_that_find_a_stored_one(bench: ChatBench) -> None:
+    for private in (False, True):
+        bench.session.new(private=private)
+        bench.ask("Which Café in Paris?", "The one at the corner.")
+    hits = bench.session.conversations.search("cafe PARIS")
+    in_messages = [hit for hit in hits if hit.message_id]
+    assert len({hit.conversation_id for hit in hits}) == 2
+    assert all(hit.snippet == "Which Café in Paris?" for hit in in_messages)
+    assert {hit.marks for hit in in_messages} == {((6, 10), (14, 19))}
+    assert not bench.session.conversations.search("café corner")
+
+
 def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> None:
     bench.options = type(bench.options)(remember=True)
     bench.session.new(private=True)

@@ -10,12 +10,14 @@ is told of the problem.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
+from paceline.storage.search import Query, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
 NEW_CHAT = ""
 """The id under which unsent text is kept that was written in a chat without a message."""
-_BEFORE, _AFTER = 30, 60
-"""Characters of a hit's text that are shown before and from the first word on."""
 
 
 def no_such_chat() -> UserError:
@@ -165,19 +165,20 @@ class MemoryStore:
 
     def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
         """Titles and messages that have all words of the text, those that changed last first."""
-        words = text.casefold().split()
-        if not words:
+        query = Query.of(text)
+        if query is None:
             return ()
-        hits: list[SearchHit] = []
-        for kept in sorted(self._kept.values(), key=attrgetter("changed_s"), reverse=True):
-            texts = [("", kept.title), *((m.message_id, m.content) for m in kept.messages.values())]
-            for message_id, content in texts:
-                if all(word in content.casefold() for word in words):
-                    snippet, marks = _snippet(content, words)
-                    hits.append(SearchHit(kept.conversation_id, message_id, snippet, marks))
-                    if len(hits) == limit:
-                        return tuple(hits)
-        return tuple(hits)
+        kept = sorted(self._kept.values(), key=attrgetter("changed_s"), reverse=True)
+        hits = (
+            query.hit(chat.conversation_id, message_id, content)
+            for chat in kept
+            for message_id, content in (
+                ("", chat.title),
+                *((m.message_id, text_of(m)) for m in chat.messages.values()),
+            )
+            if query.fits(content)
+        )
+        return tuple(islice(hits, limit))
 
     def unsent(self, conversation_id: str) -> str:
         """Text that was written in it, but not sent."""
@@ -265,19 +266,3 @@ class MemoryStore:
         self._home.pop(message_id, None)
         self._runs.pop(message_id, None)
         self._steps.pop(message_id, None)
-
-
-def _snippet(content: str, words: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the text around the first word in one line, and the words' places in it."""
-    line = " ".join(content.split())
-    folded = line.lower()
-    first = max(min((folded.find(word) for word in words), default=0), 0)
-    start = max(first - _BEFORE, 0)
-    snippet, folded = line[start : first + _AFTER], folded[start : first + _AFTER]
-    marks = []
-    for word in words:
-        at = folded.find(word)
-        while at >= 0:
-            marks.append((at, at + len(word)))
-            at = folded.find(word, at + len(word))
-    return snippet, tuple(sorted(marks))
