@@ -14,7 +14,8 @@ from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubModel, SearchQuery
 from paceline.errors import UserError
-from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubController, HubResults
+from paceline.gui.kit.rows import ROW as ROW_ROLE
+from paceline.gui.models.lists.hub_controller import HubController, HubResults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def test_rows_and_what_is_said_of_them(results: HubResults) -> None:
     results.append([ROW])
     index = results.index(0)
     assert index.data() == "a/b"
-    assert index.data(MODEL_ROLE) == ROW
+    assert index.data(ROW_ROLE) == ROW
     spoken = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "a/b, 7B parameters, 1200 downloads, mit, must be asked for"
     assert results.state == "results"
@@ -86,7 +87,7 @@ def test_a_repository_is_shown_once(results: HubResults) -> None:
     results.begin()
     results.append([ROW])
     results.append([ROW])
-    assert results.models == (ROW,)
+    assert results.rows == (ROW,)
 
 
 def test_states(results: HubResults) -> None:
@@ -124,7 +125,7 @@ def test_a_search_and_more_of_it(
     assert results.state == "searching"
     qtbot.waitUntil(lambda: results.has_more, timeout=WAIT_MS)
     assert results.rowCount() == 30
-    assert results.models[0].repo == "owner/model-000"
+    assert results.rows[0].repo == "owner/model-000"
     assert len(server.requests) == 2
     controller.more()
     controller.more()
@@ -136,7 +137,7 @@ def test_a_search_and_more_of_it(
     assert not results.has_more
     controller.more()
     assert len(server.requests) == 3
-    assert [m.downloads for m in results.models] == list(range(1000, 930, -1))
+    assert [m.downloads for m in results.rows] == list(range(1000, 930, -1))
 
 
 def test_typing_asks_once(
@@ -197,7 +198,7 @@ def test_a_late_answer_is_dropped(
     controller.search(SearchQuery("model-001"))
     until(qtbot, results, "results")
     qtbot.wait(150)
-    assert [model.repo for model in results.models] == ["owner/model-001"]
+    assert [model.repo for model in results.rows] == ["owner/model-001"]
 
 
 def test_the_window_is_never_kept_waiting(

@@ -13,7 +13,6 @@ from gui.conftest import deliver_deletes
 from paceline import logs
 from paceline.errors import UserError
 from paceline.gui.help.log_view import (
-    LEVEL_ROLE,
     LEVELS,
     MOST_BYTES,
     MOST_LINES,
@@ -100,7 +99,7 @@ def test_levels_and_words_filter_the_lines() -> None:
     model.set_level(WARNING)
     assert model.rowCount() == 6
     model.set_search("ENTRY-7")
-    assert [model.index(0, 0).data(LEVEL_ROLE), model.rowCount()] == [WARNING, 1]
+    assert [model.rows[0].level, model.rowCount()] == [WARNING, 1]
     model.append(as_lines(RECORD.format("ERROR", "entry-77") + RECORD.format("INFO", "entry-78")))
     assert model.rowCount() == 2
     model.set_search("")

@@ -10,13 +10,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
     QSize,
     Qt,
     QTimer,
@@ -43,6 +40,7 @@ from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
@@ -158,9 +156,7 @@ def as_lines(text: str, level: int = 1) -> tuple[LogLine, ...]:
     return tuple(lines)
 
 
-LEVEL_ROLE = int(Qt.ItemDataRole.UserRole)
 MOST_LINES = 30_000
-Index = QModelIndex | QPersistentModelIndex
 POLL_MS = 1000
 _WARNING, _ERROR = LEVELS.index("WARNING"), LEVELS.index("ERROR")
 
@@ -344,13 +340,12 @@ class LogPage(QWidget):
             )
 
 
-class LogLines(QAbstractListModel):
+class LogLines(Rows[LogLine]):
     """Keeps all lines and shows some."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lines: list[LogLine] = []
-        self._shown: list[LogLine] = []
         self._level = 0
         self._words: tuple[str, ...] = ()
 
@@ -362,7 +357,7 @@ class LogLines(QAbstractListModel):
     @property
     def longest(self) -> str:
         """The longest of the lines that are shown."""
-        return max((line.text for line in self._shown), key=len, default="")
+        return max((line.text for line in self.rows), key=len, default="")
 
     def replace(self, lines: Sequence[LogLine]) -> None:
         """Show another log."""
@@ -375,12 +370,7 @@ class LogLines(QAbstractListModel):
             self.replace([*self._lines, *lines])
             return
         self._lines += lines
-        new = [line for line in lines if self._fits(line)]
-        if new:
-            first = len(self._shown)
-            self.beginInsertRows(QModelIndex(), first, first + len(new) - 1)
-            self._shown += new
-            self.endInsertRows()
+        self.add_rows([line for line in lines if self._fits(line)])
 
     def set_level(self, level: int) -> None:
         """Show lines of this level and above."""
@@ -393,9 +383,7 @@ class LogLines(QAbstractListModel):
         self._filter()
 
     def _filter(self) -> None:
-        self.beginResetModel()
-        self._shown = [line for line in self._lines if self._fits(line)]
-        self.endResetModel()
+        self.set_rows(line for line in self._lines if self._fits(line))
 
     def _fits(self, line: LogLine) -> bool:
         if line.level < self._level:
@@ -405,17 +393,9 @@ class LogLines(QAbstractListModel):
         text = line.text.casefold()
         return all(word in text for word in self._words)
 
-    def rowCount(self, parent: Index | None = None) -> int:
-        """How many are shown."""
-        return 0 if parent is not None and parent.isValid() else len(self._shown)
-
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """A line, and its level."""
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._shown[index.row()].text
-        if role == LEVEL_ROLE:
-            return self._shown[index.row()].level
-        return None
+    def title(self, row: LogLine) -> str:
+        """Return the line."""
+        return row.text
 
 
 class _LineRow(QStyledItemDelegate):
@@ -436,7 +416,7 @@ class _LineRow(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint a line."""
         theme = look.theme
-        level = int(index.data(LEVEL_ROLE))
+        level = index.data(ROW).level
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(theme.selection))
             ink = theme.selection_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = int(Qt.ItemDataRole.UserRole) + 1
@@ -16,7 +16,7 @@ _Row = TypeVar("_Row")
 
 
 class Rows(QAbstractListModel, Generic[_Row]):
-    """Shows values, all of them at once; a class for each kind of them has the words.
+    """Shows values; a class for each kind of them has the words.
 
     Attributes:
         rows: The values.
@@ -31,6 +31,14 @@ class Rows(QAbstractListModel, Generic[_Row]):
         self.beginResetModel()
         self.rows = tuple(rows)
         self.endResetModel()
+
+    def add_rows(self, rows: Sequence[_Row]) -> None:
+        """Show some more below."""
+        if rows:
+            n_before = len(self.rows)
+            self.beginInsertRows(QModelIndex(), n_before, n_before + len(rows) - 1)
+            self.rows += tuple(rows)
+            self.endInsertRows()
 
     def title(self, row: _Row) -> str:
         """What a row is called."""

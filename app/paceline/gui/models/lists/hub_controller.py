@@ -11,21 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    QTimer,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.catalog.hub.listing import recommended
 from paceline.gui.kit.background import Background
+from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.translation import local_weights
 
 if TYPE_CHECKING:
@@ -35,15 +27,10 @@ if TYPE_CHECKING:
     from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
     from paceline.errors import UserError
 
-MODEL_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""The row's `HubModel`."""
-
 State = Literal["idle", "searching", "results", "empty", "offline", "failed"]
-Index = QModelIndex | QPersistentModelIndex
-_TOP = QModelIndex()
 
 
-class HubResults(QAbstractListModel):
+class HubResults(Rows["HubModel"]):
     """What a search on the Hub has found: one row per repository.
 
     Rows are only appended, or all removed, so that a view keeps its place. Main thread.
@@ -58,76 +45,50 @@ class HubResults(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[HubModel] = []
-        self._repos: set[str] = set()
         self.state: State = "idle"
         self.error: UserError | None = None
         self.has_more = False
 
-    @property
-    def models(self) -> tuple[HubModel, ...]:
-        """All rows."""
-        return tuple(self._rows)
-
     def begin(self) -> None:
         """A search has begun: take away what an earlier one has found."""
-        self.beginResetModel()
-        self._rows.clear()
-        self._repos.clear()
-        self.endResetModel()
+        self.set_rows(())
         self._become("searching")
 
     def append(self, models: Sequence[HubModel]) -> None:
         """Append these; a repository may appear on two pages."""
-        new = [model for model in models if model.repo not in self._repos]
-        if not new:
-            return
-        self.beginInsertRows(_TOP, len(self._rows), len(self._rows) + len(new) - 1)
-        self._rows += new
-        self._repos.update(model.repo for model in new)
-        self.endInsertRows()
-        if self.state != "results":
+        known = {model.repo for model in self.rows}
+        new = [model for model in models if model.repo not in known]
+        self.add_rows(new)
+        if new and self.state != "results":
             self._become("results")
 
     def end(self, *, has_more: bool) -> None:
         """The search has ended, or rests until more is asked for."""
-        self._become("results" if self._rows else "empty", has_more=has_more)
+        self._become("results" if self.rows else "empty", has_more=has_more)
 
     def fail(self, error: UserError) -> None:
         """The search has ended with an error; rows that are there stay."""
-        if self._rows:
+        if self.rows:
             self._become("results", error=error)
         else:
             self._become("offline" if error.code == "offline" else "failed", error=error)
 
-    def rowCount(self, parent: Index = _TOP) -> int:
-        """Number of repositories."""
-        return 0 if parent.isValid() else len(self._rows)
+    def title(self, row: HubModel) -> str:
+        """Name the repository."""
+        return row.repo
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The repository of a row, or words about it."""
-        if not index.isValid():
-            return None
-        model = self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return model.repo
-        if role == MODEL_ROLE:
-            return model
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._spoken(model)
-        return None
-
-    def _spoken(self, model: HubModel) -> str:
-        weights = local_weights(model.n_params)
+    def spoken(self, row: HubModel) -> str:
+        """Say what is painted beside its name."""
+        weights = local_weights(row.n_params)
         return ", ".join(
             filter(
                 None,
                 (
-                    model.repo,
+                    row.repo,
                     self.tr("{} parameters").format(weights) if weights else "",
-                    self.tr("{} downloads").format(model.downloads),
-                    model.license,
-                    self.tr("must be asked for") if model.gate != "open" else "",
+                    self.tr("{} downloads").format(row.downloads),
+                    row.license,
+                    self.tr("must be asked for") if row.gate != "open" else "",
                 ),
             )
         )

@@ -32,7 +32,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
-from paceline.gui.models.lists.hub_controller import MODEL_ROLE, HubResults
+from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
 
 if TYPE_CHECKING:
@@ -486,7 +486,7 @@ class HubPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        model = index.data(MODEL_ROLE)
+        model = index.data(ROW)
         if not isinstance(model, HubModel):
             return RowText("")
         badges = (Badge(self.tr("gated"), "lookup"),) if model.gate != "open" else ()
@@ -495,7 +495,7 @@ class HubPage(Page):
 
     def pick(self, index: QModelIndex) -> bool:
         """Open the card of a row; the model itself is picked there."""
-        model = index.data(MODEL_ROLE)
+        model = index.data(ROW)
         if isinstance(model, HubModel):
             self.open_repository(model.repo)
         return False
