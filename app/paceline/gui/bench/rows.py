@@ -13,7 +13,7 @@ from statistics import geometric_mean
 from typing import TYPE_CHECKING, Literal
 
 from paceline.bench.report import rows
-from paceline.bench.runs import acceptance
+from paceline.bench.runs import acceptance, common
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
@@ -59,14 +59,10 @@ def _overall(report: Report, strategy: str) -> BenchRow:
     ratio = report.geomean.get(strategy)
     if ratio is None:
         return BenchRow(strategy, problem=problem)
-    common = [
-        w
-        for w in report.workloads
-        if all(w.result_of(s) is not None for s in report.strategies if s in report.geomean)
-    ]
-    names = {w.name for w in common}
+    shared = common(report.strategies, report.workloads)
+    names = {w.name for w in shared}
     runs = [run for run in report.runs if run.strategy == strategy and run.workload in names]
-    results = [result for w in common if (result := w.result_of(strategy)) is not None]
+    results = [result for w in shared if (result := w.result_of(strategy)) is not None]
     n_steps = sum(run.n_steps for run in runs)
     return BenchRow(
         strategy,
