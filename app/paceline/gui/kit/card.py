@@ -172,7 +172,7 @@ class FoldHeader(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.setProperty("kind", "fold")
+        self.setProperty("kind", "fold_header")
 
     def sizeHint(self) -> QSize:
         """As wide as the text."""

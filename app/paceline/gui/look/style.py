@@ -289,7 +289,7 @@ QPushButton, QToolButton[kind] {
     padding: 6px 14px; min-height: 18px;
 }
 QPushButton, QToolButton { icon-size: $icon; }
-QAbstractButton[kind="fold"] { font-size: $small; }
+QAbstractButton[kind="fold_header"] { font-size: $small; }
 QToolButton[sign="small"] { icon-size: $small; }
 QToolButton[sign="medium"] { icon-size: $body; }
 QToolButton[sign="large"] { icon-size: $icon_large; }
