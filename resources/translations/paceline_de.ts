@@ -3348,7 +3348,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>Cut off at the limit of {} tokens.</source>
-        <translation>Abgeschnitten bei der Grenze von {} Tokens.</translation>
+        <translation>Abgeschnitten bei der Grenze von {} Token.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>

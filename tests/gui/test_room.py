@@ -274,3 +274,15 @@ def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
     oldest = groups.heading(datetime.datetime(1999, 5, 3, tzinfo=datetime.UTC).timestamp())
     assert "1999" in oldest.name
     assert 0.0 < undated.end_s <= oldest.begin_s
+
+
+def test_names_of_models_keep_room_in_a_narrow_bar(program: Program, qtbot: QtBot) -> None:
+    bar = program.window.model_bar
+    assert bar.between.text() == "drafted by"
+    wide, hint = bar.sizeHint().width(), bar.sizeHint()
+    bar.setFixedWidth(wide * 6 // 10)
+    qtbot.waitUntil(lambda: bar.between.text() == "+")
+    assert bar.sizeHint() == hint, "or it would change to and fro"
+    assert "drafted by" in bar.accessibleName()
+    bar.setFixedWidth(wide)
+    qtbot.waitUntil(lambda: bar.between.text() == "drafted by")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
@@ -17,6 +17,8 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from paceline.gui.models.saved_pairs import SavedPairs
     from paceline.gui.state.pair import PairModel
 
@@ -108,6 +110,7 @@ class ModelBar(QPushButton):
         self.target.setProperty("role", "title")
         self.draft.setProperty("role", "title")
         self.between = text_label("", "muted")
+        self._words = ""
         self.pill = text_label("", "pill")
         arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
         row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
@@ -122,8 +125,24 @@ class ModelBar(QPushButton):
         self._show_state()
 
     def sizeHint(self) -> QSize:
-        """As wide as its labels."""
-        return QSize(self._row_hint().width(), 34)
+        """As wide as its labels, with all the words between the names."""
+        metrics, room = self.between.fontMetrics(), QRect(0, 0, 2000, 2000)  # as QLabel does
+        full, now = (
+            metrics.boundingRect(room, 0, words).width()
+            for words in (self._words, self.between.text())
+        )
+        return QSize(self._row_hint().width() + full - now, 34)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say less between the names where that would leave them too little."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        names = self.target.sizeHint().width() + self.draft.sizeHint().width()
+        lacks = self.sizeHint().width() - self.width()
+        is_short = bool(self.draft.full_text) and lacks > names / 2
+        self.between.setText("+" if is_short else self._words)
 
     def minimumSizeHint(self) -> QSize:
         """The names may give way."""
@@ -138,10 +157,10 @@ class ModelBar(QPushButton):
         state, target, draft = self._model.state, self._model.target_name, self._model.draft_name
         self.target.set_full_text(target or self.tr("No model"))
         if draft:
-            self.between.setText(self.tr("drafted by"))
+            self._words = self.tr("drafted by")
         else:
-            self.between.setText(self.tr("without a draft model") if target else "")
-        self.between.setVisible(bool(self.between.text()))
+            self._words = self.tr("without a draft model") if target else ""
+        self.between.setVisible(bool(self._words))
         self.draft.set_full_text(draft)
         self.draft.setVisible(bool(draft))
         words, tone = self._pill_text()
@@ -153,8 +172,9 @@ class ModelBar(QPushButton):
             lines.append(said(state.sameness.words))
         self.setToolTip("\n".join(lines) or said(state.problem) or self.tr("Choose the models"))
         self.setAccessibleName(
-            " ".join(part for part in (target, self.between.text(), draft, words) if part)
+            " ".join(part for part in (target, self._words, draft, words) if part)
         )
+        self._fit()
         self.updateGeometry()
 
     def _pill_text(self) -> tuple[str, str]:
