@@ -40,6 +40,21 @@ def test_confidences_sort_into_classes(confidence: float, cls: int) -> None:
     assert confidence <= UPPER[cls]
 
 
+def test_another_text_is_learned_sooner_than_a_change_within_one() -> None:
+    rates = []
+    for is_another in (True, False):
+        accepted = Acceptance()
+        for right in (1, 0) * 200 + (1,) * 60:
+            drafted(accepted, 0.9, right=right)
+        if is_another:
+            accepted.begin_reply()
+            assert accepted.rate(class_of(0.9)) < 0.9, "nearer to the long run"
+        for _ in range(5):
+            drafted(accepted, 0.9, right=0)
+        rates.append(accepted.rate(class_of(0.9)))
+    assert rates[0] < rates[1] - 0.2
+
+
 def test_no_confidence_is_a_class_of_its_own() -> None:
     accepted = Acceptance()
     for _ in range(40):

@@ -124,6 +124,19 @@ def test_the_drafted_tokens_never_exceed_the_room() -> None:
     assert controller.plan(10, 0).n_max == 0
 
 
+@pytest.mark.parametrize("cost", [0.1, 0.15, 0.2, 0.3])
+@pytest.mark.parametrize("lost", [1.0, 1.5, 2.0, 2.5])
+def test_what_is_drafted_can_be_verified(cost: float, lost: float) -> None:
+    """Otherwise drafts lose what is left, and the model waits for the rest of the reply."""
+    controller = control(knowledge=calibrated(CURVES["flat"], cost))
+    controller.ledger.book(1, (1.0 + lost) * PLAIN_S, PLAIN_S)
+    controller.plan(10, 100)
+    assert controller.wants_model("draft", 2)
+    while controller.goes_on(0.97):
+        pass
+    assert controller.settle().n
+
+
 def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:
     controller = control()
     controller.plan(5000, 100)
@@ -162,11 +175,11 @@ def test_a_prefill_lends_lookups_nothing() -> None:
 
 def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:
     """It may do better for knowing all, and what was saved by then covers that."""
-    knowledge = calibrated(CURVES["flat"], 0.1, 0.03)
-    knowledge.n_reply = 400.0
+    knowledge = calibrated(CURVES["flat"], 0.1, 0.06)
+    knowledge.n_reply = 2000.0
     controller, read = control(knowledge=knowledge), []
     for _ in range(40):
-        plan = controller.plan(2000, 400)
+        plan = controller.plan(2000, 2000)
         if not plan.models:
             controller.settle()
             controller.observe(times(1, PLAIN_S))
@@ -177,7 +190,7 @@ def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:
             pass
         n = controller.settle().n
         step = times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n)
-        draft_s = knowledge.draft_cost("draft").token(PLAIN_S) * n
+        draft_s = 0.1 * PLAIN_S * (n + 0.06 * (read[-1] - 1))
         controller.observe(step._replace(draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
         if read[-1] == 2000:
             break

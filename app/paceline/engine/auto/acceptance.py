@@ -40,6 +40,7 @@ _SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the wor
 _FIRST = 3.0  # steps that this counts for
 _FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
 _NEXT_REPLY = 0.7  # and with each reply, in which it may do better
+_NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
 _TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
 _VERSION = 1
 _LARGEST = 1e9  # no count or sum in a file is beyond
@@ -176,8 +177,11 @@ class Acceptance:
         self._fade(_FORGOTTEN if n_steps == 1 else _FORGOTTEN**n_steps)
 
     def begin_reply(self) -> None:
-        """Another text begins, in which a model may do better."""
+        """Another text begins, in which a model may do better, and each class otherwise."""
         self._fade(_NEXT_REPLY)
+        self._judged = [_NEXT_TEXT * n for n in self._judged]
+        self._accepted = [_NEXT_TEXT * n for n in self._accepted]
+        self._rates = [None] * len(_DEFAULT)
 
     def _fade(self, kept: float) -> None:
         self._gain *= kept

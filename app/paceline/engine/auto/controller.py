@@ -284,7 +284,8 @@ class Controller:
         model.classes.append(cls)
         model.survivals.append(survival)
         n, each, ratios = len(model.survivals), self._each, self._ratios
-        if n >= self._most_sure or self._drafting + each > self._slack:
+        # What could not be verified any more is not drafted.
+        if n >= self._most_sure or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
         likely = survival * 0.5 * (rate + self._mean)
         cost = each + ratios[n + 2] - ratios[n + 1]
@@ -504,6 +505,10 @@ class Controller:
         )
 
     # --------------------------------------------------------------------------------- within
+
+    def _at_risk(self, n: int) -> float:
+        """Return the plain steps that verifying so many tokens may lose."""
+        return self._noise * self._careful[n + 1] - 1.0
 
     def _covered(self, loss: float) -> int:
         """Return how many tokens may be verified, if all of this may be lost."""
