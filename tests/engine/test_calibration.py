@@ -86,7 +86,7 @@ def test_it_finds_what_decodes_cost_and_leaves_the_contexts_as_they_were(
     assert costs.missing(WIDTHS) == []
     for width in WIDTHS:
         assert costs.seconds(width, len(held)) == pytest.approx(cost(width, len(held)), rel=0.02)
-    assert costs.slope == pytest.approx(0.001, rel=0.05)
+    assert costs.context.slope == pytest.approx(0.001, rel=0.05)
     drafting = pair.knowledge.draft_cost("draft")
     assert drafting.per_token == pytest.approx(draft_cost(1, len(held)))
     assert drafting.per_backlog is not None
@@ -114,7 +114,7 @@ def test_behind_a_long_reply_it_finds_what_there_was_no_time_for(clock: Clock) -
     pair, calibration = made(clock, cost, n_ctx=2048)
     finish(calibration)
     costs = pair.knowledge.costs
-    assert costs.slope == 0.0, "filling a context would take seconds"
+    assert costs.context.slope == 0.0, "filling a context would take seconds"
     text = TOKENS * 40
     pair.target.feed(text[:400], 0)
     assert finish(calibration) == 0
@@ -204,7 +204,7 @@ def test_an_interruption_while_the_context_is_filled(clock: Clock) -> None:
     flag.clear()
     finish(work)
     assert holds(pair, TOKENS)
-    assert pair.knowledge.costs.slope == pytest.approx(0.001, rel=0.05)
+    assert pair.knowledge.costs.context.slope == pytest.approx(0.001, rel=0.05)
 
 
 def test_a_reply_in_between_makes_the_graph_cold_again(clock: Clock) -> None:
@@ -269,7 +269,7 @@ def test_what_was_found_is_there_in_the_next_load(clock: Clock, tmp_path: Path) 
     finish(calibration)
     again, calibration = made(clock, cost, draft_cost=draft_cost, facts=Facts(str(tmp_path)))
     assert again.knowledge.costs.table(100) == pair.knowledge.costs.table(100)
-    assert again.knowledge.costs.slope == pair.knowledge.costs.slope > 0
+    assert again.knowledge.costs.context.slope == pair.knowledge.costs.context.slope > 0
     ours, theirs = (p.knowledge.draft_cost("draft") for p in (pair, again))
     assert theirs.per_token == pytest.approx(ours.per_token)
     assert theirs.per_backlog == pytest.approx(ours.per_backlog)
@@ -319,7 +319,7 @@ def test_a_slice_between_two_replies_mixes_no_contexts(clock: Clock) -> None:
     for start in range(0, len(text), 400):
         pair.target.feed(text[start : start + 400], 0)
     finish(calibration)
-    assert pair.knowledge.costs.slope < 0.001
+    assert pair.knowledge.costs.context.slope < 0.001
 
 
 def test_what_a_slow_load_left_out_the_next_one_measures(clock: Clock) -> None:

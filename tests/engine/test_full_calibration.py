@@ -63,7 +63,7 @@ def test_it_measures_everything_and_leaves_empty_contexts(clock: Clock) -> None:
     assert [cost.width for cost in answer.draft_costs] == [1, 32]
     assert answer.draft_costs[0].seconds == pytest.approx(flat(0.001)(1, 64))
     knowledge = pair.knowledge
-    assert knowledge.costs.slope == pytest.approx(0.001, rel=0.05)
+    assert knowledge.costs.context.slope == pytest.approx(0.001, rel=0.05)
     assert knowledge.switch == pytest.approx(0.002 / flat(0.02)(1, 64), rel=0.3)
     assert pair.facts.get("verify_costs|fake")
 

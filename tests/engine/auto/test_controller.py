@@ -461,7 +461,7 @@ def test_long_contexts_are_learned_between_replies() -> None:
             controller.settle()
             controller.observe(times(1, PLAIN_S * (1 + slope * n_ctx), n_ctx=n_ctx))
     controller = control(knowledge=knowledge)
-    assert knowledge.costs.slope == pytest.approx(slope, rel=0.15)
+    assert knowledge.costs.context.slope == pytest.approx(slope, rel=0.15)
     for n_ctx in (0, 1000, 3000):
         expected = PLAIN_S * (1 + slope * n_ctx)
         assert controller.report("t", 0, n_ctx).plain_s == pytest.approx(expected, rel=0.15)

@@ -43,21 +43,21 @@ def test_between_two_widths_it_lies_between_the_line_and_the_wider_one() -> None
     for width in (5, 6, 7):
         line = 1.1 + (width - 4) * 0.2
         assert line <= ratios[width] <= 1.9
-    assert table({1: 1.0, 4: 1.1, 8: 1.9}).careful()[5] == pytest.approx(1.9)
+    assert table({1: 1.0, 4: 1.1, 8: 1.9}).near(0)[1][5] == pytest.approx(1.9)
 
 
 def test_beyond_the_widest_one_the_ledger_fears_a_plain_step_per_token() -> None:
     costs = table({1: 1.0, 4: 1.3})
-    assert costs.careful()[6] == pytest.approx(3.3)
+    assert costs.near(0)[1][6] == pytest.approx(3.3)
     assert costs.ratios()[6] == pytest.approx(1.5)
-    assert table({1: 1.0}).careful()[3] == pytest.approx(3.0)
+    assert table({1: 1.0}).near(0)[1][3] == pytest.approx(3.0)
 
 
 def test_no_batch_is_more_expensive_than_a_wider_one() -> None:
     """A width that was timed in a bad minute does not stand in the way of the others."""
     costs = table({1: 1.0, 2: 3.0, 4: 1.4})
     assert costs.ratios()[2] == pytest.approx(1.4)
-    assert costs.careful()[2] == pytest.approx(1.4)
+    assert costs.near(0)[1][2] == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_longer_contexts_add_to_all_widths(share: float, wide: float) -> None:
     assert costs.seconds(8, 3000) == pytest.approx(wide, rel=0.02)
     assert costs.ratios(3000)[8] == pytest.approx(wide / 4.0, rel=0.02)
     assert costs.ratios(3000)[:2] == [0.0, 1.0]
-    assert costs.careful(3000)[8] >= costs.ratios(3000)[8]
+    assert costs.near(3000)[1][8] >= costs.ratios(3000)[8]
 
 
 @given(

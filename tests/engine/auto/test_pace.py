@@ -166,14 +166,14 @@ def test_a_faster_machine_is_believed_sooner() -> None:
     assert pace.plain == pytest.approx(0.5 * PLAIN_S)
 
 
-def test_plain_steps_are_asked_for_every_64_speculative_ones_or_256() -> None:
+def test_plain_steps_are_asked_for_every_256_speculative_ones() -> None:
     pace, waited = settled_pace(), []
     for factor in (1.0, 1.0, 2.0, 1.0, 1.0):
         waited.append(n_until_asked(pace, factor))
         pace.saw_plain(PLAIN_S)
         while pace.asks_for_plain():
             pace.saw_plain(PLAIN_S)
-    assert waited == [256, 256, 2, 64, 256]  # sooner after a doubt
+    assert waited == [256, 256, 2, 256, 256]  # at once in doubt
 
 
 def test_where_no_step_is_like_the_one_before_plain_ones_are_no_rule() -> None:

@@ -31,7 +31,7 @@ _N_GROUPS = _PLACES + PLACE_OF[-1] + 1
 _WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run count for
 _KEPT = 0.97  # of what was judged of a class, with each further token of it
 _FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed: half as much loses 0.2
-_Z_LOW = 0.52  # its z: half of it gains 0.5, and costs 0.4 in the worst reply where it is more
+_Z_LOW = 0.52  # its z: without it 0.8 more, but after some prompts a good model is given up
 _MOST = 2000.0  # beyond so many, older tokens fade, so that another use is learned
 _HOPELESS = 0.02  # of survival, below which nothing is added up; without it, nothing changes
 _CAUTION = 0.2  # of its doubt, by which a token is believed less still; decision 097
@@ -61,7 +61,8 @@ class Acceptance:
     """
 
     __slots__ = ("_accepted", "_gain", "_judged", "_long_accepted", "_long_judged", "_n_gains",
-                 "_n_tried", "_rates", "_squares", "n_accepted", "n_judged", "saved")  # fmt: skip
+                 "_n_tried", "_rates", "_safe", "_squares", "n_accepted", "n_judged",
+                 "saved")  # fmt: skip
 
     def __init__(self) -> None:
         self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
@@ -74,6 +75,7 @@ class Acceptance:
         """Forget what was recent; the long run stays."""
         self._judged, self._accepted = [0.0] * _N_GROUPS, [0.0] * _N_GROUPS  # of classes, of places
         self._rates: list[float | None] = [None] * len(_DEFAULT)
+        self._safe: list[float | None] = [None] * len(_DEFAULT)  # rates, less for their doubt
 
     # ------------------------------------------------------------------------------ its tokens
 
@@ -102,13 +104,14 @@ class Acceptance:
             confidences: The proposal's.
             most: Tokens that are looked at, at most.
         """
-        survival, found, rates = 1.0, [], self._rates
+        survival, found, safe = 1.0, [], self._safe
         for confidence in confidences[:most]:
             cls = _SILENT if confidence is None else bisect_right(_BOUNDS, confidence)
-            rate = rates[cls]
-            if rate is None:
+            chance = safe[cls]
+            if chance is None:
                 rate = self.rate(cls)
-            survival *= rate * (1.0 - _CAUTION * (1.0 - rate))
+                chance = safe[cls] = rate * (1.0 - _CAUTION * (1.0 - rate))
+            survival *= chance
             if survival < _HOPELESS:
                 break
             found.append(survival)
@@ -136,7 +139,7 @@ class Acceptance:
                 self._long_accepted[cls] *= 0.5
             self._long_judged[cls] += 1.0
             self._long_accepted[cls] += right
-            self._rates[cls] = None
+            self._rates[cls] = self._safe[cls] = None
         self.n_judged += max(n, 0)
         self.n_accepted += min(n_accepted, n) if n > 0 else 0
 

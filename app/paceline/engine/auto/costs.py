@@ -36,7 +36,8 @@ _DOUBTED = 1.03  # times what was known before, from where on an unused width is
 _FASTER = 1.1  # than the context alone allows: less is noise
 _STRETCH = 16  # tokens of context within which costs count as equal
 _CHEAPER = 0.9  # of what the width itself takes: less is noise
-_MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0  # errors of what a width takes
+_MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0
+"""Relative errors of what a width takes: `tests/engine/test_plain_time.py` holds what they do."""
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # a time beyond is none
 _VERSION = 1
 
@@ -64,11 +65,6 @@ class VerifyCosts:
         self._near_to = -1  # the context that these are for
         self.plain: float | None = None
         self.context = ContextCost()
-
-    @property
-    def slope(self) -> float:
-        """By which share a plain step gets slower with each token of the context."""
-        return self.context.slope
 
     # ------------------------------------------------------------------------------- learning
 
@@ -216,10 +212,6 @@ class VerifyCosts:
         """
         return self.near(n_ctx)[0]
 
-    def careful(self, n_ctx: int = 0) -> Sequence[float]:
-        """Return the same as the ledger has to see it, never falling with the width."""
-        return self.near(n_ctx)[1]
-
     def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
         """Return every width's cost up to the widest one that was measured."""
         if self.plain is None:
@@ -231,7 +223,7 @@ class VerifyCosts:
         )
 
     def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
-        """Return `ratios` and `careful` at once."""
+        """Return `ratios`, and the same as the ledger sees it, never falling with the width."""
         n_ctx -= n_ctx % _STRETCH
         if self._is_stale:
             self._rebuild()

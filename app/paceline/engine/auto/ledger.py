@@ -58,8 +58,3 @@ class Ledger:
         """Return the seconds that may still be lost; `plain` are those of a plain step now."""
         average = self._plain / self._n if self._n else plain
         return (1.0 + SHARE) * self._plain + STEPS * average + self._extra - self._spent
-
-    @property
-    def saved(self) -> float:
-        """Seconds by which the reply is ahead of plain decoding; negative: it is later."""
-        return self._plain - self._spent

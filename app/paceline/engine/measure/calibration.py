@@ -289,7 +289,7 @@ class IdleCalibration:
         self._items = items_of(pair)
         is_there = is_known and bool(self._items)
         self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
-        self._wants_slope = bool(self._items) and pair.knowledge.costs.slope == 0
+        self._wants_slope = bool(self._items) and pair.knowledge.costs.context.slope == 0
         self._short: tuple[int, tuple[float, float]] | None = None
         self._here: tuple[int, dict[int, float]] = (0, {})
         self._n_measured = self._n_kept = 0
