@@ -138,4 +138,4 @@ def test_starting_over_behind_kills(
                 host.service.look()
 
         host.service._keeper._sleep = lambda seconds: None  # no back-off
-        assert_flat("killed", watch(psutil.Process(), n // 2, cycle))
+        assert_flat("killed", watch(psutil.Process(), max(n // 2, 4), cycle))
