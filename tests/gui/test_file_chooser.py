@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QFileInfo
 from PySide6.QtGui import QIcon, QImage
-from PySide6.QtWidgets import QDialog, QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QToolButton, QTreeView, QWidget
 
 from paceline import paths
 from paceline.gui.kit.file_dialogs import FileChooser
@@ -108,4 +108,7 @@ def test_qts_own_dialog_has_the_windows_icons(window: QWidget, tmp_path: Path) -
     assert drawn(look.icon("file")) != drawn(look.icon("folder"))
     up = dialog.findChild(QToolButton, "toParentButton")
     assert drawn(up.icon()) == drawn(look.icon("chevron-up"))
+    files = dialog.findChild(QTreeView)
+    sizes = range(1, files.header().count())
+    assert all(files.columnWidth(at) >= files.sizeHintForColumn(at) for at in sizes)
     dialog.reject()

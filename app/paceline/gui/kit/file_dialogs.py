@@ -25,7 +25,15 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QDesktopServices, QIcon
-from PySide6.QtWidgets import QFileDialog, QFileIconProvider, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFileIconProvider,
+    QHeaderView,
+    QPushButton,
+    QToolButton,
+    QTreeView,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from paceline.errors import UserError
@@ -58,6 +66,10 @@ _BUTTONS = {
     "detailModeButton": "",
 }
 """Of Qt's dialog, with their icons; one view of the files is enough."""
+
+
+_TYPE = 2
+"""Column of the kind of file."""
 
 
 class _Icons(QFileIconProvider):
@@ -151,8 +163,14 @@ class FileChooser(QObject):
         return self.dialog
 
     def _dress(self, dialog: QFileDialog) -> None:
-        """Put our icons on Qt's own dialog; the system's has other parts, and keeps its own."""
+        """Put our icons on Qt's own dialog, and let its columns be as wide as what they say.
+
+        The system's has other parts, and keeps its own.
+        """
         dialog.setIconProvider(self._icons)
+        if (files := dialog.findChild(QTreeView)) is not None:
+            files.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            files.header().hideSection(_TYPE)  # "unknown" for models
         for name, icon in _BUTTONS.items():
             button = dialog.findChild(QToolButton, name)
             if button is not None:

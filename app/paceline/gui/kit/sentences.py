@@ -40,6 +40,7 @@ def said(*texts: str) -> str:
     if QLocale() != QLocale.c():
         language = QLocale().name().split("_")[0]
         words = [_translated(text, language) if len(text) <= _LONGEST else text for text in words]
+        words = [text.replace(" %", "\N{NARROW NO-BREAK SPACE}%") for text in words]
     return " ".join(words)
 
 

@@ -258,7 +258,8 @@ class _Names(QWidget):
         self.names[at].set_full_text(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
-            size = known_size(candidate.n_bytes)  # the weights alone are a little less
+            # The weights alone are a little less; of a file in no list they are what is known.
+            size = known_size(candidate.n_bytes or card.n_bytes)
             known = facts(local_weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
             known = facts(candidate_facts(candidate), known_size(candidate.n_bytes))
