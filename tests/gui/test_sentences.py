@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,6 +98,16 @@ def test_every_sentence_is_recognised() -> None:
             if said(text) != upper.replace(" %", "\u202f%"):
                 wrong.append((text, said(text)))
     assert wrong == []
+
+
+@pytest.mark.usefixtures("german")
+def test_no_text_takes_long() -> None:
+    said("No model is loaded.")
+    for n_parts in (8, 24, 200):
+        text = ", ".join(f"The word{n} is not {n}" for n in range(n_parts))
+        begin = thread_time()
+        assert said(text) == text
+        assert thread_time() - begin < 0.2
 
 
 def test_english_is_left_alone(qapp: QCoreApplication) -> None:

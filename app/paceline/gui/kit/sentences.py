@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from html import unescape
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale
@@ -20,7 +21,7 @@ from paceline.gui.kit.translation import FOLDER, with_signs
 from paceline.paths import resources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 SENTENCES = "Sentences"
 """Context of these sentences; `packaging/translations.py` collects them."""
@@ -30,8 +31,10 @@ _NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?( ?(%|×|s|ms|bytes|[kMGT]i?B))?")
 _CUT = re.compile(r"(?<=[.!?”]) |(?=[,;] )|(?= \()")
 """Between sentences, and between the phrases that one can be made of."""
 _LEAD = re.compile(r"[,;]? ")
-_LONGEST = 2000
-"""Characters of a text that is looked at."""
+_LONGEST, _MOST = 2000, 24
+"""Characters and parts of a text that is looked at."""
+_KEY = 3
+"""Letters by which sentences are found."""
 
 
 def said(*texts: str) -> str:
@@ -50,6 +53,8 @@ def _translated(text: str, language: str) -> str:
     if whole is not None:
         return whole
     cuts = [cut.start() for cut in _CUT.finditer(text) if cut.start()]
+    if len(cuts) > _MOST:
+        return text
     for cut in reversed(cuts):
         head = _as_one(text[:cut], language)
         if head is not None:
@@ -66,8 +71,11 @@ def _as_one(text: str, language: str) -> str | None:
     # A phrase can be a whole sentence, and the last full stop that of a sentence around this one.
     has_stop = text.endswith(".")
     other = text[:-1] if has_stop else f"{text}."
+    sentences = _sentences(language)
     for form in (text, other):
-        for sentence in _sentences(language):
+        keys = form[:_KEY].lower(), form[-_KEY:], ""
+        found = (sentence for key in keys for sentence in sentences.get(key, ()))
+        for sentence in sorted(found, key=attrgetter("n_letters"), reverse=True):
             if (words := sentence.translated(form, language)) is not None:
                 if form is other:
                     words = f"{words}." if has_stop else words.removesuffix(".")
@@ -86,6 +94,10 @@ class _Sentence:
         self._names = {int(place[2]) for place in places if place[1]}
         self._translation = translation
         self.n_letters = sum(map(len, self._pieces))
+        first, last = self._pieces[0], self._pieces[-1]
+        self.key = first[:_KEY].lower() if len(first) >= _KEY else last[-_KEY:]
+        if len(self.key) < _KEY:
+            self.key = ""
 
     def translated(self, text: str, language: str) -> str | None:
         """Return a text as it is said in the language; None: it is another sentence."""
@@ -122,9 +134,15 @@ class _Sentence:
 
 
 @lru_cache(maxsize=1)
-def _sentences(language: str) -> tuple[_Sentence, ...]:
-    """All that have a translation, those with most words first."""
-    return tuple(sorted(_read(language), key=lambda sentence: -sentence.n_letters))
+def _sentences(language: str) -> Mapping[str, Sequence[_Sentence]]:
+    """All that have a translation, by how they begin, or how they end where a place begins them.
+
+    So a text is compared with a dozen and not with hundreds.
+    """
+    found: dict[str, list[_Sentence]] = {}
+    for sentence in _read(language):
+        found.setdefault(sentence.key, []).append(sentence)
+    return found
 
 
 def _read(language: str) -> Iterator[_Sentence]:

@@ -25,6 +25,7 @@ from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.sentences import said
 from paceline.gui.models.load_checks import Look, MemoryAdvisor, first_parts, is_here, size_of
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
 from paceline.gui.models.load_settings import AUTO_CTX
@@ -301,7 +302,7 @@ class ModelsController(QObject):
         if state.status in ("loading", "ready"):
             self._notifications.settled.emit(RELOAD)
         if state.status == "ready":
-            notes = [*state.notes, *self._notes_on_context(state)]
+            notes = [*map(said, state.notes), *self._notes_on_context(state)]
             if notes:
                 self._notifications.warn(" ".join(notes), topic=MODELS)
             if state.pair is not None:
