@@ -177,6 +177,7 @@ def test_open_code_is_coloured_now_and_then(monkeypatch: pytest.MonkeyPatch) -> 
         sheet.content.write(part)
     assert colours(sheet) != colours(whole), "not before it is time"
     monkeypatch.setattr("paceline.gui.chat.markdown.build.INTERVAL_S", 0.0)
+    monkeypatch.setattr("paceline.gui.chat.markdown.build.BUDGET_S", 60.0)  # on a busy machine, too
     sheet.content.renew()
     for part in bits(code, 3):
         sheet.content.write(part)
