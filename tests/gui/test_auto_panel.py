@@ -83,7 +83,7 @@ def test_auto_is_the_first_group(program: Program, client: FakeClient, qtbot: Qt
 def test_auto_is_no_part_of_a_chain(program: Program) -> None:
     program.speculation.choose("suffix+draft")
     program.window.panel.picker._on_own()
-    dialog = program.window.panel.picker.dialog
+    dialog = program.window.panel.picker.chain.dialog
     assert dialog is not None
     assert "auto" not in dialog.boxes
     assert "off" not in dialog.boxes
