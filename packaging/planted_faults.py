@@ -366,9 +366,8 @@ FAULTS = (
         "plain steps are never asked for",
         (
             (
-                "self._every = min(2 * self._every, _EVERY)\n"
-                "            self._due = max(self._due, 1)",
-                "pass",
+                "        if self._n_since >= _EVERY:\n            self._due = max(self._due, 1)\n",
+                "",
             ),
         ),
         ("tests/engine/auto/test_controller.py", "tests/engine/auto/test_pace.py"),
