@@ -36,7 +36,7 @@ from PySide6.QtCore import Qt, QTimer
 
 from benchmarks import storage
 from paceline.gui.app import make_application, make_program
-from paceline.gui.chat.writing_pace import WritingPace
+from paceline.gui.chat.view import WritingPace
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, Settings, WindowSettings, save_settings
 from paceline.storage.archive import Archive

@@ -26,7 +26,7 @@ from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_list import COLUMN_PX
-from paceline.gui.chat.writing_pace import FLUSH_MS, MAX_FLUSH_MS, PAUSE
+from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 
@@ -119,7 +119,7 @@ def test_slow_writing_makes_the_timer_slower(
         nonlocal now
         now += writing_s
 
-    monkeypatch.setattr("paceline.gui.chat.writing_pace.perf_counter", lambda: now)
+    monkeypatch.setattr("paceline.gui.chat.view.perf_counter", lambda: now)
     monkeypatch.setattr(chat._announcer, "hear", write)
     assert chat._pace.timer.interval() == FLUSH_MS
     for spent_s, expected in ((0.01, round(10 * PAUSE)), (10.0, MAX_FLUSH_MS)):
