@@ -75,6 +75,9 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "„x.gguf“ ist kein Modell im GGUF-Format, oder es ist beschädigt: bad value [0, 5]. "
             "Laden Sie die Datei noch einmal herunter, oder wählen Sie eine andere.",
         ),
+        # A name is never taken for sentences, nor in words that are German already.
+        ("“Oh. Try again. No” is empty.", "„Oh. Try again. No“ ist leer."),
+        ("„Oh. Try again. No“ wurde gelöscht.", "„Oh. Try again. No“ wurde gelöscht."),
         # What a plug-in or a library says stays as it is.
         ("The moon is full.", "The moon is full."),
         ("", ""),
@@ -107,7 +110,7 @@ def test_no_text_takes_long() -> None:
         text = ", ".join(f"The word{n} is not {n}" for n in range(n_parts))
         begin = thread_time()
         assert said(text) == text
-        assert thread_time() - begin < 0.2
+        assert thread_time() - begin < 0.1
 
 
 def test_english_is_left_alone(qapp: QCoreApplication) -> None:

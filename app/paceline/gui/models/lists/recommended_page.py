@@ -19,7 +19,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.labels import ElidedLabel, say, text_label
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
@@ -76,11 +76,11 @@ class RecommendedPairs(Rows[Recommendation]):
 
     def show_drafts(self, target: Candidate) -> None:
         """Show the draft models for a target, each once, or that it needs none."""
-        said = f"{target.title} {target.repo}", target.architecture, target.n_params
+        known = f"{target.title} {target.repo}", target.architecture, target.n_params
         drafts = {
             pair.draft_reference or pair.draft_repo: pair
             for pair in reversed(self._pairs)
-            if pair.kind != "dflash" and pair.is_for(*said)
+            if pair.kind != "dflash" and pair.is_for(*known)
         }
         self.set_rows(Recommendation(pair, None) for pair in reversed(drafts.values()))
 
@@ -319,15 +319,15 @@ class RecommendedPage(Page):
             return
         pair = row.pair
         self.details.set_title(pair.title)
-        self.gain.setText(self.tr("Reported: {}").format(said(str(pair.gain))))
-        self.gain.setVisible(pair.gain is not None)
+        gain = said(str(pair.gain or ""))
+        say(self.gain, self.tr("Reported: {}").format(gain) if gain else "")
         self.needs.setText(self.tr("For {}").format(said(pair.needs)))
         draft = facts(pair.draft_repo, pair.draft_file or "")
         self.files.set_full_text(self.tr("Drafter: {}").format(said(pair.drafter) or draft))
         words = {True: self.tr("compared, they agree"), False: self.tr("compared, they differ")}
         checked = words[pair.vocabulary_checked] if pair.vocabulary_checked is not None else ""
-        self.checked.setText(self.tr("Vocabularies: {}").format(checked))
-        self.checked.setVisible(bool(checked) and not pair.drafter)
+        is_said = bool(checked) and not pair.drafter
+        say(self.checked, self.tr("Vocabularies: {}").format(checked) if is_said else "")
         self.source.set_full_text(evidence_text(pair))
         self.source_button.setVisible(pair.evidence is not None)
 
