@@ -168,6 +168,8 @@ def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose(CHAIN)
+    meaning = picker.segments["draft"].toolTip()
+    assert meaning == "A second, smaller model writes ahead"
     model.set_drafter("")
     assert not picker.segments["draft"].isEnabled()
     assert "No draft model is loaded" in picker.segments["draft"].toolTip()
@@ -180,6 +182,7 @@ def test_what_needs_a_draft_model_says_so_and_cannot_be_chosen(
     assert model.current.name == CHAIN
     model.set_drafter("draft")
     assert picker.segments["draft"].isEnabled()
+    assert picker.segments["draft"].toolTip() == meaning
 
 
 def test_a_group_falls_back_to_what_can_be_used(qtbot: QtBot) -> None:

@@ -278,6 +278,7 @@ class StrategyPicker(QWidget):
         frame = Segments([(group, *titles[group]) for group in GROUPS])
         frame.setAccessibleName(self.tr("Kind of strategy"))
         self.segments = frame.buttons
+        self._meanings = {group: meaning for group, (_, meaning) in titles.items()}
         for button in self.segments.values():
             button.installEventFilter(self)
         self.chooser = _Chooser()
@@ -318,7 +319,7 @@ class StrategyPicker(QWidget):
         obstacles = [self._model.obstacle(choice.name) for choice in self._model.choices(group)]
         is_usable = not all(obstacles) and bool(obstacles)
         button.setEnabled(is_usable or group == self._model.group)
-        words = button.accessibleDescription()
+        words = self._meanings[group]
         if not obstacles:
             words = self.tr("There is no such strategy here.")
         elif not is_usable:
