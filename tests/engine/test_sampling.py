@@ -478,6 +478,17 @@ def test_min_p_is_exact_far_from_zero(n_likely: int) -> None:
     assert len(drawn) > 1
 
 
+def test_what_lies_on_the_floor_of_min_p_is_left_however_it_is_found() -> None:
+    """A draft looks at weights, a token at logits first: they may round to different sides."""
+    row = array([-n / 100 for n in range(60)])
+    for least in row.tolist():
+        p = SamplingParams(temperature=100, top_k=59, top_p=1, min_p=math.exp(least))
+        sampler = Sampler(p, 1)
+        for position in range(40):
+            drafted = sampler.draft(row.copy(), position)[0]
+            assert sampler.sample(row.copy(), position) == drafted
+
+
 def test_huge_logits_have_a_confidence() -> None:
     """12 less than 1e30 is 1e30; ten tokens as likely as each other are left to be sure of."""
     row = np.full(1 << 16, 1e30, np.float32)

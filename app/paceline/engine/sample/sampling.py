@@ -428,26 +428,27 @@ class Sampler:
 def _likely(row: Row, best: int, top: float, min_p: float) -> list[tuple[float, int]]:
     """Return what min-p leaves, logits and tokens sorted downwards; nothing where that is not few.
 
+    Nothing either where a logit is so near the floor that its weight may be beyond by rounding.
     With cold caches another pass over a row that is not too long costs less than a comparison.
     """
-    floor, found = top + math.log(min_p), [(top, best)]
+    floor, doubt, found = top + math.log(min_p), _SAFE * (1.0 + abs(top)), [(top, best)]
     n_most = min(max(_CHEAP // len(row), 1), _FEW)
     while len(found) <= n_most:
         row[found[-1][1]] = -math.inf
         token = int(row.argmax())
         logit = row.item(token)
-        if logit < floor:
+        if logit < floor - doubt:
             break
         found.append((logit, token))
     for logit, token in found:
         row[token] = logit
-    if len(found) <= n_most:
-        return found
-    tokens = (row >= min_p_floor(top, min_p)).nonzero()[0]
-    if len(tokens) > _FEW_LIKELY:
-        return []
-    pairs = zip(row[tokens].tolist(), tokens.tolist(), strict=True)
-    return sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
+    if len(found) > n_most:
+        tokens = (row >= floor - doubt).nonzero()[0]
+        if len(tokens) > _FEW_LIKELY:
+            return []
+        pairs = zip(row[tokens].tolist(), tokens.tolist(), strict=True)
+        found = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
+    return found if found[-1][0] >= floor + doubt else []
 
 
 def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
