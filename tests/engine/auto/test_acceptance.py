@@ -46,9 +46,11 @@ def test_another_text_is_learned_sooner_than_a_change_within_one() -> None:
         accepted = Acceptance()
         for right in (1, 0) * 200 + (1,) * 60:
             drafted(accepted, 0.9, right=right)
+        believed = accepted.survivals([0.9], 1)
         if is_another:
             accepted.begin_reply()
             assert accepted.rate(class_of(0.9)) < 0.9, "nearer to the long run"
+            assert accepted.survivals([0.9], 1) < believed, "of what is proposed, too"
         for _ in range(5):
             drafted(accepted, 0.9, right=0)
         rates.append(accepted.rate(class_of(0.9)))

@@ -184,7 +184,7 @@ class Acceptance:
         self._fade(_NEXT_REPLY)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]
-        self._rates = [None] * len(_DEFAULT)
+        self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)
 
     def _fade(self, kept: float) -> None:
         self._gain *= kept
