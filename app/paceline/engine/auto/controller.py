@@ -202,7 +202,7 @@ class Controller:
         self._most_sure = min(most, self._covered(self._slack))
         self._most = min(most, self._covered(_stake(self._slack)))
         if self._most_sure < 1:
-            missing = self._noise * self._careful[2] - 1.0 - self._slack
+            missing = self._at_risk(1) - self._slack
             self.wait = max(int(missing / SHARE), 0)
             return self._plainly("ledger")
         is_open = False
@@ -516,7 +516,7 @@ class Controller:
 
     def _breaks_even(self, draft: _Draft) -> bool:
         """Whether a step is likely not to lose: all of the slack may be staked on it then."""
-        n_needed = ceil(self._noise * self._careful[draft.n + 1] - 1.0)
+        n_needed = ceil(self._at_risk(draft.n))
         return n_needed <= draft.n and draft.survivals[max(n_needed, 1) - 1] >= _SURE
 
     def _cut(self, draft: _Draft, most: int) -> None:
