@@ -10,7 +10,13 @@ import pytest
 from engine.harness import random_language
 from fake_model import FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.model.model_file import OVERWRITTEN, check_model_file, file_id, written_parts
+from paceline.engine.model.model_file import (
+    OVERWRITTEN,
+    check_model_file,
+    file_id,
+    parts_of,
+    written_parts,
+)
 from paceline.engine.pair import LoadedPair
 from paceline.errors import EngineError, ModelError
 
@@ -105,6 +111,11 @@ def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
     assert name(head + b"tai") != first
     assert name(b"GGUF\1" + head[5:] + b"tail") != first
     assert len(first) == 16
+
+
+@pytest.mark.parametrize("name", ["m-00001-of-00001.GGUF", "m-00001-of-00000.gguf", "m.gguf"])
+def test_a_file_that_is_given_is_a_part_however_it_is_called(name: str) -> None:
+    assert parts_of(Path(name)) == (Path(name),)
 
 
 @pytest.mark.parametrize("written", [0, 2])

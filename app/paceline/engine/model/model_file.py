@@ -179,7 +179,8 @@ def parts_of(path: Path) -> tuple[Path, ...]:
     if first is None:
         return (path,)
     stem, count = path.name[: first.start()], int(first[1])
-    return tuple(path.with_name(f"{stem}-{i + 1:05}-of-{count:05}.gguf") for i in range(count))
+    further = (f"{stem}-{i:05}-of-{count:05}.gguf" for i in range(2, count + 1))
+    return (path, *map(path.with_name, further))
 
 
 def title_with_type(title: str, description: str) -> str:
