@@ -117,7 +117,8 @@ class LoadedPair:
     def check_files(self) -> None:
         """See whether the weights, which are mapped from their files, are still those of the load.
 
-        A file that was deleted or replaced by another one lives on in the mapping. Takes 2 µs for each.
+        A file that was deleted or replaced by another one lives on in the mapping. Takes 2 µs for
+        each.
 
         Raises:
             EngineError: A file was written to; the pair is lost.
