@@ -5673,6 +5673,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <source>processor only</source>
         <translation>nur Prozessor</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/panel.py"/>
+        <source>seed {}</source>
+        <translation>Seed {}</translation>
+    </message>
 </context>
 <context>
     <name>ParameterField</name>

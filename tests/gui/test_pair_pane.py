@@ -343,6 +343,20 @@ def test_what_finds_room_is_marked(pane: PairPane, judge: FakeJudge, qtbot: QtBo
     assert 0.8 < pane.form.context.mark.share < 0.9
 
 
+def test_tab_goes_down_the_form(pane: PairPane) -> None:
+    form = pane.form
+    wanted: list[QWidget] = [form.context.slider, form.target.n_ctx]
+    wanted += [form.target.gpu_layers, form.draft.gpu_layers, form.advanced.toggle]
+    wanted += [form.target.device, form.draft.device]
+    reached: list[QWidget] = []
+    widget: QWidget = form
+    while len(reached) < len(wanted):
+        widget = widget.nextInFocusChain()
+        if widget in wanted:
+            reached.append(widget)
+    assert [wanted.index(each) for each in reached] == list(range(len(wanted)))
+
+
 def test_room_follows_from_the_cache_alone() -> None:
     plan = plan_of(ModelParams("t", 4096), None, free=6 * GIB)
     room = room_for_context(plan)

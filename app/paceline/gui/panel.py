@@ -450,7 +450,9 @@ class PanelController(QObject):
     def show_settings(self) -> None:
         """Say in the status line what the next reply will use."""
         settings = self._panel.sampling.settings
-        seed = self.tr("new seed each time") if settings.seed is None else f"seed {settings.seed}"
+        seed = self.tr("new seed each time")
+        if settings.seed is not None:
+            seed = self.tr("seed {}").format(settings.seed)
         sampling = settings.sampling
         sampling_words = (
             f"{seed} · T {local(sampling.temperature):g} · top-p {local(sampling.top_p):g}"

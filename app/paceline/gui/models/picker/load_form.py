@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
@@ -223,10 +224,15 @@ class LoadForm(Card):
         self._target_before = self._draft_before = ModelParams("")
         self.target = LoadColumn(self.tr("Target"), self)
         self.draft = LoadColumn(self.tr("Draft"), self)
+        self.columns = self.target, self.draft
         self.target.shown("n_ctx")
         self.context = ContextField(self.target.n_ctx)
         layers = rows_of(self.target, self.draft, "n_gpu_layers", titled=True)
         fill(self.body, self.context, layers)
+        # The fields are older than the slider beside the first of them.
+        shown = (self.context.slider, self.target.n_ctx, *(c.gpu_layers for c in self.columns))
+        for first, second in pairwise(shown):
+            self.setTabOrder(first, second)
         self.reason = text_label(
             self.tr(
                 "Everything runs on the processor: this build of llama.cpp has no GPU support."
@@ -244,14 +250,14 @@ class LoadForm(Card):
         self.draft.n_ctx.setSpecialValueText(self.tr("same"))
         self.draft.n_ctx.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
         self.context.changed.connect(self._on_changed)
-        for column in (self.target, self.draft):
+        for column in self.columns:
             column.changed.connect(self._on_changed)
         self._enable()
 
     def show_engine(self, description: EngineDescribed) -> None:
         """Offer the devices there are."""
         self._has_gpu = description.supports_gpu
-        for column in (self.target, self.draft):
+        for column in self.columns:
             column.show_devices(description.devices)
         self._enable()
 
