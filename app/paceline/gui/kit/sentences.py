@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale
 
-from paceline.gui.kit.translation import FOLDER, with_signs
+from paceline.gui.kit.translation import ENGLISH, FOLDER, with_signs
 from paceline.paths import resources
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ _KEYS = (10, 3)
 def said(*texts: str) -> str:
     """Return what engine or catalogue say, such as a message and a hint, as the window says it."""
     words = list(filter(None, texts))
-    if QLocale() != QLocale.c():
-        language = QLocale().name().split("_")[0]
+    language = QLocale().name().split("_")[0]
+    if language not in ("C", ENGLISH):
         words = [_translated(text, language) if len(text) <= _LONGEST else text for text in words]
         words = [text.replace(" %", "\N{NARROW NO-BREAK SPACE}%") for text in words]
     return " ".join(words)
