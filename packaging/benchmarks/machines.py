@@ -5,9 +5,9 @@ width, a drafted token, and a token of the prompt, as measured or published; tex
 that chats and code have, texts that are copied, and drafters that are always wrong. Shown are, by
 machine and text, how much faster than plain decoding the whole turn is, which share of the gain of
 the best fixed setting that is (chosen in hindsight, with nothing to read), and by how many plain
-steps a turn was later than 1.02 times plain decoding and the prompt's share. Limits: no turn is
-later than promised, but for the noise of its timings, and without a prompt useless drafts leave
-0.985 of plain decoding's speed.
+steps a turn was later than 1.02 times plain decoding and, where there is a draft model, the
+prompt's share. Limits: no turn is later than promised, but for the noise of its timings, and
+without a prompt useless drafts leave 0.985 of plain decoding's speed.
 
 ``--texts prose source turns`` are texts as MTP heads foresee them: two of five tokens of prose,
 seven of eight of code, and both by turns.
@@ -103,6 +103,8 @@ def measure(
         kit = sim.MACHINES[name]
         prefill = kit.prefill * n_prompt
         for kind in texts:
+            has_model = kind not in WITHOUT_MODEL
+            lent = (SHARE + READING) * prefill if has_model else 0.0
             gains, best, late = [], [], []
             for run in range(n_runs):
                 text = text_of(kind, run, n_tokens)
@@ -115,7 +117,7 @@ def measure(
                     text,
                     machine,
                     n_tokens,
-                    model="" if kind in WITHOUT_MODEL else "draft",
+                    model="draft" if has_model else "",
                     n_most=_N_MOST,
                     n_prompt=max(n_prompt, 1),
                     prefill=kit.prefill if n_prompt else 0.0,
@@ -125,7 +127,7 @@ def measure(
                 best.append(
                     (prefill + plain) / (prefill + plain / _best_fixed(text, kit, n_tokens))
                 )
-                late.append(reply.excess - (SHARE + READING) * prefill)
+                late.append(reply.excess - lent)
             yield Row(name, kind, fmean(gains), fmean(gains) / fmean(best), max(late))
 
 
