@@ -125,16 +125,30 @@ def test_the_drafted_tokens_never_exceed_the_room() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.1, 0.15, 0.2, 0.3])
-@pytest.mark.parametrize("lost", [1.0, 1.5, 2.0, 2.5])
+@pytest.mark.parametrize("lost", [1.0, 1.5, 2.0, 2.5, 2.8, 2.9, 3.0])
 def test_what_is_drafted_can_be_verified(cost: float, lost: float) -> None:
     """Otherwise drafts lose what is left, and the model waits for the rest of the reply."""
     controller = control(knowledge=calibrated(CURVES["flat"], cost))
     controller.ledger.book(1, (1.0 + lost) * PLAIN_S, PLAIN_S)
-    controller.plan(10, 100)
-    assert controller.wants_model("draft", 2)
-    while controller.goes_on(0.97):
+    assert controller.plan(10, 100).models
+    is_asked = controller.wants_model("draft", 2) > 0
+    assert is_asked or lost > 2.5
+    while is_asked and controller.goes_on(0.97):
         pass
-    assert controller.settle().n
+    settled = controller.settle()
+    assert (settled.n > 0) is is_asked
+    assert is_asked or settled.decision.reason == "ledger"
+
+
+def test_a_token_of_unknown_cost_is_drafted_once_to_see_what_it_costs() -> None:
+    knowledge = calibrated(CURVES["flat"])
+    del knowledge.draft_costs["draft"]
+    knowledge.draft_cost("draft").guess = 0.2
+    controller = control(knowledge=knowledge)
+    controller.ledger.book(1, 3.9 * PLAIN_S, PLAIN_S)
+    controller.plan(10, 100)
+    assert controller.wants_model("draft", 1)
+    assert not controller.goes_on(0.97)
 
 
 def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:

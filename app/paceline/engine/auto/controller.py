@@ -165,7 +165,7 @@ class Controller:
         self._best: _Draft | None = None  # of the lookups' offers
         self._model: _Draft | None = None
         self._settled: Settled | None = None
-        self._had_offer = self._is_shut = False
+        self._why: Reason = "nothing"  # of a plain step, if it becomes one
         # In plain steps: what may be lost, one more drafted token, reading, and all drafting.
         self._slack = self._each = self._reading = self._drafting = 0.0
 
@@ -209,7 +209,8 @@ class Controller:
         for name in self._models:
             value = self._values[name] = self._knowledge.accepted(name).value
             is_open = is_open or value > 0.0
-        self._is_shut = bool(self._models) and not is_open
+        if self._models and not is_open:
+            self._why = "shut"
         return StepPlan(self._most_sure, "pays", is_open)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
@@ -219,7 +220,7 @@ class Controller:
             drafter: The lookup.
             confidences: Its tokens' confidences; None where it gives none.
         """
-        self._had_offer = True
+        self._why = "expensive"
         if drafter == FORCED:
             survivals = [1.0] * min(len(confidences), self._most_sure)
         else:
@@ -251,6 +252,7 @@ class Controller:
         value, offered = self._values[drafter], self._best.value if self._best else 0.0
         if value <= offered or self._most < 1:
             return 0
+        self._why = "expensive"
         unit = knowledge.costs.plain or 1.0
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
@@ -265,7 +267,11 @@ class Controller:
             whole = cost.catch_up(n_backlog + n_unread, unit) / plain
             if whole <= min(most, _BETTER * gain):
                 n_read, reading = n_backlog + n_unread, whole
-        if not n_read or each + reading > self._slack:
+        # Until it is known what a token costs, one is drafted even where it cannot be verified.
+        at_risk = self._at_risk(1) if cost.per_token is not None else 0.0
+        if n_read and reading + each + at_risk > self._slack:
+            self._why, n_read = "ledger", 0
+        if not n_read:
             return 0
         self._model = _Draft(drafter, [], [])
         self._rates, self._n_read = rates, n_read
@@ -312,10 +318,7 @@ class Controller:
                 best = model
         n_most = self._most_sure if self._model is None else self._covered(self._slack)
         if best is None or min(best.n, n_most) < 1:
-            is_expensive = model is not None or self._had_offer
-            return self._settle_plain(
-                "expensive" if is_expensive else "shut" if self._is_shut else "nothing"
-            )
+            return self._settle_plain(self._why)
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
         drafting = self._drafting if best is model else 0.0
         gain = best.expected / (self._ratios[n + 1] + best.again + drafting)
