@@ -377,6 +377,7 @@ class Controller:
             self.ledger.book(n_committed, spent, needed)
         else:
             self.ledger.book(n_committed, spent, plain)
+            knowledge.own += 0.1 * (min(step.own_s / plain, 1.0) - knowledge.own)
         took = spent / plain
         tokens = self._tokens = _RATE_KEPT * self._tokens + n_committed
         steps = self._steps = _RATE_KEPT * self._steps + took
@@ -533,6 +534,7 @@ class Controller:
             total += survival
             width += 1
             cost = ratios[width] - base if width == last else ratios[width] - base + switch
+            cost += self._knowledge.own
             if replays:  # where this token is rejected, all before it are decoded once more
                 again += (before - survival) * (ratios[width] - 1.0)
                 before = survival

@@ -22,6 +22,7 @@ class Knowledge:
         rates: Acceptance, by drafter.
         pace: How fast the machine is at present.
         switch: Plain steps that another width costs once, since the graph is rebuilt.
+        own: Plain steps that a drafted step takes outside the target's decode: asking, learning.
         gains: Committed tokens and plain steps of the steps that a drafter drafted, recently.
         n_reply: Tokens that replies have, roughly.
         slope: How plain steps depend on the context.
@@ -35,6 +36,7 @@ class Knowledge:
     rates: dict[str, Acceptance] = field(default_factory=dict)
     pace: Pace = field(default_factory=Pace)
     switch: float = 0.03
+    own: float = 0.0
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     n_reply: float = _REPLY
     slope: ContextSlope = field(default_factory=ContextSlope)
