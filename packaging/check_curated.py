@@ -83,10 +83,11 @@ def check(models: Models, pair: CuratedPair) -> Finding:
     except UserError as error:
         problems.append(error.message)
         return Finding(file, draft.n_bytes, None, gate, problems=tuple(problems))
-    if not pair.is_for(ours.card):
+    card = ours.card
+    if not pair.is_for(card.name, card.architecture, card.n_params):
         problems.append(
-            f"the target says it is “{ours.card.name}” ({ours.card.architecture}, "
-            f"{ours.card.n_params} weights), which this entry is not for"
+            f"the target says it is “{card.name}” ({card.architecture}, "
+            f"{card.n_params} weights), which this entry is not for"
         )
     verdict = judge(ours, theirs)
     fits = reads_alike(ours, theirs)
