@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -91,6 +91,8 @@ def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     before = set(map(id, qapp.topLevelWidgets()))
     look.use_icons(paths.resources() / "icons")
     yield
+    # QTest's double click holds it: then no later test's mouse is over anything.
+    assert qapp.mouseButtons() == Qt.MouseButton.NoButton, "a mouse button is held"
     is_usual = look.font_px == BASE_PX and look.theme is LIGHT
     look.reset()
     deliver_deletes()

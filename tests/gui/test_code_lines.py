@@ -198,6 +198,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
     at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
     assert 150 < at.x() < 250
     qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert view.createMimeDataFromSelection().text() == "value_40"
     assert "draft" in view.tool_tip_at(at)
     assert view.horizontalScrollBar().value() == 0

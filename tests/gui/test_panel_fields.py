@@ -146,6 +146,7 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     sampling.sliders.fields["min_p"].field.setValue(0.3)
     assert not field.put_back_button.isHidden()
     qtbot.mouseDClick(field.label, Qt.MouseButton.LeftButton)
+    qtbot.mouseRelease(field.label, Qt.MouseButton.LeftButton)
     assert field.value == 0.95
     assert field.put_back_button.isHidden()
     sampling.sliders.fields["min_p"].put_back_button.setFocus()

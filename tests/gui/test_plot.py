@@ -378,6 +378,7 @@ def test_dragging_moves_what_is_held_or_has_ended(
     assert last - first == 80
     canvas = plot.bars_canvas.viewport()
     qtbot.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(50, 30))
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(50, 30))
     assert steps_of(plot) == (420, 500)
 
 
