@@ -526,15 +526,15 @@ class Controller:
     def _cut(self, draft: _Draft, most: int) -> None:
         """Set how many tokens of a draft to verify, and what that is worth."""
         ratios, rate, last = self._ratios, self.rate, self._last_width
-        switch, replays = self._knowledge.switch, self._knowledge.replays
-        base = 1.0 if last == 1 else 1.0 + switch
+        knowledge = self._knowledge
+        switch, replays = knowledge.switch, knowledge.replays
+        base = (1.0 if last == 1 else 1.0 + switch) - knowledge.own
         best, best_value, expected, total, width = 1, 0.0, 1.0, 0.0, 1
         again, before = 0.0, 1.0
         for survival in draft.survivals[: max(most, 0)]:
             total += survival
             width += 1
             cost = ratios[width] - base if width == last else ratios[width] - base + switch
-            cost += self._knowledge.own
             if replays:  # where this token is rejected, all before it are decoded once more
                 again += (before - survival) * (ratios[width] - 1.0)
                 before = survival
