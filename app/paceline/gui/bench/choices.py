@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     from paceline.gui.state.speculation import SpeculationModel
     from paceline.params import ReplySettings
 
-
+USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draft")
+"""Ticked at first."""
+LENGTHS = (1, 2, 4, 6, 12)
+"""Further draft lengths, in the folded part."""
 CHAT_TOKENS = 128
 """Tokens that a question of a chat is answered with at most; more change the ratios little."""
 _NAME_LETTERS = 48
 _SEED = 1
+
+_tr = translator("BenchChoices")
 
 
 def n_questions(conversation: Conversation) -> int:
@@ -81,14 +86,6 @@ def _outlines(
 def _beginning(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _NAME_LETTERS else f"{words[: _NAME_LETTERS - 1]}…"
-
-
-USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draft")
-"""Ticked at first."""
-LENGTHS = (1, 2, 4, 6, 12)
-"""Further draft lengths, in the folded part."""
-
-_tr = translator("BenchChoices")
 
 
 @dataclass(frozen=True, slots=True)
