@@ -83,7 +83,7 @@ def measure(
 ) -> Overhead:
     """Run replies and return the median overhead per step, and its limit."""
     row_us = SAMPLED_ROW_US if temperature else GREEDY_ROW_US
-    steps = [
+    measured = [
         (overhead_us, STEP_US + row_us * n_rows, n_rows)
         for seed in range(n_replies)
         for overhead_us, n_rows in steps(pair, strategy, temperature, seed, n_tokens)
@@ -91,11 +91,11 @@ def measure(
     return Overhead(
         strategy,
         temperature,
-        n_steps=len(steps),
-        rows_per_step=statistics.fmean(n_rows for _, _, n_rows in steps),
-        overhead_us=statistics.median(overhead for overhead, _, _ in steps),
-        limit_us=statistics.median(limit for _, limit, _ in steps),
-        share_of_limit=statistics.median(overhead / limit for overhead, limit, _ in steps),
+        n_steps=len(measured),
+        rows_per_step=statistics.fmean(n_rows for _, _, n_rows in measured),
+        overhead_us=statistics.median(overhead for overhead, _, _ in measured),
+        limit_us=statistics.median(limit for _, limit, _ in measured),
+        share_of_limit=statistics.median(overhead / limit for overhead, limit, _ in measured),
     )
 
 
