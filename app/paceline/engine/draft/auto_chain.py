@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.draft.base import Workbench
+from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
 from paceline.engine.draft.step_clock import Timed
 from paceline.engine.draft.strategy import Strategy
@@ -60,7 +60,7 @@ class _Step:
     """One step on its way: what each drafter proposed, and what it took."""
 
     decision: Decision | None = None
-    offers: dict[str, Proposal] = field(default_factory=dict)
+    offers: dict[str, tuple[GuardedDrafter, Draft]] = field(default_factory=dict)
     model: GuardedDrafter | None = None
     history: Sequence[int] = ()
     n_history: int = 0
@@ -146,7 +146,7 @@ class AutoChain(Chain):
                 self._rest(control.wait, step.decision)
             step.own_s = self._computed() - own_began
             return NOTHING, _clock() - began
-        self._ask_lookups(n_prompt, n_most)
+        self._ask_lookups(control, n_prompt, n_most)
         if plan.models:
             step.own_s = self._computed() - own_began
             asked = self._own()
@@ -187,13 +187,13 @@ class AutoChain(Chain):
         )  # fmt: skip
         control.observe(times)
         committed = step.history[step.n_history :]
-        for drafter, proposal in step.offers.items():
-            tokens = proposal.tokens
+        for drafter, (_, draft) in step.offers.items():
+            tokens = draft.tokens
             n_compared = min(len(tokens), n_committed)
             n_agreed = 0
             while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                 n_agreed += 1
-            control.shadow(drafter, proposal.confidences, n_agreed, n_compared)
+            control.shadow(drafter, draft.sure, n_agreed, n_compared)
         if timed.width > 1 or step.model is not None:
             self._saved_s = None  # drafts may pay here
         elif not (lap.had_pause or self._is_first):
@@ -270,7 +270,7 @@ class AutoChain(Chain):
             self._lagging.discard(member.info.id)
             member.observe(0, 0)
 
-    def _ask_lookups(self, n_prompt: int, n_max: int) -> None:
+    def _ask_lookups(self, control: Controller, n_prompt: int, n_max: int) -> None:
         """Offer what the first lookup proposes that has anything worth verifying."""
         step = self._step
         for name, member in self._lookups.items():
@@ -279,9 +279,8 @@ class AutoChain(Chain):
             self._catch_up(member)
             draft = self._legal(member.propose(step.history, n_prompt, n_max))
             if draft.tokens:
-                offer = step.offers[name] = Proposal([], [], [], [])
-                offer.add(member, draft)
-                if self._control.offer(name, offer.confidences) > 0.0:
+                step.offers[name] = member, draft
+                if control.offer(name, draft.sure) > 0.0:
                     return
 
     def _draft(self, n_prompt: int, n_most: int) -> None:
@@ -301,20 +300,21 @@ class AutoChain(Chain):
             draft = member.propose_while(step.history, n_prompt, n_most, control.goes_on, n_read)
             step.n_decoded += member.n_decoded - n_before
             if draft.tokens:
-                offer = step.offers[name] = Proposal([], [], [], [])
-                offer.add(member, draft)
+                step.offers[name] = member, draft
                 return
 
     def _take(self, settled: Settled, n_max: int) -> Proposal:
         """Return the chosen proposal, cut to what is to be verified."""
         step, name = self._step, settled.drafter
         step.decision = settled.decision
-        chosen = step.offers.get(name)
+        offered = step.offers.get(name)
         n = min(settled.n, n_max)
-        if chosen is None or n < 1:
+        if offered is None or n < 1:
             if settled.n:  # its drafter broke while it drafted
                 step.decision = Decision("", 0, "nothing")
             return NOTHING
         del step.offers[name]
-        chosen.cut(n)
-        return chosen
+        member, draft = offered
+        proposal = Proposal([], [], [], [])
+        proposal.add(member, draft.first(n))
+        return proposal

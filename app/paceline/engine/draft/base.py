@@ -26,6 +26,15 @@ class Draft:
     tokens: Sequence[int]
     confidences: Sequence[float] = ()
 
+    @property
+    def sure(self) -> Sequence[float | None]:
+        """Each token's confidence; None: not said."""
+        return self.confidences or (None,) * len(self.tokens)
+
+    def first(self, n: int) -> Draft:
+        """Return the first `n` tokens of it."""
+        return Draft(self.tokens[:n], self.confidences[:n])
+
 
 NO_DRAFT = Draft(())
 

@@ -74,7 +74,7 @@ class GuardedDrafter:
         self._n_vocab = bench.vocab.n_tokens
         self._eog = bench.eog
         self._turn_meter = meter
-        self._has_begun = False
+        self._meter: DrafterMeter | None = None  # made when it begins
         self._drafter: Drafter = info.make(bench, settings)
         # Asked once: a look at a protocol takes microseconds, and every step would take it.
         self._extender = self._drafter if isinstance(self._drafter, Extender) else None
@@ -91,8 +91,7 @@ class GuardedDrafter:
         Raises:
             CancelledError: The user stopped the turn.
         """
-        self._begin(history, n_prompt)
-        return self._ask(self._sound_proposal, n_max)
+        return self._ask(self._begin(history, n_prompt), self._sound_proposal, n_max)
 
     def extend(
         self, history: Sequence[int], n_prompt: int, ahead: Sequence[int], n_max: int
@@ -100,8 +99,8 @@ class GuardedDrafter:
         """Return a sound proposal for what follows `ahead`; nothing where it cannot extend."""
         if self._extender is None:
             return NO_DRAFT
-        self._begin(history, n_prompt)
-        return self._ask(self._sound_extension, self._extender, ahead, n_max)
+        meter = self._begin(history, n_prompt)
+        return self._ask(meter, self._sound_extension, self._extender, ahead, n_max)
 
     def backlog(self, history: Sequence[int], n_prompt: int) -> int:
         """Return how many tokens it would have to read before it can draft, at least 1."""
@@ -131,13 +130,12 @@ class GuardedDrafter:
         Raises:
             CancelledError: The user stopped the turn.
         """
-        self._begin(history, n_prompt)
+        meter = self._begin(history, n_prompt)
         if self._paced is not None:
-            return self._ask(self._sound_paced, self._paced, n_max, goes_on, n_read)
-        draft = self._ask(self._sound_proposal, n_max)
-        sure = draft.confidences or (None,) * len(draft.tokens)
-        n = next((i for i, c in enumerate(sure, 1) if not goes_on(c)), len(sure))
-        return Draft(draft.tokens[:n], draft.confidences[:n])
+            return self._ask(meter, self._sound_paced, self._paced, n_max, goes_on, n_read)
+        draft = self._ask(meter, self._sound_proposal, n_max)
+        stops = (i for i, c in enumerate(draft.sure, 1) if not goes_on(c))
+        return draft.first(next(stops, len(draft.tokens)))
 
     @property
     def n_decoded(self) -> int:
@@ -159,14 +157,14 @@ class GuardedDrafter:
             n_accepted: How many of them were accepted.
             first: Place of the first of them in the draft.
         """
-        if not self._has_begun:
+        meter = self._meter
+        if meter is None:
             return
         if not n_drafted:
             self._guard(self._drafter.observe, None)
         else:
             began = _clock()
             self._guard(self._drafter.observe, n_accepted)
-            meter = self._meter()
             meter.count_draft(n_drafted, n_accepted, first)
             meter.n_accept += 1
             meter.accept_s += _clock() - began
@@ -175,26 +173,25 @@ class GuardedDrafter:
         """Close the drafter; a failure is kept."""
         self._guard(self._drafter.close)
 
-    def _begin(self, history: Sequence[int], n_prompt: int) -> None:
-        if self._has_begun:
-            return
-        self._has_begun = True
-        began = _clock()
-        self._guard(self._drafter.begin, history, n_prompt)
-        meter = self._meter()
-        meter.n_begin += 1
-        meter.begin_s += _clock() - began
+    def _begin(self, history: Sequence[int], n_prompt: int) -> DrafterMeter:
+        """Begin, unless it has, and return its counts."""
+        meter = self._meter
+        if meter is None:
+            meter = self._meter = self._turn_meter.drafter(self.info.id)
+            began = _clock()
+            self._guard(self._drafter.begin, history, n_prompt)
+            meter.n_begin += 1
+            meter.begin_s += _clock() - began
+        return meter
 
-    def _ask(self, call: Callable[P, Draft], *args: P.args, **kwargs: P.kwargs) -> Draft:
+    def _ask(
+        self, meter: DrafterMeter, call: Callable[P, Draft], *args: P.args, **kwargs: P.kwargs
+    ) -> Draft:
         began = _clock()
         draft = self._guard(call, *args, **kwargs) or NO_DRAFT
-        meter = self._meter()
         meter.n_draft += 1
         meter.draft_s += _clock() - began
         return draft
-
-    def _meter(self) -> DrafterMeter:
-        return self._turn_meter.drafter(self.info.id)
 
     def _guard(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """Return what the call gives; None once the drafter has failed, now or before."""
@@ -280,19 +277,8 @@ class Proposal(NamedTuple):
         n = len(draft.tokens)
         self.parts.append(Part(drafter, len(self.tokens), n))
         self.tokens.extend(draft.tokens)
-        self.confidences.extend(draft.confidences or (None,) * n)
+        self.confidences.extend(draft.sure)
         self.sources.extend((drafter.info.id,) * n)
-
-    def cut(self, n: int) -> None:
-        """Keep the first `n` tokens alone."""
-        if n >= len(self.tokens):
-            return
-        del self.tokens[n:], self.confidences[n:], self.sources[n:]
-        self.parts[:] = [
-            Part(drafter, first, min(own, n - first))
-            for drafter, first, own in self.parts
-            if first < n
-        ]
 
     def traces(self, verdict: Verdict, ends: Sequence[int]) -> tuple[TokenTrace, ...]:
         """Return where every committed token came from.
@@ -479,7 +465,7 @@ class Chain:
         if grammar is None or not draft.tokens:
             return draft
         n = _n_legal(grammar, [*ahead, *draft.tokens]) - len(ahead)
-        return Draft(draft.tokens[: max(n, 0)], draft.confidences[: max(n, 0)])
+        return draft.first(max(n, 0))
 
 
 def _n_legal(grammar: Grammar, tokens: Sequence[int]) -> int:
