@@ -57,11 +57,11 @@ def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
 def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(threads, "_of_thread", threading.local())
     monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 1000000000 1", b"0 3000000000 2"]))
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
-    waited = threads._Waited()
-    assert [waited() for _ in range(4)] == [1.0, 1.0, 1.0, 3.0]
+    assert [threads._own() for _ in range(4)] == [9.0, 10.0, 11.0, 11.0]
 
 
 @needs_linux
@@ -69,10 +69,11 @@ def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(threads, "_of_thread", threading.local())
-    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 0 1", b"0 3000000000 2"]))
-    # 3 s pass in a wait between the first and the second clock of the second reading.
-    monkeypatch.setattr(time, "perf_counter", iter([10.0, 10.0, 11.0, 14.0, 15.0, 15.0]).__next__)
-    monkeypatch.setattr(time, "thread_time", iter([5.0, 6.0, 7.0]).__next__)
+    looks = [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"]
+    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
+    # 3 s pass in a wait after the clocks were read the second time, and before the look.
+    monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 15.0]).__next__)
+    monkeypatch.setattr(time, "thread_time", iter([5.0, 5.9, 6.9]).__next__)
     assert [threads._own() for _ in range(3)] == [10.0, 10.0, 12.0]
 
 

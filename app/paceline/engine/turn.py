@@ -277,12 +277,15 @@ class Turn:
     # ----------------------------------------------------------------------------- between steps
 
     def _between_steps(self) -> None:
-        self._tell_failures()
-        tune = self._take_tune(self._command.turn_id)
         plainly = self._decoder.plainly
-        if tune is not None and plainly is not None:
+        if plainly is not None or self._decoder.draft_failures:
+            self._tell_failures()
+        tune = self._take_tune(self._command.turn_id)
+        if tune is None:
+            return
+        if plainly is not None:
             self._reject(strategy_text(tune.strategy, self._find), plainly)
-        elif tune is not None:
+        else:
             self._tune(tune)
 
     def _tell_failures(self) -> None:

@@ -49,7 +49,6 @@ from paceline.errors import (
 from paceline.messages import (
     SOURCE_TARGET,
     ControlReported,
-    Decision,
     FinishReason,
     StepCommitted,
     TokenTrace,
@@ -205,6 +204,7 @@ class Decoder:
         self._recovery = Recovery(target)
         self._timed_s = 0.0  # what learning from the last step took, which falls into the next
         self._n_prompt = 0
+        self._longest = self._n_most = 0  # tokens of the history, and of a draft
         self._ends: list[int] = []  # where the reply's text ended after each token of this step
         self._begun: Sequence[int] = ()
         self._may_end = True
@@ -296,6 +296,7 @@ class Decoder:
         """
         self.history = [*prompt, *self._begun]
         self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
+        self._limit()
         try:
             yield self._prefill(on_prefill)
             while self.finish_reason is None:
@@ -348,7 +349,8 @@ class Decoder:
     def _step(self) -> StepCommitted | None:
         """Decode and commit; None when nothing could be committed."""
         target, history, meter = self._target, self.history, self.meter
-        self._read_again()
+        if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
+            target.extend(history[:-1], self._bench.chunk)
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._recent_plain.n_needed > 0
         n_max = 0 if is_first else self._room()
@@ -402,7 +404,9 @@ class Decoder:
         slowed = meter.plain.add(timed_width, n_held, n_committed, verify_s, warm=lap.is_warm)
         speculating_s = draft_s + observe_s + self._timed_s
         meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
-        decision = self._decide(n_held, Timed(width, own_s, slowed, lap))
+        timed_began = _clock()
+        decision = self._chain.timed(n_held, Timed(width, own_s, slowed, lap))
+        self._timed_s = _clock() - timed_began
         return StepCommitted(
             self._turn_id,
             meter.n_steps,
@@ -416,18 +420,6 @@ class Decoder:
             lap.plain,
             decision,
         )
-
-    def _read_again(self) -> None:
-        """Read what the target has forgotten, since it could not take back what was rejected."""
-        if len(self._target.tokens) < len(self.history) - 1:
-            self._target.extend(self.history[:-1], self._bench.chunk)
-
-    def _decide(self, n_held: int, timed: Timed) -> Decision | None:
-        """Let the chain see how long the step took; its own time falls into the next one."""
-        began = _clock()
-        decision = self._chain.timed(n_held, timed)
-        self._timed_s = _clock() - began
-        return decision
 
     def _mended(
         self,
@@ -448,19 +440,20 @@ class Decoder:
             on_prefill=on_prefill,
         )
         self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
+        self._limit()
         return rows
+
+    def _limit(self) -> None:
+        """See how long the history and a draft may get, which the context decides, too."""
+        target, model = self._target, self._target.model
+        self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
+        self._n_most = min(model.max_rows - 1, target.widths.highest - 1, model.max_rollback)
 
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
         if self._recovery.plainly or not self._chain.may_draft:
             return 0
-        model = self._target.model
-        return min(
-            self._max_tokens - (len(self.history) - self._n_prompt) - 1,
-            self._target.n_ctx - len(self.history),
-            min(model.max_rows, self._target.widths.highest) - 1,
-            model.max_rollback,
-        )
+        return min(self._longest - len(self.history) - 1, self._n_most)
 
     # -------------------------------------------------------------------------------- commit
 
@@ -480,12 +473,9 @@ class Decoder:
 
     def _close_step(self, n_committed: int, *, ended: bool) -> None:
         self.meter.n_generated += n_committed
-        if ended:
-            return
-        if len(self.history) - self._n_prompt >= self._max_tokens:
-            self.finish_reason = "length"
-        elif len(self.history) > self._target.n_ctx:
-            self.finish_reason = "context"
+        if not ended and len(self.history) >= self._longest:
+            is_whole = len(self.history) - self._n_prompt >= self._max_tokens
+            self.finish_reason = "length" if is_whole else "context"
 
     def _native_s(self) -> float:
         draft = self._bench.draft

@@ -116,7 +116,7 @@ class CachedContext:
         """
         n_pad = self.width_of(len(tokens), width) - len(tokens) if n_rows else 0
         try:
-            if self.model.can_rollback:
+            if self.n_owed and self.model.can_rollback:
                 self._repay()  # only with windows alone, and seldom: a batch of its own will do
             if n_pad > 0:
                 rows = self._padded(tokens, n_rows, n_pad)
@@ -173,8 +173,9 @@ class CachedContext:
         """Return how wide the batch is in which `feed` decodes so many tokens."""
         if not self.model.can_rollback:  # padding would have to be taken back, and a draft then
             return n_tokens
-        most = min(self.widths.highest, self.model.n_ctx - len(self.tokens))
-        return self.widths.of(width if n_tokens < width <= most else n_tokens)
+        if n_tokens < width <= min(self.widths.highest, self.model.n_ctx - len(self.tokens)):
+            n_tokens = width
+        return self.widths.of(n_tokens)
 
     def _padded(self, tokens: Sequence[int], n_rows: int, n_pad: int) -> Rows:
         """Decode with copies of the last token after it, which no row before them can see."""

@@ -78,8 +78,10 @@ Clock = Callable[[], float]
 class _Waited:
     """Seconds in which the calling thread was kept waiting since it began.
 
-    It waits only while it does not run, and right after a decode the clock that tells when it ran
-    takes a quarter of the time that reading the file does.
+    Attributes:
+        seconds: As of the last look.
+        not_run_s: Seconds in which it did not run, by then.
+        own_s: What `_own` returned last.
 
     Raises:
         OSError: The system does not tell.
@@ -88,15 +90,12 @@ class _Waited:
     def __init__(self) -> None:
         path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._not_run_s, self._seconds = -math.inf, 0.0
-        self.latest = -math.inf  # what `_own` returned last
+        self.seconds, self.not_run_s, self.own_s = 0.0, -math.inf, -math.inf
 
-    def __call__(self) -> float:
-        not_run_s = time.perf_counter() - time.thread_time()
-        if not_run_s - self._not_run_s > _UNNOTICED_S:
-            self._not_run_s = not_run_s
-            self._seconds = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
-        return self._seconds
+    def look(self, not_run_s: float) -> None:
+        """Ask the system again."""
+        self.not_run_s = not_run_s
+        self.seconds = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -111,10 +110,15 @@ def _own() -> float:
     waited: _Waited | None = getattr(_of_thread, "waited", None)
     if waited is None:
         waited = _of_thread.waited = _Waited()
-    # A wait between the two readings, or one that was too short to be noticed at first, would turn
-    # the clock back.
-    waited.latest = max(waited.latest, time.perf_counter() - waited())
-    return waited.latest
+    now = time.perf_counter()
+    # It waits only while it does not run, and right after a decode the clock that tells when it ran
+    # takes a quarter of the time that the look does.
+    not_run_s = now - time.thread_time()
+    if not_run_s - waited.not_run_s > _UNNOTICED_S:
+        waited.look(not_run_s)
+    # A wait since then, or one that was too short to be noticed, would turn the clock back.
+    waited.own_s = max(waited.own_s, now - waited.seconds)
+    return waited.own_s
 
 
 def own_clock(*models: LanguageModel | None) -> Clock | None:

@@ -365,7 +365,7 @@ class Sampler:
         key = position_key(self.seed, position)
         scores = [logit / p.temperature + gumbel_of(key, token) for logit, token in found]
         first = scores.index(max(scores))
-        if p.top_p < 1:
+        if first and p.top_p < 1:
             weights = [math.exp(logit - top) for logit, _ in found]
             if sum(weights[:first]) > p.top_p * sum(weights) * (1 - _SAFE):
                 return None
