@@ -16,7 +16,7 @@ from paceline.engine.auto import Knowledge
 from paceline.engine.auto.controller import Controller
 from paceline.engine.auto.pace import Pace
 from paceline.engine.model import threads
-from paceline.engine.model.threads import own_clock
+from paceline.engine.model.threads import Clock, own_clock
 
 
 def model(*, computes_here: bool) -> FakeModel:
@@ -57,24 +57,37 @@ def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
 def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "_of_thread", threading.local())
     monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 1000000000 1", b"0 3000000000 2"]))
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
-    assert [threads._own() for _ in range(4)] == [9.0, 10.0, 11.0, 11.0]
+    own = threads._OwnSeconds()
+    assert [own.read() for _ in range(4)] == [9.0, 10.0, 11.0, 11.0]
 
 
 @needs_linux
 def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "_of_thread", threading.local())
     looks = [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"]
     monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
     # 3 s pass in a wait after the clocks were read the second time, and before the look.
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 15.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.9, 6.9]).__next__)
-    assert [threads._own() for _ in range(3)] == [10.0, 10.0, 12.0]
+    own = threads._OwnSeconds()
+    assert [own.read() for _ in range(3)] == [10.0, 10.0, 12.0]
+
+
+@needs_linux
+def test_a_clock_of_a_thread_that_has_ended_goes_on() -> None:
+    clocks: list[Clock | None] = []
+    thread = threading.Thread(target=lambda: clocks.append(own_clock(model(computes_here=True))))
+    thread.start()
+    thread.join()
+    (clock,) = clocks
+    assert clock is not None
+    began = clock()
+    time.sleep(0.05)
+    assert clock() - began >= 0.05
 
 
 def test_where_a_device_computes_all_seconds_count() -> None:
@@ -84,7 +97,6 @@ def test_where_a_device_computes_all_seconds_count() -> None:
 
 
 def test_a_system_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_of_thread", threading.local())
     monkeypatch.setattr(os, "open", mock.Mock(side_effect=FileNotFoundError))
     assert own_clock(model(computes_here=True)) is None
 

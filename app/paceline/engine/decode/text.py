@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+from codecs import utf_8_decode
 from collections.abc import Sequence
 
 from paceline.engine.model.backend import Vocabulary
@@ -25,7 +25,7 @@ class TextAssembler:
     def __init__(self, vocab: Vocabulary, stop: Sequence[str] = (), opening: str = "") -> None:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._open = b""  # of a character that is not whole yet
         self._text = opening
         self._n_opening = len(opening)
         self._shown = 0
@@ -33,8 +33,7 @@ class TextAssembler:
 
     def begin(self, tokens: Sequence[int], shown: str) -> None:
         """Go on after these tokens, of which this text has been shown; stops in it are passed."""
-        pieces = b"".join(map(self._vocab.piece, tokens))
-        self._text += self._decoder.decode(pieces)
+        self._append(b"".join(map(self._vocab.piece, tokens)))
         passed = [at + len(s) for s in self._stop if (at := self._text.rfind(s)) >= 0]
         self._n_opening = max(self._n_opening, *passed) if passed else self._n_opening
         self._shown = len(shown)
@@ -52,7 +51,7 @@ class TextAssembler:
     def push(self, token: int) -> bool:
         """Append a token; True when the text now contains a stop text, which ends the reply."""
         before = len(self._text)
-        self._text += self._decoder.decode(self._vocab.piece(token))
+        self._append(self._vocab.piece(token))
         if self._stop and len(self._text) > before:
             return self._find_stop(before)
         return False
@@ -68,11 +67,17 @@ class TextAssembler:
 
     def finish(self) -> str:
         """End the reply: bytes of an open character become U+FFFD. Return the rest to show."""
-        self._text += self._decoder.decode(b"", final=True)
+        self._append(b"", final=True)
         end = len(self._text) if self._cut is None else self._cut
         new = self._text[self._shown : end]
         self._shown = max(end, self._shown)
         return new
+
+    def _append(self, piece: bytes, *, final: bool = False) -> None:
+        data = self._open + piece
+        text, n_whole = utf_8_decode(data, "replace", final)
+        self._open = data[n_whole:]
+        self._text += text
 
     def _find_stop(self, before: int) -> bool:
         hits = [

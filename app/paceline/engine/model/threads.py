@@ -15,6 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import psutil
@@ -75,13 +76,8 @@ def on_big_stack(work: Callable[[], T]) -> T:
 Clock = Callable[[], float]
 
 
-class _Waited:
-    """Seconds in which the calling thread was kept waiting since it began.
-
-    Attributes:
-        seconds: As of the last look.
-        not_run_s: Seconds in which it did not run, by then.
-        own_s: What `_own` returned last.
+class _OwnSeconds:
+    """A clock of the seconds in which the thread that made it was not kept from running.
 
     Raises:
         OSError: The system does not tell.
@@ -90,35 +86,25 @@ class _Waited:
     def __init__(self) -> None:
         path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self.seconds, self.not_run_s, self.own_s = 0.0, -math.inf, -math.inf
+        self._waited_s, self._not_run_s, self._latest = 0.0, -math.inf, -math.inf
 
-    def look(self, not_run_s: float) -> None:
-        """Ask the system again."""
-        self.not_run_s = not_run_s
-        self.seconds = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+    def read(self) -> float:
+        """Return them."""
+        now = time.perf_counter()
+        # It waits only while it does not run, and right after a decode the clock that tells when
+        # it ran takes a third of the time that the file does.
+        not_run_s = now - time.thread_time()
+        if not_run_s - self._not_run_s > _UNNOTICED_S:
+            self._not_run_s = not_run_s
+            with suppress(ProcessLookupError):  # the thread has ended, and another one goes on
+                self._waited_s = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+        # A wait since then, or one that was too short to be noticed, would turn the clock back.
+        self._latest = max(self._latest, now - self._waited_s)
+        return self._latest
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
             os.close(self._file)
-
-
-_of_thread = threading.local()
-
-
-def _own() -> float:
-    """Return seconds without those in which the calling thread was kept from running."""
-    waited: _Waited | None = getattr(_of_thread, "waited", None)
-    if waited is None:
-        waited = _of_thread.waited = _Waited()
-    now = time.perf_counter()
-    # It waits only while it does not run, and right after a decode the clock that tells when it ran
-    # takes a quarter of the time that the look does.
-    not_run_s = now - time.thread_time()
-    if not_run_s - waited.not_run_s > _UNNOTICED_S:
-        waited.look(not_run_s)
-    # A wait since then, or one that was too short to be noticed, would turn the clock back.
-    waited.own_s = max(waited.own_s, now - waited.seconds)
-    return waited.own_s
 
 
 def own_clock(*models: LanguageModel | None) -> Clock | None:
@@ -133,7 +119,8 @@ def own_clock(*models: LanguageModel | None) -> Clock | None:
     if not all(model.computes_here for model in models if model is not None):
         return None
     try:
-        _own()
+        own = _OwnSeconds()
+        own.read()
     except (OSError, AttributeError, IndexError, ValueError):
         return None
-    return _own
+    return own.read
