@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -38,7 +38,7 @@ from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain, make_chain
 from paceline.engine.draft.base import Draft
 from paceline.engine.draft.chain import Chain, Proposal
-from paceline.engine.draft.step_clock import Lap, Timed
+from paceline.engine.draft.step_clock import Lap
 from paceline.engine.draft.strategy import Strategy, parse_strategy
 from paceline.engine.stats import TurnMeter
 from paceline.errors import CancelledError, UserError
@@ -162,7 +162,7 @@ class Text:
         n_ctx = len(self.history) - 1
         self.history += tokens.encode()
         counts = self.chain.observe(proposal, n_accepted, 0)
-        self.decision = self.chain.timed(n_ctx, Timed(len(proposal.tokens) + 1, DECODE_S, 1.0, LAP))
+        self.decision = self.chain.timed(LAP, len(proposal.tokens) + 1, n_ctx, DECODE_S, 1.0)
         return counts
 
 
@@ -254,7 +254,7 @@ def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     chain = auto_chain(control, a=Lookup(nothing))
     monkeypatch.setattr(chain, "_computed", itertools.count(0.0, 0.01).__next__)
     _, shown_s = chain.propose(list(b"What?"), 5, 9)
-    chain.timed(10, Timed(1, DECODE_S, 1.0, LAP._replace(held_s=0.3)))
+    chain.timed(replace(LAP, held_s=0.3), 1, 10, DECODE_S, 1.0)
     (step,) = control.steps
     assert shown_s == 10.0
     assert (step.decode_s, step.held_s) == (DECODE_S, 0.3)

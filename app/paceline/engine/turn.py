@@ -165,7 +165,8 @@ class Turn:
             try:
                 for step in steps:
                     self._emit(step)
-                    self._tell_figures()
+                    if _clock() >= self._report_due:
+                        self._tell_figures()
                     reason = decoder.finish_reason or reason
                     yield step
                     if decoder.finish_reason is None and decoder.failure is None:
@@ -257,12 +258,10 @@ class Turn:
         )
 
     def _tell_figures(self) -> None:
-        """Report the figures and what Auto knows, if it is time; first after the first step."""
-        now = _clock()
-        if now >= self._report_due:
-            self._report_due = now + EVERY_S
-            self._emit(FiguresReported(self._command.turn_id, self.stats))
-            self._tell_control()
+        """Report the figures and what Auto knows; first after the first step."""
+        self._report_due = _clock() + EVERY_S
+        self._emit(FiguresReported(self._command.turn_id, self.stats))
+        self._tell_control()
 
     def _tell_control(self) -> None:
         report = self._decoder.report()

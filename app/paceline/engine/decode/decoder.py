@@ -32,7 +32,7 @@ from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import make_chain
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.chain import Chain
-from paceline.engine.draft.step_clock import StepClock, Timed
+from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.draft.strategy import Strategy
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext, common_prefix
@@ -405,7 +405,7 @@ class Decoder:
         speculating_s = draft_s + observe_s + self._timed_s
         meter.plain.add_same(max(lap.seconds - verify_s - speculating_s, 0.0))
         timed_began = _clock()
-        decision = self._chain.timed(n_held, Timed(width, own_s, slowed, lap))
+        decision = self._chain.timed(lap, width, n_held, own_s, slowed)
         self._timed_s = _clock() - timed_began
         return StepCommitted(
             self._turn_id,

@@ -15,6 +15,9 @@ class TextAssembler:
     be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
     a character turn into U+FFFD.
 
+    Attributes:
+        text_end: Characters decoded so far, held-back and cut ones included.
+
     Args:
         vocab: Tells the tokens' bytes.
         stop: Texts that end the reply, which is cut before them.
@@ -27,7 +30,7 @@ class TextAssembler:
         self._stop = tuple(text for text in stop if text)
         self._open = b""  # of a character that is not whole yet
         self._text = opening
-        self._n_opening = len(opening)
+        self.text_end = self._n_opening = len(opening)
         self._shown = 0
         self._cut: int | None = None
 
@@ -39,26 +42,21 @@ class TextAssembler:
         self._shown = len(shown)
 
     @property
-    def text_end(self) -> int:
-        """Characters decoded so far, held-back and cut ones included."""
-        return len(self._text)
-
-    @property
     def text(self) -> str:
         """The reply, cut before a stop text."""
         return self._text if self._cut is None else self._text[: self._cut]
 
     def push(self, token: int) -> bool:
         """Append a token; True when the text now contains a stop text, which ends the reply."""
-        before = len(self._text)
+        before = self.text_end
         self._append(self._vocab.piece(token))
-        if self._stop and len(self._text) > before:
+        if self._stop and self.text_end > before:
             return self._find_stop(before)
         return False
 
     def take(self) -> str:
         """Return what can be shown and was not yet."""
-        end = len(self._text) if self._cut is None else self._cut
+        end = self.text_end if self._cut is None else self._cut
         if self._stop and self._cut is None:
             end -= self._undecided()
         new = self._text[self._shown : end]
@@ -68,7 +66,7 @@ class TextAssembler:
     def finish(self) -> str:
         """End the reply: bytes of an open character become U+FFFD. Return the rest to show."""
         self._append(b"", final=True)
-        end = len(self._text) if self._cut is None else self._cut
+        end = self.text_end if self._cut is None else self._cut
         new = self._text[self._shown : end]
         self._shown = max(end, self._shown)
         return new
@@ -78,6 +76,7 @@ class TextAssembler:
         text, n_whole = utf_8_decode(data, "replace", final)
         self._open = data[n_whole:]
         self._text += text
+        self.text_end += len(text)
 
     def _find_stop(self, before: int) -> bool:
         hits = [

@@ -24,7 +24,7 @@ from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTim
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
-from paceline.engine.draft.step_clock import Timed
+from paceline.engine.draft.step_clock import Lap
 from paceline.engine.draft.strategy import Strategy
 from paceline.engine.model.threads import Clock
 from paceline.engine.stats import TurnMeter
@@ -137,7 +137,8 @@ class AutoChain(Chain):
         began, own_began = _clock(), self._computed()
         step = self._step = _Step(history=history, n_history=len(history))
         control = self._control
-        self._tell_of_rest()
+        if self._n_rested:
+            self._tell_of_rest()
         plan = control.plan(len(history) - 1, max(n_max, 0))
         n_most = min(plan.n_max, n_max)
         if n_most < 1:  # the cheapest of steps is a plain one
@@ -168,22 +169,24 @@ class AutoChain(Chain):
         step.n_judged = len(proposal.tokens) - n_discarded
         return super().observe(proposal, n_accepted, n_discarded)
 
-    def timed(self, n_ctx: int, timed: Timed) -> Decision | None:
+    def timed(
+        self, lap: Lap, width: int, n_ctx: int, decode_s: float, slowed: float
+    ) -> Decision | None:
         """Let the controller learn from the step, and from what was proposed for nothing."""
-        step, lap = self._step, timed.lap
+        step = self._step
         if step is self._resting:
             if not lap.had_pause:
                 self._n_rested += 1
-                self._rested_s += timed.decode_s
+                self._rested_s += decode_s
             return _FIRST if self._is_first else step.decision
         began = self._computed()
         control = self._control
         n_committed = len(step.history) - step.n_history
         own_s = step.own_s + self._told_s
         times = StepTimes(
-            n_ctx, timed.width, timed.decode_s, step.draft_s, own_s, step.n_decoded,
+            n_ctx, width, decode_s, step.draft_s, own_s, step.n_decoded,
             step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
-            timed.slowed, lap.held_s,
+            slowed, lap.held_s,
         )  # fmt: skip
         control.observe(times)
         committed = step.history[step.n_history :]
@@ -194,10 +197,10 @@ class AutoChain(Chain):
             while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                 n_agreed += 1
             control.shadow(drafter, draft.sure, n_agreed, n_compared)
-        if timed.width > 1 or step.model is not None:
+        if width > 1 or step.model is not None:
             self._saved_s = None  # drafts may pay here
         elif not (lap.had_pause or self._is_first):
-            self._count_own(times.decode_s, own_s)
+            self._count_own(decode_s, own_s)
         self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
 

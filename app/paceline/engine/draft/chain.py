@@ -28,7 +28,7 @@ from paceline.engine.draft.base import (
     Tunable,
     Workbench,
 )
-from paceline.engine.draft.step_clock import Timed
+from paceline.engine.draft.step_clock import Lap
 from paceline.engine.draft.strategy import Member, Strategy
 from paceline.engine.model.backend import Grammar
 from paceline.engine.sample.verify import Verdict
@@ -404,17 +404,22 @@ class Chain:
                     self._pass_over(member)
         return counts
 
-    def timed(self, n_ctx: int, timed: Timed) -> Decision | None:
+    def timed(
+        self, lap: Lap, width: int, n_ctx: int, decode_s: float, slowed: float
+    ) -> Decision | None:
         """See how long the step took, after `observe`; return what was decided for it.
 
         Args:
-            n_ctx: Tokens in the target's context before the step.
-            timed: The step in time.
+            lap: The step in time.
+            width: Tokens of its batch.
+            n_ctx: Tokens in the target's context before it.
+            decode_s: Seconds of the target's decode in which the thread ran.
+            slowed: By which factor that was slower, being a plain one shortly after a wide one.
 
         Returns:
             None: the strategy itself says how much is drafted.
         """
-        del n_ctx, timed
+        del lap, width, n_ctx, decode_s, slowed
         return None
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from paceline.engine.stats import TurnMeter
 
@@ -16,7 +16,8 @@ _LEAST_HELD_S, _MOST_HELD = 2e-5, 0.98
 _clock = time.perf_counter
 
 
-class Lap(NamedTuple):
+@dataclass(slots=True)
+class Lap:
     """One step in time.
 
     Attributes:
@@ -35,22 +36,6 @@ class Lap(NamedTuple):
     is_warm: bool
     had_pause: bool
     held_s: float = 0.0
-
-
-class Timed(NamedTuple):
-    """A step and its decode in time.
-
-    Attributes:
-        width: Tokens of its batch.
-        decode_s: Seconds of the target's decode in which the thread ran.
-        slowed: By which factor that was slower, being a plain one shortly after a wide one.
-        lap: The step.
-    """
-
-    width: int
-    decode_s: float
-    slowed: float
-    lap: Lap
 
 
 class StepClock:

@@ -9,13 +9,14 @@ same structure). Pure: no model, no clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from paceline.engine.model.backend import Row, Rows
 from paceline.errors import EngineError
 
 
-class Verdict(NamedTuple):
+@dataclass(slots=True)
+class Verdict:
     """What one verify decode commits.
 
     Attributes:
