@@ -455,7 +455,10 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
         source = ["--only-binary=llama-cpp-python", f"--find-links={wheel.parent}"]
         needed = [*project.dependencies, *extra]
         runner.run("Installing the packages", [*pip, *source, *needed])
-        runner.run("Installing Paceline", [*pip, "--no-deps", "--editable", str(ROOT)])
+        # What builds it is there already with the packages for development.
+        inside = ["--no-build-isolation"] if "dev" in extras else []
+        own = ["--no-deps", *inside, "--editable", str(ROOT)]
+        runner.run("Installing Paceline", [*pip, *own])
         load = [environment.python, "-I", "-c", "import llama_cpp"]
         runner.run("Loading llama.cpp (--rebuild compiles it again)", load)
     except BootstrapError:

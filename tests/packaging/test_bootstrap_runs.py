@@ -100,7 +100,9 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
         "lint-imports ",
         f"{PYTEST} -k plot",
     ]
-    assert any(call.endswith("numpy pytest") for call in checkout.pip_calls())
+    installs = checkout.pip_calls()
+    assert any(call.endswith("numpy pytest") for call in installs)
+    assert installs[-1] == f"install --no-deps --no-build-isolation --editable {checkout.root}"
     assert checkout.run().returncode == 7
     assert checkout.pip_calls() == []  # what the checks need is more than what a start needs
 
