@@ -12,6 +12,8 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+# Own kernels would be tested anew for every home; tests of theirs say what they want.
+os.environ["PACELINE_KERNELS"] = "stock"
 # Before anything loads llama.cpp: workers share the cores, and OpenMP's threads that spin while
 # they wait keep the very thread from running that they wait for. See `calm_waiting_threads`.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
@@ -19,6 +21,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 import contextlib
 import gc
 import ipaddress
+import itertools
 import logging
 import multiprocessing.util
 import re
@@ -187,13 +190,17 @@ def trials(
     record_property("trials", counted.n)
 
 
+_homes = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def paceline_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every file of the program lands here; subprocesses inherit it."""
-    home = tmp_path / "paceline-home"
-    monkeypatch.setenv("PACELINE_HOME", str(home))
-    # Own kernels would be tested anew for every home; tests of theirs say what they want.
-    monkeypatch.setenv("PACELINE_KERNELS", "stock")
+def paceline_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every file of the program lands here; subprocesses inherit it. The program makes the folder.
+
+    It is none of `tmp_path`'s, which costs as much as all other fixtures of a small test.
+    """
+    home = tmp_path_factory.getbasetemp() / f"paceline-home-{next(_homes)}"
+    os.environ["PACELINE_HOME"] = str(home)
     return home
 
 
@@ -201,8 +208,9 @@ class NetworkUsedError(Exception):
     """Not an OSError on purpose: code that handles network errors must not swallow it."""
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def _guard_network() -> None:
+    """Let sockets reach this machine only."""
+
     def guard(name: str) -> None:
         original = getattr(socket.socket, name)
 
@@ -212,7 +220,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise NetworkUsedError(f"{name} to {address}")
             return original(self, *args)
 
-        monkeypatch.setattr(socket.socket, name, guarded)
+        setattr(socket.socket, name, guarded)
 
     for name in ("connect", "connect_ex", "sendto"):
         guard(name)
@@ -227,15 +235,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-@pytest.fixture(autouse=True)
-def _no_threads_left() -> Iterator[None]:
-    before = set(threading.enumerate())
-    yield
-    left = [t for t in threading.enumerate() if t not in before and not t.daemon]
-    for thread in left:
-        thread.join(THREAD_GRACE_S)
-    names = [thread.name for thread in left if thread.is_alive()]
-    assert not names, f"threads are still running: {names}"
+_guard_network()
 
 
 _started: list[int] = []
@@ -271,23 +271,6 @@ def _is_running(process: psutil.Process) -> bool:
     return False
 
 
-@pytest.fixture(autouse=True)
-def _no_processes_left() -> Iterator[None]:
-    n_before = len(_started)
-    yield
-    left = []
-    for pid in _started[n_before:]:
-        with contextlib.suppress(psutil.Error):
-            left.append(psutil.Process(pid))
-    _, left = psutil.wait_procs(list(filter(_is_running, left)), PROCESS_GRACE_S)
-    ids = [process.pid for process in left]
-    for process in left:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-    psutil.wait_procs(left, PROCESS_GRACE_S)
-    assert not ids, f"processes were still running: {ids}"
-
-
 class _Recorder(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -303,19 +286,50 @@ class _Recorder(logging.Handler):
 
 
 @pytest.fixture(autouse=True)
-def _log_recorder() -> Iterator[_Recorder]:
+def _nothing_left() -> Iterator[_Recorder]:
+    """Fail a test that leaves a thread, a process or an unexpected warning.
+
+    One fixture for the three: with 9,000 tests each fixture more takes seconds.
+    """
+    threads, n_started = set(threading.enumerate()), len(_started)
     recorder = _Recorder()
     logger = logging.getLogger("paceline")
     logger.addHandler(recorder)
     yield recorder
+    complaints = []
+    left = [t for t in threading.enumerate() if t not in threads and not t.daemon]
+    for thread in left:
+        thread.join(THREAD_GRACE_S)
+    names = [thread.name for thread in left if thread.is_alive()]
+    if names:
+        complaints.append(f"threads are still running: {names}")
+    if ids := _end(_started[n_started:]):
+        complaints.append(f"processes were still running: {ids}")
     logger.removeHandler(recorder)
-    assert not recorder.unexpected(), "unexpected warnings in the log"
+    if texts := recorder.unexpected():
+        complaints.append(f"unexpected warnings in the log: {texts}")
+    assert not complaints, "; ".join(complaints)
+
+
+def _end(pids: list[int]) -> list[int]:
+    """End those of these processes that do not end soon by themselves; returns them."""
+    left = []
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            left.append(psutil.Process(pid))
+    _, left = psutil.wait_procs(list(filter(_is_running, left)), PROCESS_GRACE_S)
+    ids = [process.pid for process in left]
+    for process in left:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(left, PROCESS_GRACE_S)
+    return ids
 
 
 @pytest.fixture
-def allow_warnings(_log_recorder: _Recorder) -> Callable[[str], None]:
+def allow_warnings(_nothing_left: _Recorder) -> Callable[[str], None]:
     """Call it with a regular expression: log warnings that match are part of the test."""
-    return _log_recorder.allowed.append
+    return _nothing_left.allowed.append
 
 
 @pytest.fixture
