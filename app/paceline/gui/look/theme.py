@@ -26,8 +26,12 @@ UI_FAMILIES = ("Inter", "Inter Variable", "Segoe UI", "Helvetica Neue", "Noto Sa
 MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sans Mono")
 
 
+@cache
 def install_fonts(font_folder: Path) -> None:
-    """Make every font file in the folder known to Qt; a missing folder or bad file is no error."""
+    """Make every font file in the folder known to Qt; a missing folder or bad file is no error.
+
+    Once only: each time, Qt forgets how it had measured texts.
+    """
     if not font_folder.is_dir():
         return
     _present.cache_clear()
