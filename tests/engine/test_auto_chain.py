@@ -113,8 +113,9 @@ class Script:
             drafter, n = self._now[0]
         return Settled(drafter, n, Decision(drafter, n, "pays" if n else self.reason, 2.0, 1.5))
 
-    def observe(self, step: StepTimes) -> None:
+    def observe(self, step: StepTimes) -> float:
         self.steps.append(step)
+        return float(step.n_accepted)
 
     def shadow(self, drafter: str, sure: Sequence[float | None], n_agreed: int, n: int) -> None:
         assert len(sure) >= n >= n_agreed

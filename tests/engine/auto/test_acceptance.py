@@ -172,14 +172,28 @@ def test_a_model_with_rare_large_gains_is_kept(every: int, large: float) -> None
     assert len(steps) > 1400
 
 
-def test_another_reply_gives_it_another_trial() -> None:
+def test_other_replies_give_it_other_trials_and_fewer_the_more_it_loses() -> None:
     rates = Acceptance()
     asked(lambda _: -0.4, 300, rates)
     n_asked = []
-    for _ in range(6):
+    for _ in range(24):
         rates.begin_reply()
         n_asked.append(len(asked(lambda _: -0.4, 40, rates)))
-    assert all(0 < n <= 2 for n in n_asked)
+    assert all(0 < n <= 2 for n in n_asked[:2])
+    assert max(n_asked) <= 2
+    assert 3 <= sum(n_asked[6:]) <= 9  # one in two to six replies
+
+
+def test_once_it_has_paid_a_model_is_tried_as_often_as_at_first() -> None:
+    rates = Acceptance()
+    for _ in range(6):
+        asked(lambda _: -0.4, 40, rates)
+        rates.begin_reply()
+    asked(lambda _: 1.0, 300, rates)
+    rates.begin_reply()
+    asked(lambda _: -0.4, 300, rates)  # another text, on which it does not pay
+    rates.begin_reply()
+    assert asked(lambda _: -0.4, 40, rates)
 
 
 # ------------------------------------------------------------------------------------- what is kept

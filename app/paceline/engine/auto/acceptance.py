@@ -40,6 +40,7 @@ _SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the wor
 _FIRST = 3.0  # steps that this counts for
 _FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
 _NEXT_REPLY = 0.7  # and with each reply, in which it may do better
+_LEAST_HASTE = 0.25  # after replies in which it was tried in vain: decision 101
 _NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
 _TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
 _VERSION = 1
@@ -60,8 +61,8 @@ class Acceptance:
         saved: Plain steps that it saved, over all.
     """
 
-    __slots__ = ("_accepted", "_gain", "_judged", "_long_accepted", "_long_judged", "_n_gains",
-                 "_n_tried", "_rates", "_safe", "_squares", "n_accepted", "n_judged",
+    __slots__ = ("_accepted", "_gain", "_haste", "_judged", "_long_accepted", "_long_judged",
+                 "_n_gains", "_n_tried", "_rates", "_safe", "_squares", "n_accepted", "n_judged",
                  "saved")  # fmt: skip
 
     def __init__(self) -> None:
@@ -69,6 +70,7 @@ class Acceptance:
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
+        self._haste = 1.0  # with which trials are forgotten
         self.forget()
 
     def forget(self) -> None:
@@ -151,7 +153,8 @@ class Acceptance:
 
         The mean of its recent steps and its standard error: an upper bound, as in UCB1-Tuned
         (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all lose alike, is
-        given up after a few. Trials are forgotten with time, so that it is tried again.
+        given up after a few. Trials are forgotten with time, so that it is tried again; the more
+        slowly, the more replies have shown that it does not pay.
         """
         n = self._n_gains + _FIRST
         mean = self._gain / n
@@ -181,12 +184,17 @@ class Acceptance:
 
     def begin_reply(self) -> None:
         """Another text begins, in which a model may do better, and each class otherwise."""
+        if self.has_paid:
+            self._haste = 1.0
+        elif self._n_tried:
+            self._haste = max(0.5 * self._haste, _LEAST_HASTE)
         self._fade(_NEXT_REPLY)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]
         self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)
 
     def _fade(self, kept: float) -> None:
+        kept **= self._haste
         self._gain *= kept
         self._squares *= kept
         self._n_gains *= kept

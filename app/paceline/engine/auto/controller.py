@@ -346,14 +346,14 @@ class Controller:
 
     # ------------------------------------------------------------------------------- learning
 
-    def observe(self, step: StepTimes) -> None:
-        """Learn from what the step was and took."""
+    def observe(self, step: StepTimes) -> float:
+        """Learn from what the step was and took; return the plain steps that it saved."""
         knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
         knowledge.n_tokens += n_committed
         self._count_tokens(step.n_accepted, step.n_judged)
         if step.had_pause or not 0.0 < decode_s < inf:  # or a clock that stood still
             self._last_width = 0
-            return
+            return 0.0
         pace, costs, n_ctx = knowledge.pace, knowledge.costs, step.n_ctx
         own_s = step.draft_s + step.own_s
         pace.saw_share(decode_s + own_s, step.held_s)
@@ -366,7 +366,7 @@ class Controller:
             self._n_plain = 0
         self._last_width = width
         if pace.plain is None:
-            return
+            return 0.0
         plain, spent = pace.plain * scale, decode_s + own_s
         if self._model is not None:
             self._learn_drafting(self._model, step, pace.plain)
@@ -383,6 +383,7 @@ class Controller:
         steps = self._steps = _RATE_KEPT * self._steps + took
         self.rate = tokens / steps if tokens > steps else 1.0
         self._count_gain(n_committed, took)
+        return n_committed - took
 
     def rested(self, n: int, decode_s: float, own_s: float) -> None:
         """Count plain steps that were made without a plan, in place of `observe`."""

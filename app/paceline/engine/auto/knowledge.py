@@ -9,6 +9,8 @@ from paceline.engine.auto.context_cost import ContextSlope
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.auto.pace import Pace
 
+SAVED_UP = 100.0
+"""Plain steps whose shares for deciding may be saved up."""
 _REPLY = 200.0  # tokens that a reply is expected to have before any was seen
 
 
@@ -23,6 +25,7 @@ class Knowledge:
         pace: How fast the machine is at present.
         switch: Plain steps that another width costs once, since the graph is rebuilt.
         own: Plain steps that a drafted step takes outside the target's decode: asking, learning.
+        saved_up: Plain steps whose shares for deciding are left; all of them once a draft has paid.
         gains: Committed tokens and plain steps of the steps that a drafter drafted, recently.
         n_reply: Tokens that replies have, roughly.
         slope: How plain steps depend on the context.
@@ -37,6 +40,7 @@ class Knowledge:
     pace: Pace = field(default_factory=Pace)
     switch: float = 0.03
     own: float = 0.0
+    saved_up: float = SAVED_UP
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
     n_reply: float = _REPLY
     slope: ContextSlope = field(default_factory=ContextSlope)

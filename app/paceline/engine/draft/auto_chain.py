@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
-from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
 from paceline.engine.draft.step_clock import Lap
@@ -31,11 +31,11 @@ from paceline.engine.stats import TurnMeter
 from paceline.messages import ControlReported, Decision, DraftCount
 
 OWN_SHARE = 0.005
-"""Of the time of plain steps, what deciding may take while it comes to nothing: with half a step at
-the beginning, less than a hundredth of 200 tokens. 0.01 gained no more on recorded replies."""
-_SAVED_UP = 100  # plain steps whose shares may be saved up; a reply begins with them
-LONGEST_REST = 16
-"""Steps without a decision in a row, at most: what is missed when the text changes."""
+"""Of the time of plain steps, what deciding may take while it comes to nothing, and half a step
+more after a draft that paid. 0.01 gained no more on recorded replies."""
+LONGEST_REST = 64
+"""Steps without a decision in a row, at most: what is missed when the text changes. Where a step
+takes a millisecond, deciding in one of 16 took twice its share."""
 
 _clock = time.perf_counter
 _FIRST = Decision("", 0, "first")
@@ -112,7 +112,6 @@ class AutoChain(Chain):
         self._step = _Step()
         self._is_first = False
         self._told_s = 0.0  # what learning from the last step took, which falls into the next
-        self._saved_s: float | None = None  # for deciding; None: no step was timed yet
 
     def tune(self, strategy: Strategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
@@ -188,7 +187,7 @@ class AutoChain(Chain):
             step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
             slowed, lap.held_s,
         )  # fmt: skip
-        control.observe(times)
+        saved = control.observe(times)
         committed = step.history[step.n_history :]
         for drafter, (_, draft) in step.offers.items():
             tokens = draft.tokens
@@ -197,9 +196,9 @@ class AutoChain(Chain):
             while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                 n_agreed += 1
             control.shadow(drafter, draft.sure, n_agreed, n_compared)
-        if width > 1 or step.model is not None:
-            self._saved_s = None  # drafts may pay here
-        elif not (lap.had_pause or self._is_first):
+        if saved > 0.0 and width > 1:
+            self._knowledge.saved_up = SAVED_UP  # drafts pay here
+        elif width == 1 and decode_s > 0.0 and not (lap.had_pause or self._is_first):
             self._count_own(decode_s, own_s)
         self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
@@ -247,13 +246,10 @@ class AutoChain(Chain):
 
     def _count_own(self, plain_s: float, own_s: float) -> None:
         """Count a plain step that was decided on, and what that took; rest where it is too much."""
-        share = OWN_SHARE * plain_s
-        saved = _SAVED_UP * share if self._saved_s is None else self._saved_s
-        saved = min(saved + share, _SAVED_UP * share) - own_s
+        saved = min(self._knowledge.saved_up + 1.0, SAVED_UP) - own_s / (OWN_SHARE * plain_s)
         if saved < 0.0:
-            self._rest(max(self._n_rest, int(-saved / share) if share else LONGEST_REST), _RESTS)
-            saved = 0.0  # that is what the rest pays for
-        self._saved_s = saved
+            self._rest(max(self._n_rest, int(-saved)), _RESTS)
+        self._knowledge.saved_up = max(saved, 0.0)  # a rest pays for what was missing
 
     def _tell_of_rest(self) -> None:
         if self._n_rested:
