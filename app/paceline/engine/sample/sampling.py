@@ -308,7 +308,7 @@ class Sampler:
         The confidence is the probability of the most likely token, not of the one the noise picks:
         softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
         (`common/speculative.cpp`); under a grammar, over the allowed ones among those that were
-        looked at. The row is used up: its order may be changed.
+        looked at.
         """
         best, top = self._best(row)
         if self.grammar:
@@ -317,7 +317,7 @@ class Sampler:
                 return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
             return token, _confidence(row, top)
         if self.params.temperature < COLD:
-            return best, _confidence(row, top, may_spoil=True)
+            return best, _confidence(row, top)
         token, weights = self._draw(row, best, top, position)
         if weights is not None and len(weights) >= _TOP_OF_CONFIDENCE:
             return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
@@ -451,12 +451,6 @@ def _likely(row: Row, best: int, top: float, min_p: float) -> list[tuple[float, 
     return found if found[-1][0] >= floor + doubt else []
 
 
-def _confidence(row: Row, top: float, *, may_spoil: bool = False) -> float:
-    few = row if may_spoil else row.copy()
-    if len(row) > 1 << 15:  # where partitioning the whole row is expensive
-        few = few[few >= top - 12]  # far from 0, 12 less may round to the same
-    if len(few) > _TOP_OF_CONFIDENCE:
-        n = len(few) - _TOP_OF_CONFIDENCE
-        few.partition(n)
-        few = few[n:]
+def _confidence(row: Row, top: float) -> float:
+    _, few = largest(row, min(_TOP_OF_CONFIDENCE, len(row)))
     return 1.0 / sum(weights_of(few, top))
