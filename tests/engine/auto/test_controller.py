@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated
 from paceline.engine.auto import Controller, Knowledge, StepTimes
-from paceline.engine.auto.controller import FORCED
+from paceline.engine.auto.controller import FORCED, StepPlan
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.ledger import SHARE, STEPS
 from paceline.messages import Decision
@@ -222,7 +223,7 @@ def test_the_rest_of_a_text_is_read_once_its_end_has_paid() -> None:
         n = controller.settle().n
         step = times(n + 1, PLAIN_S * CURVES["flat"](n + 1), n)
         draft_s = 0.1 * PLAIN_S * (n + 0.06 * (read[-1] - 1))
-        controller.observe(step._replace(draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
+        controller.observe(replace(step, draft_s=draft_s, n_draft_decoded=n + read[-1] - 1))
         if read[-1] == 2000:
             break
     first, *between, last = read
@@ -355,7 +356,7 @@ def test_a_model_s_first_drafts_are_trials() -> None:
         reasons.append(settled.decision.reason)
         width = settled.n + 1
         step = times(width, PLAIN_S * CURVES["flat"](width), settled.n)
-        controller.observe(step._replace(draft_s=0.1 * PLAIN_S * settled.n))
+        controller.observe(replace(step, draft_s=0.1 * PLAIN_S * settled.n))
     assert reasons[0] == "trial"
     assert reasons[-1] == "pays"
 
@@ -475,7 +476,7 @@ def test_whatever_steps_take_it_can_be_learned_from() -> None:
             seconds = 10 ** rng.uniform(-7, 2)
             n_accepted = rng.randint(0, n)
             step = times(n + 1, seconds, n_accepted, is_warm=rng.random() < 0.5)
-            controller.observe(step._replace(draft_s=rng.random() * seconds))
+            controller.observe(replace(step, draft_s=rng.random() * seconds))
         told = controller.report("turn", 1, 100)
         assert told.plain_s > 0
         assert all(cost.seconds > 0 for cost in told.costs)
@@ -561,7 +562,7 @@ def test_among_steps_with_drafts_plain_ones_are_asked_for_again() -> None:
             controller.offer("suffix", [0.97] * 4)
         width = controller.settle().n + 1
         if width == 1:
-            assert plan == (0, "plain", False)
+            assert plan == StepPlan(0, "plain", models=False)
             plain.append(i)
         is_warm = width == last_width
         seconds = PLAIN_S * CURVES["flat"](width)

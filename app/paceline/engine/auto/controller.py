@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, inf
 from typing import NamedTuple
@@ -50,7 +51,8 @@ _LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts c
 _TOLD = 4.0  # plain steps of a drafter's steps from which on its gain is told
 
 
-class StepPlan(NamedTuple):
+@dataclass(slots=True)
+class StepPlan:
     """What a step may do.
 
     Attributes:
@@ -72,7 +74,8 @@ class Settled(NamedTuple):
     decision: Decision
 
 
-class StepTimes(NamedTuple):
+@dataclass(slots=True)
+class StepTimes:
     """What a step was and took, in seconds in which the thread ran.
 
     Attributes:
