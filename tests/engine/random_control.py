@@ -73,11 +73,12 @@ class RandomControl:
         self._settled = Settled(drafter, n, Decision(drafter, n, "pays" if n else "expensive"))
         return self._settled
 
-    def observe(self, step: StepTimes) -> None:
+    def observe(self, step: StepTimes) -> float:
         assert 0 <= step.n_accepted <= step.n_judged <= max(step.width - 1, 0)
         assert step.n_accepted <= step.n_committed <= step.n_accepted + 1
         assert min(step.decode_s, step.draft_s, step.own_s) >= 0
         assert step.slowed >= 1
+        return self._random.choice((0.0, 1.0))
 
     def shadow(
         self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int
