@@ -338,13 +338,9 @@ def quick_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
 
     A test whose figures matter does without.
     """
-    from hosting.quick import measure_little, run_quick_child
-    from paceline.hosting.process import ProcessService
+    from hosting import quick
 
-    measure_little(monkeypatch.setattr)
-    defaults = ProcessService.__init__.__kwdefaults__
-    assert "main" in defaults
-    monkeypatch.setitem(defaults, "main", run_quick_child)
+    quick.everywhere(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")

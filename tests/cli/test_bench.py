@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import COMMAND, TIMEOUT_S, assert_one_clear_line, paceline, paceline_process
+from cli.program import TIMEOUT_S, assert_one_clear_line, paceline, paceline_process
 from paceline.cli import main
 from paceline.errors import UserError
 
@@ -92,8 +92,13 @@ def test_table_file_and_recommendation(workload: Path, tmp_path: Path, paceline_
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
 def test_ctrl_c_keeps_what_was_measured(workload: Path) -> None:
     arguments = ("--strategies", "suffix", "--repeat", "1000")
+    program = "from hosting import quick; from paceline.__main__ import main; quick.everywhere(); "
     process = subprocess.Popen(
-        [*COMMAND, *map(str, bench_arguments(workload, *arguments))],
+        [
+            sys.executable, "-c", program + "raise SystemExit(main())",
+            *map(str, bench_arguments(workload, *arguments)),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
     try:

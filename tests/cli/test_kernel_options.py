@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import kernel_puppet
 from cli.program import Result, assert_one_clear_line
 from paceline import kernel_files
-from paceline.cli import main
+from paceline.cli import doctor, main
 from paceline.cli.model_options import read_kernels
 from paceline.engine.llama import kernels
 from paceline.engine.model import own_kernels
@@ -42,17 +43,25 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kernel_puppet.compiled(tmp_path_factory.mktemp("kernels"))
+
+
 @pytest.fixture
-def puppet(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[pytest.MonkeyPatch]:
-    library = kernel_puppet.compiled(tmp_path_factory.mktemp("kernels"))
+def puppet(library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     monkeypatch.setenv(kernel_puppet.LIBRARY, str(library))
     monkeypatch.setattr(kernel_files, "find", kernel_files.find)  # so that it is put back
     kernel_puppet.take_it()
     monkeypatch.delenv("PACELINE_KERNELS")
     yield monkeypatch
     kernels._facts_of_process.cache_clear()
+
+
+@pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's process says the same to every doctor of a test."""
+    monkeypatch.setattr(doctor, "ask_engine", cache(doctor.ask_engine))
 
 
 @pytest.fixture
@@ -160,6 +169,7 @@ def test_a_reply_says_whose_kernels_computed(run: Run, puppet: pytest.MonkeyPatc
 
 
 @linux
+@pytest.mark.usefixtures("quick_calibration")
 def test_reports_say_it_too(run: Run, puppet: pytest.MonkeyPatch, tmp_path: Path) -> None:
     workload = tmp_path / "w.jsonl"
     workload.write_text('{"name": "w", "prompt_tokens": [1, 2, 3], "max_tokens": 3}\n')
@@ -172,6 +182,7 @@ def test_reports_say_it_too(run: Run, puppet: pytest.MonkeyPatch, tmp_path: Path
 
 
 @linux
+@pytest.mark.usefixtures("asked_once", "one_reader_for_all")
 def test_the_doctor_knows_what_was_proved(
     run: Run, puppet: pytest.MonkeyPatch, paceline_home: Path
 ) -> None:
@@ -212,6 +223,7 @@ def test_the_doctor_knows_what_was_proved(
 
 
 @linux
+@pytest.mark.usefixtures("asked_once", "one_reader_for_all")
 def test_the_doctor_says_when_none_has_passed(run: Run, puppet: pytest.MonkeyPatch) -> None:
     for name in ("Q8_0", "Q4_K_REPACKED", "ATTENTION_F16"):
         puppet.setenv(f"STAND_IN_{name}", "different")

@@ -12,6 +12,7 @@ import pytest
 
 from hosting import hanging
 from hosting.observed import Host, deaths_of, finished_text, text_of
+from hosting.quick import run_quick_child
 from hosting.rig import wait_until
 from paceline.engine.facts import Facts
 from paceline.hosting import client as hosting_client
@@ -170,7 +171,7 @@ def measured(folder: Path) -> bool:
 def test_the_process_measures_while_nobody_wants_anything_and_then_rests(
     host_with: Callable[..., Host], tmp_path: Path
 ) -> None:
-    host = host_with()
+    host = host_with(run_quick_child)
     wait_until(lambda: measured(tmp_path), 20)
     process = psutil.Process(host.service.pid)
     host.service.look()
@@ -181,7 +182,7 @@ def test_the_process_measures_while_nobody_wants_anything_and_then_rests(
         after = process.cpu_times()
         return after.user + after.system - before.user - before.system < 0.1
 
-    wait_until(rests, 60)  # rows are compared for some seconds more
+    wait_until(rests, 60)
     answer = host.submit(Calibrate("c"))[-1]
     assert isinstance(answer, Calibrated)
     assert not answer.problem

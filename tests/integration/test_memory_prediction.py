@@ -110,7 +110,7 @@ def test_a_pair_takes_what_was_predicted(demo_pair: tuple[Path, Path]) -> None:
 def test_states_of_a_hybrid_and_copies_of_its_draft_models_take_what_was_predicted(
     n_models: int,
 ) -> None:
-    check(1024, "f16", *[make_pairs.path("short-qwen35")] * n_models)
+    check(512, "f16", *[make_pairs.path("short-qwen35")] * n_models)
 
 
 def with_head(model: Gguf) -> Gguf:
@@ -129,7 +129,7 @@ def with_head(model: Gguf) -> Gguf:
 
 
 @pytest.mark.grid(short=1)
-@pytest.mark.parametrize("n_ctx", [1024, 4096])
+@pytest.mark.parametrize("n_ctx", [512, 4096])
 def test_a_head_and_the_states_that_it_reads_take_what_was_predicted(
     tmp_path: Path, n_ctx: int
 ) -> None:
