@@ -1,4 +1,7 @@
-"""Messages for tests: a hypothesis strategy and one filled sample for every message type."""
+"""Messages for tests: one filled sample for every message type; any others: `any_message`.
+
+Children of tests import this: it stays light.
+"""
 
 from __future__ import annotations
 
@@ -6,44 +9,11 @@ import dataclasses
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from hypothesis import strategies as st
-
 from paceline import messages
 
 COMMANDS = get_args(messages.Command)
 EVENTS = get_args(messages.Event)
 MESSAGES = (*COMMANDS, *EVENTS)
-
-
-def any_message() -> st.SearchStrategy[Any]:
-    """Every message with every value that its types allow; NaN, which equals nothing, left out."""
-    return st.one_of([_dataclass(cls) for cls in MESSAGES])
-
-
-def _dataclass(cls: type) -> st.SearchStrategy[Any]:
-    return st.builds(cls, **{name: _value(hint) for name, hint in get_type_hints(cls).items()})
-
-
-def _value(hint: Any) -> st.SearchStrategy[Any]:
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        return st.one_of([_value(arg) for arg in get_args(hint)])
-    if origin is Literal:
-        return st.sampled_from(get_args(hint))
-    if origin is tuple:
-        items = get_args(hint)
-        if items[-1] is not Ellipsis:
-            return st.tuples(*map(_value, items))
-        return st.lists(_value(items[0]), max_size=3).map(tuple)
-    if dataclasses.is_dataclass(hint):
-        return _dataclass(hint)
-    return {
-        str: st.text(max_size=20),
-        int: st.integers(),
-        float: st.floats(allow_nan=False),
-        bool: st.booleans(),
-        types.NoneType: st.none(),
-    }[hint]
 
 
 def sample(cls: type) -> Any:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from message_samples import MESSAGES, any_message, sample
+from any_message import any_message
+from message_samples import MESSAGES, sample
 from paceline import messages
 from paceline.codec import CodecError, decode, decode_part, encode, encode_part
 

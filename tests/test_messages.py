@@ -10,7 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import pytest
 from hypothesis import given
 
-from message_samples import COMMANDS, EVENTS, MESSAGES, any_message, sample
+from any_message import any_message
+from message_samples import COMMANDS, EVENTS, MESSAGES, sample
 from paceline import messages
 
 IMPERATIVES = {

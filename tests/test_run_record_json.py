@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from message_samples import _dataclass
+from any_message import any_of
 from paceline.codec import CodecError
 from paceline.figures import Decision, DraftCount, KernelUse, TokenTrace
 from paceline.messages import StepCommitted
@@ -110,7 +110,7 @@ def test_numbers_that_are_not_finite_do_not_break_the_file() -> None:
     assert (found.draft_s, found.total_s, found.tokens[0].confidence) == (0.0, 0.0, None)
 
 
-@given(_dataclass(StepCommitted))
+@given(any_of(StepCommitted))
 def test_every_step_comes_back(step: StepCommitted) -> None:
     small = replace(step, draft_s=0.5, verify_s=0.25, sample_s=0.0, total_s=1.0)
     again = steps_from_json(through_json(steps_to_json([small, small])))

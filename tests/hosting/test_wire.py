@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from message_samples import COMMANDS, EVENTS, any_message, sample
+from any_message import any_message
+from message_samples import COMMANDS, EVENTS, sample
 from paceline.hosting import wire
 from paceline.hosting.wire import (
     Beat,
