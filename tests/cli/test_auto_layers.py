@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from paceline.catalog.memory.values import MemoryPlan
     from paceline.cli.loading import Planner
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
 GIB = 2**30
 MIB = 2**20
 CPU = DeviceInfo("CPU", "A processor", "cpu", 16 * GIB, 16 * GIB)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from paceline.catalog.models import Models
     from paceline.paths import Paths
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
 KEYS = [
     "path", "name", "architecture", "n_params", "quantisation", "n_ctx_train", "size",
     "vocabulary", "license", "source", "problem", "sidecar", "mtp_head",

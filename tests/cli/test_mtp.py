@@ -14,6 +14,8 @@ from gguf_file import read
 from paceline.codec import decode_part
 from paceline.settings import SavedPair
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
 INSIDE = str(make_pairs.path("tiny-mtp-true"))
 TARGET, ASSISTANT = (
     str(make_pairs.path(name)) for name in ("tiny-gemma4", "tiny-gemma4-assistant")

@@ -29,7 +29,7 @@ CPU = EngineDescribed("", "", False, (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("plain_windows"),
+    pytest.mark.usefixtures("one_reader_for_all", "plain_windows"),
 ]
 
 

@@ -14,6 +14,8 @@ import make_pairs
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.judge.curated import load_curated
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
 DRAFT = make_pairs.DEMO_DRAFT
 N_BYTES = DRAFT.stat().st_size
 
