@@ -10,7 +10,7 @@ import pytest
 from benchmarks.busy import others
 from integration.engine import Engine
 from paceline.engine.draft.auto_chain import AutoChain
-from paceline.engine.draft.step_clock import Lap, Timed
+from paceline.engine.draft.step_clock import Lap
 from paceline.engine.model.threads import own_clock
 
 
@@ -20,9 +20,9 @@ def test_waiting_for_others_is_told_and_not_learned(
     laps: list[Lap] = []
     timed = AutoChain.timed
 
-    def noted(chain: AutoChain, n_ctx: int, step: Timed) -> object:
-        laps.append(step.lap)
-        return timed(chain, n_ctx, step)
+    def noted(chain: AutoChain, lap: Lap, *step: float) -> object:
+        laps.append(lap)
+        return timed(chain, lap, *step)  # type: ignore[arg-type]
 
     monkeypatch.setattr(AutoChain, "timed", noted)
     with Engine(*demo_pair) as engine, others(2 * (os.cpu_count() or 1)) as go:
