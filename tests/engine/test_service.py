@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Callable
 from functools import partial
 
@@ -10,6 +11,7 @@ import pytest
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
+from paceline.engine.refusals import describe_failure
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     ChatMessage,
@@ -259,6 +261,15 @@ def test_a_bug_becomes_an_event_and_the_engine_lives(
     assert failed.code == "bug"
     broken.decode = decode  # type: ignore[method-assign]
     assert isinstance(bench.ask(), TurnFinished)
+
+
+def test_memory_that_the_system_refuses_to_map_is_no_bug() -> None:
+    with pytest.raises(OSError, match="memory") as refused:
+        mmap.mmap(-1, 1 << 62)
+    code, message, hint = describe_failure(refused.value)
+    assert code == "out-of-memory"
+    assert message == "There is not enough memory."
+    assert hint
 
 
 def test_unload_describe_and_shutdown() -> None:

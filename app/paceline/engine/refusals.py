@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 
 from paceline.errors import CancelledError, UserError
@@ -26,7 +27,7 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
             return "cancelled", "Stopped.", ""
         case UserError():
             return error.code, error.message, error.hint
-        case MemoryError():
+        case MemoryError() | OSError(errno=errno.ENOMEM):  # the latter of mmap
             hint = "Choose a shorter context or a smaller model."
             return "out-of-memory", "There is not enough memory.", hint
         case _:
