@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fake_model import EOG, N_VOCAB, FakeModel, Logits
-from paceline.engine.auto.plain_time import RecentPlain
+from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.decode import decoder as decoder_module
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.decode.text import TextAssembler
@@ -143,10 +143,10 @@ def decoder_for(
         eog=frozenset({EOG}),
         chunk=16,
     )
-    recent = RecentPlain()
+    knowledge = Knowledge()
     if warm:  # the plain steps after a load are not what these tests are about
         for _ in range(8):
-            recent.add(1.0)
+            knowledge.recent.add(1.0)
     return Decoder(
         "turn",
         context or CachedContext(model),
@@ -154,7 +154,7 @@ def decoder_for(
         parse_strategy(drafter) if isinstance(drafter, str) else strategy_of(drafter),
         text=TextAssembler(model.vocab, stop),
         max_tokens=max_tokens,
-        recent_plain=recent,
+        knowledge=knowledge,
     )
 
 

@@ -267,7 +267,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair is not None
     pair.kept["index"] = object()
     pair.knowledge.accepted("draft")
-    costs, plain = pair.knowledge.costs, pair.recent_plain.pace
+    costs, plain = pair.knowledge.costs, pair.knowledge.recent.pace
     assert plain is not None
     bench.events.clear()
     bench.client.submit(Reset())
@@ -279,7 +279,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair.knowledge.rates == {}
     assert pair.knowledge.costs is costs
     assert costs.missing(WIDTHS) == []
-    assert pair.recent_plain.pace == plain
+    assert pair.knowledge.recent.pace == plain
     assert bench.ask() == 0
 
 

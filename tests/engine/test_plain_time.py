@@ -12,7 +12,7 @@ import pytest
 
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.plain_time import BUSY, PlainSeconds, PlainTime, RecentPlain
+from paceline.engine.auto.plain_time import BUSY, PlainSeconds, PlainTime
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
@@ -215,10 +215,10 @@ def test_one_hiccup_makes_no_busy_machine() -> None:
 
 
 def test_the_first_token_alone_tells_nothing_of_plain_speed() -> None:
-    recent = RecentPlain()
+    knowledge = Knowledge()
     for _ in range(4):
-        recent.add(0.01)
-    plain = PlainTime(recent=recent)
+        knowledge.recent.add(0.01)
+    plain = PlainTime(knowledge)
     plain.add_same(0.0001)
     assert plain.estimate() is None
     plain.add(1, 0, 1, 0.01, warm=False)

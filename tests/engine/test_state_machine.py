@@ -38,7 +38,6 @@ from engine.harness import (
 from engine.random_control import RandomControl
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.plain_time import RecentPlain
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.decode.text import TextAssembler
@@ -204,7 +203,6 @@ class Life(RuleBasedStateMachine):
         self.draft = CachedContext(self.model(draft, N_CTX_DRAFT, draft_price))
         self.kept: dict[str, object] = {}
         self.knowledge = Knowledge()
-        self.recent = RecentPlain()
         self.history = list(b"ask")
         self.decoder: Decoder | None = None
         self.steps: Generator[StepCommitted, None, None] | None = None
@@ -240,8 +238,8 @@ class Life(RuleBasedStateMachine):
         self.expected, self.reason = plain_reply(
             self.language, prompt, Sampler(params, seed), max_tokens, stop
         )
-        while is_warm and self.recent.n_needed:
-            self.recent.add(1.0)
+        while is_warm and self.knowledge.recent.n_needed:
+            self.knowledge.recent.add(1.0)
         sampler = Sampler(params, seed)
         bench = Workbench(
             vocab=ByteVocabulary(),
@@ -255,7 +253,7 @@ class Life(RuleBasedStateMachine):
         self.decoder = Decoder(
             "turn", self.target, bench, strategy,
             text=TextAssembler(bench.vocab, [stop]), max_tokens=max_tokens,
-            recent_plain=self.recent, knowledge=self.knowledge,
+            knowledge=self.knowledge,
         )  # fmt: skip
         self.ids = {info.id for info, _ in strategy.members(has_grammar=False, has_earlier=True)}
         self.control_at_random(control)

@@ -140,7 +140,7 @@ def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None
         costs = engine.pair.knowledge.costs
         plain_s = costs.seconds(1, len(engine.pair.target.tokens))
         assert plain_s is not None
-        pace = engine.pair.recent_plain.pace
+        pace = engine.pair.knowledge.recent.pace
         assert pace is not None
         assert 0.1 < plain_s / pace[0] < 10  # a busy machine; the two are minutes of one load
         wide_s = costs.seconds(17, 0)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.plain_time import RecentPlain
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
@@ -67,7 +66,6 @@ class LoadedPair:
         self.guessed = None if target.template else guess(target.vocab, names)
         self.template_failure = ""
         self._prompts: OrderedDict[Prompting, PromptSizes] = OrderedDict()
-        self.recent_plain = RecentPlain()
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}

@@ -139,7 +139,6 @@ class Turn:
                 strategy,
                 text=self._text,
                 max_tokens=command.max_tokens,
-                recent_plain=pair.recent_plain,
                 knowledge=pair.knowledge,
                 expected=command.expected,
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from paceline.engine.auto.acceptance import Acceptance
 from paceline.engine.auto.context_cost import ContextSlope
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
-from paceline.engine.auto.pace import Pace
+from paceline.engine.auto.pace import Pace, RecentPlain
 
 SAVED_UP = 100.0
 """Plain steps whose shares for deciding may be saved up."""
@@ -23,6 +23,7 @@ class Knowledge:
         draft_costs: What drafting costs, by drafter.
         rates: Acceptance, by drafter.
         pace: How fast the machine is at present.
+        recent: What plain steps took, in this and earlier replies.
         switch: Plain steps that another width costs once, since the graph is rebuilt.
         own: Plain steps that a drafted step takes outside the target's decode: asking, learning.
         saved_up: Plain steps whose shares for deciding are left; all of them once a draft has paid.
@@ -38,6 +39,7 @@ class Knowledge:
     draft_costs: dict[str, DraftCosts] = field(default_factory=dict)
     rates: dict[str, Acceptance] = field(default_factory=dict)
     pace: Pace = field(default_factory=Pace)
+    recent: RecentPlain = field(default_factory=RecentPlain)
     switch: float = 0.03
     own: float = 0.0
     saved_up: float = SAVED_UP

@@ -11,6 +11,13 @@ not run.
 
 from __future__ import annotations
 
+from collections import deque
+
+import numpy as np
+
+MIN_PLAIN_STEPS = 4
+"""So many plain steps come first after a load, so that there is something to compare with."""
+
 # Fitted to simulated machines whose pace changes and whose timings vary (decision 091, "rough" and
 # "wide"). On steady ones only the first two matter: half as far loses 0.5 and 0.9 %, after a prompt
 # 0.8 and 1.5. Percentages are what the mean gain loses on the others without the mechanism.
@@ -24,6 +31,11 @@ _DOUBTED = 3  # plain steps that tell whether the pace has changed: as many as a
 _WARY = 16  # wide steps after a change of theirs alone; 0.1
 _BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up, in the long run; 0.3
 _TO_BEGIN = 2.0  # of them, so that it is begun to ask
+# What was measured on CPUs, see `plain_time.py`, whose simulation holds it.
+_KEPT = 0.72  # of what a plain step after a wide one is slower, with each further one
+_AFTER_WIDE, _MOST_AFTER = 0.08, 0.4  # by how much the first is, before it was seen, and at most
+_LEARNT = 0.03  # what one step changes of that
+_BEFORE = 0.3  # relative error of a pace from before a reply
 _WAIT_KEPT, _MOST_WAIT = 0.94, 10.0  # of earlier steps' waiting, and of one at most; told alone
 
 
@@ -141,6 +153,41 @@ class Pace:
         moved = 0.009 if factor > 1.0 + self.spread else -0.001
         self.spread = min(max(self.spread + moved, 0.02), 0.5)
         self.far = min(max(_FAR, 1.0 + 1.5 * self.spread), _FARTHEST)
+
+
+class RecentPlain:
+    """What plain steps of a loaded pair took recently, in any reply."""
+
+    def __init__(self) -> None:
+        self._paces: deque[float] = deque(maxlen=32)
+        self._after_wide = _AFTER_WIDE
+
+    def add(self, pace: float) -> None:
+        """Count one that was not slowed: seconds of its decode, as at an empty context."""
+        self._paces.append(pace)
+
+    def slower_after(self, n: int) -> float:
+        """Return by which share of itself the n-th plain step after a wide one is slower."""
+        return self._after_wide * _KEPT ** (n - 1)
+
+    def saw_after(self, n: int, share: float) -> None:
+        """Learn from the n-th plain step after a wide one, which was slower by this share."""
+        seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
+        self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
+
+    @property
+    def n_needed(self) -> int:
+        """Plain steps still missing, see `MIN_PLAIN_STEPS`."""
+        return max(MIN_PLAIN_STEPS - len(self._paces), 0)
+
+    @property
+    def pace(self) -> tuple[float, float] | None:
+        """Mean seconds and the variance of their logarithm, for steps of now; None: too few."""
+        if self.n_needed:
+            return None
+        paces = np.array(self._paces)
+        mean = max(float(paces.mean()), 1e-9)
+        return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
 
 
 def _median(values: list[float]) -> float:

@@ -24,16 +24,14 @@ simulation holds it to that (`tests/engine/test_plain_time.py`).
 from __future__ import annotations
 
 import math
-from collections import deque
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.pace import MIN_PLAIN_STEPS
 
-MIN_PLAIN_STEPS = 4
-"""So many plain steps come first after a load, so that there is something to compare with."""
 BUSY = 0.25
 """Step times that vary by so much about the pace of their stretch show a busy machine."""
 # What is not said to be measured is held by the simulation of `tests/engine/test_plain_time.py`:
@@ -42,15 +40,12 @@ _STRETCH = 8  # timed steps: fewer tell no pace, more hide its changes
 _GUESSED = 0.25  # units of a further token in a batch, where no table is known
 _NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
 _N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
-# The next two lines are what was measured on CPUs, see above.
-_NEAR, _KEPT = 6, 0.72  # plain steps after a wide one that are slower, and what of it remains
-_AFTER_WIDE, _MOST_AFTER = 0.08, 0.4  # by how much the first is, before it was seen, and at most
-_LEARNT, _RECENT = 0.03, 8  # what one step changes of that, by the pace of so many steps ago
+_NEAR = 6  # plain steps after a wide one that are slower, measured on CPUs, see above
+_RECENT = 8  # steps within which a pace tells how much slower
 _UNSURE_AFTER = 0.03  # relative error of the pace that such steps tell
 _WRONG = 2.5  # standard errors by which plain steps have to contradict a table that is no use
 _REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
 _ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
-_BEFORE = 0.3  # and of one from before it
 
 Array = NDArray[np.float64]
 
@@ -67,41 +62,6 @@ class PlainSeconds(NamedTuple):
     seconds: float
     least: float
     most: float
-
-
-class RecentPlain:
-    """What plain steps of a loaded pair took recently, in any reply."""
-
-    def __init__(self) -> None:
-        self._paces: deque[float] = deque(maxlen=32)
-        self._after_wide = _AFTER_WIDE
-
-    def add(self, pace: float) -> None:
-        """Count one that was not slowed: seconds of its decode, as at an empty context."""
-        self._paces.append(pace)
-
-    def slower_after(self, n: int) -> float:
-        """Return by which share of itself the n-th plain step after a wide one is slower."""
-        return self._after_wide * _KEPT ** (n - 1)
-
-    def saw_after(self, n: int, share: float) -> None:
-        """Learn from the n-th plain step after a wide one, which was slower by this share."""
-        seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
-        self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
-
-    @property
-    def n_needed(self) -> int:
-        """Plain steps still missing, see `MIN_PLAIN_STEPS`."""
-        return max(MIN_PLAIN_STEPS - len(self._paces), 0)
-
-    @property
-    def pace(self) -> tuple[float, float] | None:
-        """Mean seconds and the variance of their logarithm, for steps of now; None: too few."""
-        if self.n_needed:
-            return None
-        paces = np.array(self._paces)
-        mean = max(float(paces.mean()), 1e-9)
-        return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
 
 
 class _Sums:
@@ -150,19 +110,16 @@ class PlainTime:
     """Takes every step of one reply; for the engine's thread.
 
     Args:
-        knowledge: What is known of the costs of steps.
-        recent: The last plain steps of the pair; takes those of this reply as well.
+        knowledge: What is known of the costs of steps; takes this reply's plain steps as well.
 
     Attributes:
         noise: Relative standard deviation of step times about the pace of their stretch, in the
             middle one of the stretches; 0 before the first estimate.
     """
 
-    def __init__(
-        self, knowledge: Knowledge | None = None, recent: RecentPlain | None = None
-    ) -> None:
+    def __init__(self, knowledge: Knowledge | None = None) -> None:
         self._knowledge = knowledge or Knowledge()
-        self._recent = recent or RecentPlain()
+        self._recent = self._knowledge.recent
         self._rows: list[tuple[float, ...]] = []
         self._now = _Stretch()
         self._same_s = 0.0

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.plain_time import PlainTime, RecentPlain
+from paceline.engine.auto.plain_time import PlainTime
 from paceline.engine.decode.comparison import Comparison, Divergence
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import make_chain
@@ -180,7 +180,6 @@ class Decoder:
         *,
         text: TextAssembler,
         max_tokens: int,
-        recent_plain: RecentPlain | None = None,
         knowledge: Knowledge | None = None,
         expected: Sequence[int] = (),
     ) -> None:
@@ -192,10 +191,9 @@ class Decoder:
         self._chooser = self._comparison or bench.sampler
         self._text = text
         self._max_tokens = max_tokens
-        self._recent_plain = recent_plain or RecentPlain()
         self._knowledge = knowledge or Knowledge()
         self._knowledge.replays = target.model.needs_copies
-        self.meter = TurnMeter(PlainTime(self._knowledge, self._recent_plain))
+        self.meter = TurnMeter(PlainTime(self._knowledge))
         own = own_clock(target.model, bench.draft.model if bench.draft else None)
         self._clock = StepClock(self.meter, self._native_s, own)
         self._own = own or _clock
@@ -352,7 +350,7 @@ class Decoder:
         if len(target.tokens) < len(history) - 1:  # it could not take back what was rejected
             target.extend(history[:-1], self._bench.chunk)
         # A load's first steps are plain, so that there is something to compare with.
-        is_first = self._recent_plain.n_needed > 0
+        is_first = self._knowledge.recent.n_needed > 0
         n_max = 0 if is_first else self._room()
         began = _clock()
         proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
