@@ -31,7 +31,7 @@ from engine.harness import (
 )
 from fake_model import EOG, FakeModel, scripted
 from paceline.engine.auto.controller import FORCED, Settled, StepPlan, StepTimes
-from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
 from paceline.engine.draft import grammar_drafter
@@ -561,6 +561,33 @@ def test_deciding_takes_no_more_than_its_share(
     allowed = OWN_SHARE * n_steps * step_s
     seldom = n_steps / (LONGEST_REST + 1) * own_s  # as often as that it is decided in any case
     assert 0.6 * allowed < n_decided * own_s < 1.1 * max(allowed, seldom)
+
+
+@pytest.mark.parametrize("saved", [-0.5, 0.0, 0.5])
+def test_only_a_draft_that_saved_time_fills_the_share_for_deciding_up(
+    monkeypatch: pytest.MonkeyPatch, saved: float
+) -> None:
+    monkeypatch.setattr(Script, "observe", lambda _self, _step: saved)
+    text = Text(auto_chain(Script(models=False, worth=1.0), a=Lookup(lambda *_: b"he")))
+    knowledge = text.chain._knowledge
+    knowledge.saved_up = 3.0
+    text.commit(text.propose(), "he!")
+    assert knowledge.saved_up == (SAVED_UP if saved > 0.0 else 3.0)
+
+
+@pytest.mark.parametrize("decode_s", [0.0, DECODE_S])
+def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
+    monkeypatch: pytest.MonkeyPatch, decode_s: float
+) -> None:
+    monkeypatch.setattr(Script, "observe", lambda _self, _step: 0.5)
+    chain = auto_chain(Script(models=False), a=Lookup(nothing))
+    chain._knowledge.saved_up = 3.0
+    history = list(PROMPT)
+    proposal, _ = chain.propose(history, len(PROMPT), 9)
+    history.append(1)
+    chain.observe(proposal, 0, 0)
+    chain.timed(LAP, 1, len(PROMPT), decode_s, 1.0)
+    assert chain._knowledge.saved_up <= 4.0
 
 
 def test_no_step_is_passed_over_where_deciding_costs_next_to_nothing(

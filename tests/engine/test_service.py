@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import mmap
 from collections.abc import Callable
@@ -263,13 +264,17 @@ def test_a_bug_becomes_an_event_and_the_engine_lives(
     assert isinstance(bench.ask(), TurnFinished)
 
 
-def test_memory_that_the_system_refuses_to_map_is_no_bug() -> None:
+def test_memory_that_the_system_refuses_to_map_is_no_bug(
+    allow_warnings: Callable[[str], None],
+) -> None:
+    allow_warnings("unexpected failure in the engine")  # of the other kind
     with pytest.raises(OSError, match="memory") as refused:
         mmap.mmap(-1, 1 << 62)
     code, message, hint = describe_failure(refused.value)
     assert code == "out-of-memory"
     assert message == "There is not enough memory."
     assert hint
+    assert describe_failure(OSError(errno.EIO, "of another kind"))[0] == "bug"
 
 
 def test_unload_describe_and_shutdown() -> None:

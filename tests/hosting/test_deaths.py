@@ -69,6 +69,7 @@ def test_exit_code_3_is_an_abort_on_windows_alone(monkeypatch: pytest.MonkeyPatc
         "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 17",
         "GGML_ASSERT(ctx->mem_buffer != NULL) failed",
         "MemoryError: ",
+        "OSError: [Errno 12] Cannot allocate memory",
         "CUDA error: out of memory",
         "unable to allocate CPU buffer",
         "cudaMalloc failed",

@@ -79,7 +79,7 @@ class IdleWork:
         except ComputeFailedError:
             self._pair.is_lost = True
             raise
-        except EngineError as error:
+        except (EngineError, MemoryError, OSError) as error:  # an index without memory
             _log.info("%s ends: %s", type(job).__name__, error)
             if isinstance(error, DecodeMemoryError):  # may have left anything in the contexts
                 for context in job.contexts:

@@ -22,7 +22,7 @@ NOT_STARTED = "engine-stopped"
 
 _MEMORY_SIGNS = re.compile(
     r"bad_alloc|out of memory|failed to allocate|unable to allocate|mem_buffer != NULL"
-    r"|MemoryError|cudaMalloc",
+    r"|MemoryError|cannot allocate memory|cudaMalloc",
     re.IGNORECASE,
 )
 _MOST_WORDS = 2000

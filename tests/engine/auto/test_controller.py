@@ -13,6 +13,7 @@ from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated
 from paceline.engine.auto import Controller, Knowledge, StepTimes
 from paceline.engine.auto.controller import FORCED, StepPlan
 from paceline.engine.auto.costs import VerifyCosts
+from paceline.engine.auto.knowledge import SAVED_UP
 from paceline.engine.auto.ledger import SHARE, STEPS
 from paceline.messages import Decision
 
@@ -434,8 +435,8 @@ def test_expensive_widths_are_doubted_after_long_rests_too(monkeypatch: pytest.M
     aged = []
     monkeypatch.setattr(VerifyCosts, "age", lambda _: aged.append(1))
     controller = control("cpu")
-    for _ in range(8):
-        controller.rested(16, 16 * PLAIN_S, 0.0)
+    for n in (16, 16, 64, 32):
+        controller.rested(n, n * PLAIN_S, 0.0)
     assert len(aged) == 4
 
 
@@ -449,10 +450,12 @@ def test_forgetting_takes_what_came_from_texts_alone() -> None:
     for _ in range(50):
         accepted.add([5], 0, 1)
     knowledge.gains["draft"] = 3.0, 4.0
+    knowledge.saved_up = 0.0
     low = accepted.rate(5)
     knowledge.forget(keeps_rates=True)
     assert knowledge.accepted("draft").rate(5) < low + 0.3
     assert knowledge.gains == {}
+    assert knowledge.saved_up == SAVED_UP
     knowledge.forget()
     assert knowledge.accepted("draft").n_judged == 0
     assert knowledge.accepted("draft").value > 0.0

@@ -61,16 +61,16 @@ class Acceptance:
         saved: Plain steps that it saved, over all.
     """
 
-    __slots__ = ("_accepted", "_gain", "_haste", "_judged", "_long_accepted", "_long_judged",
-                 "_n_gains", "_n_tried", "_rates", "_safe", "_squares", "n_accepted", "n_judged",
-                 "saved")  # fmt: skip
+    __slots__ = ("_accepted", "_gain", "_haste", "_is_tried", "_judged", "_long_accepted",
+                 "_long_judged", "_n_gains", "_n_tried", "_rates", "_safe", "_squares",
+                 "n_accepted", "n_judged", "saved")  # fmt: skip
 
     def __init__(self) -> None:
         self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
-        self._haste = 1.0  # with which trials are forgotten
+        self._haste, self._is_tried = 1.0, False  # with which trials are forgotten; in this reply
         self.forget()
 
     def forget(self) -> None:
@@ -177,6 +177,7 @@ class Acceptance:
         self._squares = _KEPT_GAIN * self._squares + tokens * tokens
         self._n_gains = _KEPT_GAIN * self._n_gains + 1.0
         self._n_tried += 1.0
+        self._is_tried = True
 
     def pass_over(self, n_steps: int = 1) -> None:
         """Let some steps go by."""
@@ -186,8 +187,9 @@ class Acceptance:
         """Another text begins, in which a model may do better, and each class otherwise."""
         if self.has_paid:
             self._haste = 1.0
-        elif self._n_tried:
+        elif self._is_tried:
             self._haste = max(0.5 * self._haste, _LEAST_HASTE)
+        self._is_tried = False
         self._fade(_NEXT_REPLY)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]

@@ -413,9 +413,8 @@ class Controller:
         self._count_plain(1)
 
     def _count_plain(self, n: int) -> None:
-        self._n_plain += n
-        if self._n_plain >= _LONG_PLAIN:
-            self._n_plain = 0
+        n_ages, self._n_plain = divmod(self._n_plain + n, _LONG_PLAIN)
+        for _ in range(n_ages):
             self._knowledge.costs.age()
 
     def _time_wide(self, step: StepTimes, scale: float) -> None:

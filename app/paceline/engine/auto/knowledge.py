@@ -74,7 +74,7 @@ class Knowledge:
         Args:
             keeps_rates: Acceptance in the long run stays, too.
         """
-        self.n_tokens, self.n_reply = 0, _REPLY
+        self.n_tokens, self.n_reply, self.saved_up = 0, _REPLY, SAVED_UP
         self.gains.clear()
         if not keeps_rates:
             self.rates.clear()

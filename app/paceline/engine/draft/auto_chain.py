@@ -196,7 +196,7 @@ class AutoChain(Chain):
             while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                 n_agreed += 1
             control.shadow(drafter, draft.sure, n_agreed, n_compared)
-        if saved > 0.0 and width > 1:
+        if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
         elif width == 1 and decode_s > 0.0 and not (lap.had_pause or self._is_first):
             self._count_own(decode_s, own_s)

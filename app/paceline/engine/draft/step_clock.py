@@ -110,4 +110,4 @@ class StepClock:
         held_s = seconds - (self._own_ended - before)
         if held_s < _LEAST_HELD_S:  # the two clocks were not read at the same time
             return 0.0
-        return min(held_s, _MOST_HELD * seconds)  # the reply may go on in another thread
+        return min(held_s, _MOST_HELD * seconds)  # another thread may go on with the reply
