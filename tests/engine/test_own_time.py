@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import threading
 import time
@@ -57,7 +58,8 @@ def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
 def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=[b"0 1000000000 1", b"0 3000000000 2"]))
+    looks = map(io.BytesIO, [b"0 1000000000 1", b"0 3000000000 2"])
+    monkeypatch.setattr(threads, "open", mock.Mock(side_effect=looks), raising=False)
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
     own = threads._OwnSeconds()
@@ -68,8 +70,8 @@ def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
 def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks = [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"]
-    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
+    looks = map(io.BytesIO, [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"])
+    monkeypatch.setattr(threads, "open", mock.Mock(side_effect=looks), raising=False)
     # 3 s pass in a wait after the clocks were read the second time, and before the look.
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 15.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.9, 6.9]).__next__)
@@ -97,7 +99,8 @@ def test_where_a_device_computes_all_seconds_count() -> None:
 
 
 def test_a_system_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "open", mock.Mock(side_effect=FileNotFoundError))
+    fails = mock.Mock(side_effect=FileNotFoundError)
+    monkeypatch.setattr(threads, "open", fails, raising=False)
     assert own_clock(model(computes_here=True)) is None
 
 

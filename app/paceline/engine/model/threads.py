@@ -15,7 +15,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 import psutil
@@ -84,8 +83,7 @@ class _OwnSeconds:
     """
 
     def __init__(self) -> None:
-        path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
         self._waited_s, self._not_run_s, self._latest = 0.0, -math.inf, -math.inf
 
     def read(self) -> float:
@@ -96,15 +94,16 @@ class _OwnSeconds:
         not_run_s = now - time.thread_time()
         if not_run_s - self._not_run_s > _UNNOTICED_S:
             self._not_run_s = not_run_s
-            with suppress(ProcessLookupError):  # the thread has ended, and another one goes on
-                self._waited_s = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
+            try:  # to keep it open would need an end: one file for each reply
+                with open(self._path, "rb", buffering=0) as file:  # noqa: PTH123  Path takes longer
+                    self._waited_s = 1e-9 * int(file.read(96).split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                if self._latest == -math.inf:
+                    raise
+                # The thread has ended, and another one goes on.
         # A wait since then, or one that was too short to be noticed, would turn the clock back.
         self._latest = max(self._latest, now - self._waited_s)
         return self._latest
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            os.close(self._file)
 
 
 def own_clock(*models: LanguageModel | None) -> Clock | None:
