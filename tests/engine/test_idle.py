@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from engine.harness import random_language
 from fake_model import FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.idle import PIECE, CatchingUp
+from paceline.engine.idle import PIECE, CatchingUp, IdleWork
 from paceline.engine.model.backend import Rows
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError
@@ -74,3 +75,28 @@ def test_a_slice_that_is_stopped_leaves_a_recurrent_draft_model_what_it_held(n_b
         pass
     assert model.tokens == pair.draft.tokens == text
     assert sum(model.widths) == len(text), "nothing is decoded twice"
+
+
+class Failing:
+    """A job that can do nothing."""
+
+    contexts = ()
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def slice(self) -> bool:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "no memory to map")])
+def test_a_job_without_memory_ends_and_the_others_go_on(error: Exception) -> None:
+    model = FakeModel(random_language(1))
+    pair = LoadedPair(FakeModel(random_language(1)), model, Facts(""))
+    pair.uses_draft = True
+    pair.target.feed(TEXT, 0)
+    work, n_slices = IdleWork(pair, (Failing(error), CatchingUp(pair))), 0
+    while work.slice():
+        n_slices += 1
+    assert n_slices == 3  # one of the job that fails
+    assert model.tokens == TEXT
