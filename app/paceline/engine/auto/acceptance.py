@@ -70,7 +70,8 @@ class Acceptance:
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
-        self._haste, self._is_tried = 1.0, False  # with which trials are forgotten; in this reply
+        self._haste = 1.0  # with which trials are forgotten
+        self._is_tried = False  # in this reply
         self.forget()
 
     def forget(self) -> None:

@@ -48,6 +48,7 @@ _BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has 
 _RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
 _ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
 _LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much; flat
+_SHOWN = 0.1  # of what one step shows of another width's cost, or of Auto's own time; not fitted
 _TOLD = 4.0  # plain steps of a drafter's steps from which on its gain is told
 
 
@@ -380,7 +381,7 @@ class Controller:
             self.ledger.book(n_committed, spent, needed)
         else:
             self.ledger.book(n_committed, spent, plain)
-            knowledge.own += 0.1 * (min(step.own_s / plain, 1.0) - knowledge.own)
+            knowledge.own += _SHOWN * (min(step.own_s / plain, 1.0) - knowledge.own)
         took = spent / plain
         tokens = self._tokens = _RATE_KEPT * self._tokens + n_committed
         steps = self._steps = _RATE_KEPT * self._steps + took
@@ -448,7 +449,7 @@ class Controller:
         """
         switch = self._knowledge.switch
         counted = min(max(extra, 0.0), 3.0 * switch + 0.2, MOST_SWITCH)
-        self._knowledge.switch = switch + 0.1 * (counted - switch)
+        self._knowledge.switch = switch + _SHOWN * (counted - switch)
 
     def _count_tokens(self, n_accepted: int, n_judged: int) -> None:
         """Count which of the judged tokens were accepted."""
