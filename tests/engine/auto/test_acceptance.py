@@ -123,6 +123,15 @@ def test_recent_tokens_count_most() -> None:
     assert accepted.rate(class_of(0.9)) > 0.8, "the long run stays"
 
 
+def test_the_mean_follows_a_text_whose_tokens_are_of_another_class() -> None:
+    accepted = Acceptance()
+    for _ in range(100):
+        drafted(accepted, 0.4, right=0)
+    for _ in range(100):
+        drafted(accepted, 0.9, right=1)
+    assert accepted.mean > 0.85
+
+
 def test_recent_counts_are_those_of_the_last_tokens() -> None:
     accepted = Acceptance()
     for _ in range(3000):

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated
+from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated, through
 from paceline.engine.auto import Controller, Knowledge, StepTimes
+from paceline.engine.auto.acceptance import classes_of
 from paceline.engine.auto.controller import FORCED, StepPlan
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import SAVED_UP
@@ -128,6 +129,23 @@ def test_the_model_drafts_until_it_does_not_pay() -> None:
     settled = controller.settle()
     assert settled.drafter == "draft"
     assert settled.n in {3, 4}
+
+
+def test_a_token_that_does_not_pay_is_drafted_where_the_next_ones_do() -> None:
+    """As with kernels that take rows by fours: the fifth token costs .5, three more next to none."""
+    stairs = through(n4=1.0, n5=1.5, n8=1.5, n9=3.0, n63=30)
+    knowledge = calibrated(stairs, 0.1)
+    controller = control(knowledge=knowledge)
+    for _ in range(20):
+        knowledge.accepted("draft").add(classes_of(SURE), 8, 8)
+    controller.rate = 2.0
+    assert controller.plan(10, 100).models
+    assert controller.wants_model("draft", 2)
+    n = 1
+    while controller.goes_on(0.97):
+        n += 1
+    assert n == 7
+    assert controller.settle().n == 7
 
 
 def test_the_drafted_tokens_never_exceed_the_room() -> None:

@@ -25,7 +25,7 @@ _BOUNDS = UPPER[:-1]
 _SILENT = len(UPPER)  # the class of tokens that come without a confidence
 _DEFAULT = (0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 0.5)  # believed of each class before any was judged
 _PLACES = len(_DEFAULT)  # counts of the classes come first, then those of the places
-_N_GROUPS = _PLACES + PLACE_OF[-1] + 1
+_ALL = _PLACES + PLACE_OF[-1] + 1  # and then those of all tokens
 # Fitted in simulated time. Where nothing else is said, half of it and half as much again change the
 # mean gain by less than 0.3 %, whether costs are known, to be learned, or come after a prompt.
 _WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run count for
@@ -76,7 +76,7 @@ class Acceptance:
 
     def forget(self) -> None:
         """Forget what was recent; the long run stays."""
-        self._judged, self._accepted = [0.0] * _N_GROUPS, [0.0] * _N_GROUPS  # of classes, of places
+        self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent ones
         self._rates: list[float | None] = [None] * len(_DEFAULT)
         self._safe: list[float | None] = [None] * len(_DEFAULT)  # rates, less for their doubt
 
@@ -97,7 +97,7 @@ class Acceptance:
     @property
     def mean(self) -> float:
         """Share of all tokens that were accepted recently."""
-        accepted, judged = sum(self._accepted[:_PLACES]), sum(self._judged[:_PLACES])
+        accepted, judged = self._accepted[_ALL], self._judged[_ALL]
         return (accepted + 0.6 * _RECENT_WEIGHT) / (judged + _RECENT_WEIGHT)
 
     def survivals(self, confidences: Sequence[float | None], most: int) -> list[float]:
@@ -133,10 +133,9 @@ class Acceptance:
         judged, accepted = self._judged, self._accepted
         for i in range(n):
             cls, place, right = classes[i], _PLACES + PLACE_OF[i], 1.0 if i < n_accepted else 0.0
-            judged[cls] = _KEPT * judged[cls] + 1.0
-            judged[place] = _KEPT * judged[place] + 1.0
-            accepted[cls] = _KEPT * accepted[cls] + right
-            accepted[place] = _KEPT * accepted[place] + right
+            for group in (cls, place, _ALL):
+                judged[group] = _KEPT * judged[group] + 1.0
+                accepted[group] = _KEPT * accepted[group] + right
             if self._long_judged[cls] > _MOST:
                 self._long_judged[cls] *= 0.5
                 self._long_accepted[cls] *= 0.5
@@ -215,7 +214,7 @@ class Acceptance:
 
     def by_place(self) -> tuple[float, ...]:
         """Return the recent acceptance by group of places, up to those that are seldom reached."""
-        pairs = zip(self._accepted[_PLACES:], self._judged[_PLACES:], strict=True)
+        pairs = zip(self._accepted[_PLACES:_ALL], self._judged[_PLACES:_ALL], strict=True)
         return tuple(accepted / judged for accepted, judged in takewhile(itemgetter(1), pairs))
 
     def to_json(self) -> dict[str, object]:

@@ -45,6 +45,8 @@ _READING = 0.5  # of the slack, what reading a text with a draft model may take:
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
 _PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
 _BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read whole; flat
+_AHEAD = 4  # tokens that are looked ahead where one does not pay: 1.4 with heads on code / flat
+_ALIKE = 0.25  # how much a model's next token is like the last: twice that loses 0.2 with heads
 _RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
 _ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
 _LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much; flat
@@ -297,14 +299,19 @@ class Controller:
         # What could not be verified any more is not drafted.
         if n >= self._most_sure or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
-        likely = survival * 0.5 * (rate + self._mean)
-        cost = each + ratios[n + 2] - ratios[n + 1]
-        if self._knowledge.replays:
-            cost += (survival - likely) * (ratios[n + 2] - 1.0)
-        if likely < self.rate * cost:
-            return False
-        self._drafting += each
-        return True
+        # Kernels take rows by fours or eights, so several more may pay where one does not.
+        likely = survival * (_ALIKE * rate + (1.0 - _ALIKE) * self._mean)
+        before, gain, cost = survival, 0.0, 0.0
+        for width in range(n + 2, min(n + 1 + _AHEAD, self._most_sure + 1) + 1):
+            gain += likely
+            cost += each + ratios[width] - ratios[width - 1]
+            if self._knowledge.replays:
+                cost += (before - likely) * (ratios[width] - 1.0)
+            if gain >= self.rate * cost:
+                self._drafting += each
+                return True
+            before, likely = likely, likely * self._mean
+        return False
 
     def settle(self) -> Settled:
         """Decide what is verified."""
