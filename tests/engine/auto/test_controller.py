@@ -132,7 +132,7 @@ def test_the_model_drafts_until_it_does_not_pay() -> None:
 
 
 def test_a_token_that_does_not_pay_is_drafted_where_the_next_ones_do() -> None:
-    """As with kernels that take rows by fours: the fifth token costs .5, three more next to none."""
+    """As with kernels that take rows by fours: the fifth costs .5, three more next to none."""
     stairs = through(n4=1.0, n5=1.5, n8=1.5, n9=3.0, n63=30)
     knowledge = calibrated(stairs, 0.1)
     controller = control(knowledge=knowledge)
