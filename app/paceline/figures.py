@@ -152,7 +152,7 @@ class Sameness:
 
 @dataclass(frozen=True, slots=True)
 class WidthCost:
-    """What a step costs whose batch has `width` tokens; `n_samples` 0: not measured, derived."""
+    """What a step took whose batch had `width` tokens, measured `n_samples` times."""
 
     width: int
     seconds: float

@@ -462,7 +462,7 @@ class ControlReported:
         plain_s: Seconds that the decode of a plain step takes at present.
         pace: How fast the machine is at present compared with what was measured; 0.5 is half.
         slack_s: Seconds that drafting may still lose before the reply is later than promised.
-        costs: Seconds of a step by width.
+        costs: Seconds of a step by width, as far as they were measured.
         drafters: What is thought of each.
     """
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from paceline.bench.runner import BenchRun
 
-COSTS = (WidthCost(1, 0.01, 4), WidthCost(2, 0.019, 4), WidthCost(3, 0.03, 0))
+COSTS = (WidthCost(1, 0.01, 4), WidthCost(2, 0.019, 4))
 
 
 def model(path: str = "/home/somebody/models/target.gguf") -> ModelInfo:

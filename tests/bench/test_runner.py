@@ -101,7 +101,7 @@ def test_steps_are_measured_once() -> None:
     engine.drive(run)
     assert sum(isinstance(command, Calibrate) for command in engine.commands) == 1
     report = run.result()
-    assert [cost.width for cost in report.conditions.costs] == [1, 2], "derived ones are left out"
+    assert [cost.width for cost in report.conditions.costs] == [1, 2]
     bound = report.workloads[0].results[1].bound
     assert bound is not None
     assert (bound.n_within, bound.n_replies) == (3, 3)

@@ -19,10 +19,8 @@ FLAT = (1.0, 1.05, 1.1, 1.2)
 DEAR = (1.0, 1.95, 2.9, 3.8)
 
 
-def told(
-    *drafters: Outlook, curve: tuple[float, ...] = FLAT, n_samples: int = 5
-) -> ControlReported:
-    costs = tuple(WidthCost(n, 0.01 * t, n_samples) for n, t in enumerate(curve, 1))
+def told(*drafters: Outlook, curve: tuple[float, ...] = FLAT) -> ControlReported:
+    costs = tuple(WidthCost(n, 0.01 * t, 5) for n, t in enumerate(curve, 1))
     return ControlReported("t", 9, 0.01, 1.0, 0.0, costs, drafters)
 
 
@@ -67,7 +65,6 @@ def test_steps_that_cost_like_their_tokens_cannot_pay() -> None:
 
 
 def test_what_is_not_measured_proves_nothing() -> None:
-    assert codes(told(curve=DEAR, n_samples=0)) == []
     assert codes(told(curve=DEAR[:3])) == []
     assert codes(told(curve=(1.0, 1.8, 2.9, 3.8))) == []
     assert codes(told(curve=(1.0, 1.9, 2.9, 3.3))) == []

@@ -45,12 +45,9 @@ def plain_step(
     )
 
 
-def costs(curve: Sequence[float] = CURVE, derived: Sequence[int] = (5, 7)) -> tuple[WidthCost, ...]:
+def costs(curve: Sequence[float] = CURVE) -> tuple[WidthCost, ...]:
     """A table of these times, over that of a plain step."""
-    return tuple(
-        WidthCost(width, PLAIN_S * times, 0 if width in derived else 9)
-        for width, times in enumerate(curve, 1)
-    )
+    return tuple(WidthCost(width, PLAIN_S * times, 9) for width, times in enumerate(curve, 1))
 
 
 def outlook(drafter: str = "draft", **changes: object) -> Outlook:
@@ -81,9 +78,8 @@ def report(
     *drafters: Outlook,
     curve: Sequence[float] = CURVE,
     step: int = 40,
-    derived: Sequence[int] = (5, 7),
 ) -> ControlReported:
     """What Auto knows."""
     return ControlReported(
-        turn_id, step, PLAIN_S, 1.0, 0.21, costs(curve, derived), drafters or (outlook(),)
+        turn_id, step, PLAIN_S, 1.0, 0.21, costs(curve), drafters or (outlook(),)
     )

@@ -410,7 +410,7 @@ def test_where_drafts_cannot_pay_it_says_so(
     program, line = advised
     program.models.reload()
     load_sized(client, 70 << 20)
-    reply_with(program, client, lambda turn_id: report(turn_id, outlook(), curve=DEAR, derived=()))
+    reply_with(program, client, lambda turn_id: report(turn_id, outlook(), curve=DEAR))
     assert line.text.text().startswith("This model is so small that it stays in the processor")
     assert "Two tokens take 1.95× the time of one, four take 3.80×" in line.reason.text()
     assert line.apply.text() == "Free its memory"

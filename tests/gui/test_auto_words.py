@@ -242,14 +242,12 @@ def test_the_pointer_on_a_bar_of_the_plot_tells_it_too(qapp: object) -> None:
 
 
 def test_the_costs_are_those_of_the_report(qapp: object) -> None:
-    rows = cost_rows(costs(CURVE[:8], derived=(3,)))
+    rows = cost_rows(costs(CURVE[:8]))
     assert [row.width for row in rows] == list(range(1, 9))
     assert (rows[1].time, rows[1].ratio) == ("44.8\u202fms", "1.12×")
-    assert [row.is_measured for row in rows] == [True, True, False, *[True] * 5]
     assert rows[-1].share == 1.0
     assert rows[0].share == pytest.approx(0.5)
-    assert "derived" in rows[2].words
-    assert rows[3].words == "4 tokens: 52.4\u202fms, 1.31× of a step without a draft (measured)"
+    assert rows[3].words == "4 tokens: 52.4\u202fms, 1.31× of a step without a draft"
     assert cost_rows(()) == ()
 
 

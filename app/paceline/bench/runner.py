@@ -256,8 +256,6 @@ class BenchRun:
 
     def _conditions(self) -> Conditions:
         target, draft = self._models
-        costs = self._calibrated.costs if self._calibrated else ()
-        draft_costs = self._calibrated.draft_costs if self._calibrated else ()
         return Conditions(
             describe_machine(self._engine, target, self._load),
             model_record(target),
@@ -265,8 +263,8 @@ class BenchRun:
             datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             _without_folders(self._settings) if self._settings else None,
             target.kernels,
-            tuple(cost for cost in costs if cost.n_samples),
-            tuple(cost for cost in draft_costs if cost.n_samples),
+            self._calibrated.costs if self._calibrated else (),
+            self._calibrated.draft_costs if self._calibrated else (),
         )
 
     def _notes(self) -> list[str]:

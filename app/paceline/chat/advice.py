@@ -414,7 +414,7 @@ def findings(
 
 def _ratios(costs: Sequence[WidthCost]) -> tuple[float, float] | None:
     """Times of steps with two and four tokens over one's; None: not all of them are measured."""
-    seconds = {cost.width: cost.seconds for cost in costs if cost.n_samples}
+    seconds = {cost.width: cost.seconds for cost in costs}
     one, two, four = seconds.get(1), seconds.get(2), seconds.get(4)
     return (two / one, four / one) if one and two and four else None
 

@@ -197,13 +197,13 @@ def one_token_s(costs: Sequence[WidthCost]) -> float | None:
 
 
 def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[Row]:
-    """Return the widths that were measured, narrowest first; none without a plain step's cost.
+    """Return a row of each width, narrowest first; none without a plain step's cost.
 
     Args:
-        costs: Also with derived ones.
+        costs: What was measured.
         draft_token_s: Seconds that drafting one token takes.
     """
-    measured = sorted((c for c in costs if c.n_samples), key=lambda cost: cost.width)
+    measured = sorted(costs, key=lambda cost: cost.width)
     if not measured or measured[0].width != 1:
         return []
     plain_s = measured[0].seconds

@@ -37,6 +37,12 @@ def test_the_median_of_the_last_nine_steps_counts() -> None:
     assert costs.seconds(1, 0) == 2.0
 
 
+def test_what_is_told_was_measured() -> None:
+    costs = table({1: 1.0, 8: 2.0}, n=3)
+    told = [(cost.width, cost.seconds, cost.n_samples) for cost in costs.table(0)]
+    assert told == [(1, 1.0, 3), (8, 2.0, 3)]
+
+
 def test_between_two_widths_it_lies_between_the_line_and_the_wider_one() -> None:
     ratios = table({1: 1.0, 4: 1.1, 8: 1.9}).ratios()
     assert ratios[4] == pytest.approx(1.1)

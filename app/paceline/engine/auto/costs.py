@@ -213,13 +213,13 @@ class VerifyCosts:
         return self.near(n_ctx)[0]
 
     def table(self, n_ctx: int) -> tuple[WidthCost, ...]:
-        """Return every width's cost up to the widest one that was measured."""
+        """Return the cost of every width that was measured, the narrowest first."""
         if self.plain is None:
             return ()
         plain, ratios = self.plain * self.context.scale(n_ctx), self.ratios(n_ctx)
         return tuple(
-            WidthCost(w, ratios[w] * plain, self.n_samples(w))
-            for w in range(1, max(self._medians) + 1)
+            WidthCost(width, ratios[width] * plain, len(self._samples[width]))
+            for width in sorted(self._medians)
         )
 
     def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:

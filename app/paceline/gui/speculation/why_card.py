@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QBrush, QColor, QFontMetrics, QHelpEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import FoldCard
@@ -15,7 +15,6 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
-from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.auto_words import why
 
 if TYPE_CHECKING:
@@ -87,17 +86,8 @@ class CostBars(QWidget):
             painter.drawText(QRectF(0, top, first, height), _RIGHT, str(row.width))
             place = QRectF(left, top + (height - bar) / 2, max(room * row.share, 2.0), bar)
             painter.setPen(Qt.PenStyle.NoPen)
-            if row.is_measured:
-                painter.setBrush(colour)
-                painter.drawRoundedRect(place, 2, 2)
-            else:
-                faint = QColor(colour)
-                faint.setAlphaF(0.25)
-                painter.setBrush(faint)
-                painter.drawRoundedRect(place, 2, 2)
-                painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern))
-                painter.setPen(QPen(colour, 1))
-                painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
+            painter.setBrush(colour)
+            painter.drawRoundedRect(place, 2, 2)
             painter.setPen(QColor(theme.text))
             painter.drawText(QRectF(right, top, second, height), _RIGHT, row.time)
             painter.setPen(QColor(theme.muted))
@@ -179,7 +169,6 @@ class WhyCard(FoldCard):
         )
         self.content_of_report = QWidget()
         self.costs = CostBars()
-        self._legend = text_label("", "legend", wraps=True)
         self._drafters = column_of(spacing=8)
         self._missing: tuple[DrafterView, ...] = ()
         self._next = QTimer(self, singleShot=True, interval=0)
@@ -196,7 +185,7 @@ class WhyCard(FoldCard):
             )
         )
         column_of(
-            self._costs_title, self.costs, self._legend, 6,
+            self._costs_title, self.costs, 6,
             accepted, self._drafters, self.unused, 6,
             balance, self._balance,
             on=self.content_of_report, margins=0, spacing=6,
@@ -204,14 +193,6 @@ class WhyCard(FoldCard):
         fill(self.body, self.hint, self.content_of_report)
         self.content_of_report.hide()
         self.toggled.connect(self._on_open)
-        look.follow(self._tell_legend)
-
-    @Slot()
-    def _tell_legend(self) -> None:
-        colour = look.theme.time_verify
-        entries = ((colour, self.tr("measured")), (colour, self.tr("derived")))
-        signs = [entries_html([entry], sign) for entry, sign in zip(entries, "■▨", strict=True)]
-        self._legend.setText(" &nbsp; ".join(signs))
 
     def show_report(self, report: ControlReported | None) -> None:
         """Show what is known; None: there was no report yet."""
@@ -246,8 +227,8 @@ class WhyCard(FoldCard):
             return
         view = why(report, self._sources)
         self.costs.show_rows(view.costs)
-        for widget in (self._costs_title, self.costs, self._legend):
-            widget.setVisible(bool(view.costs))
+        self._costs_title.setVisible(bool(view.costs))
+        self.costs.setVisible(bool(view.costs))
         while len(self.blocks) > len(view.drafters):
             block = self.blocks.pop()
             self._drafters.removeWidget(block)

@@ -226,7 +226,6 @@ class CostRow:
     time: str
     ratio: str
     share: float
-    is_measured: bool
     words: str
 
 
@@ -307,15 +306,7 @@ def _cost_row(cost: WidthCost, one: float, most: float) -> CostRow:
     words = facts.format(time, n=cost.width)
     if ratio and cost.width > 1:
         words = _tr("{}, {} of a step without a draft").format(words, ratio)
-    basis = _tr("measured") if cost.n_samples else _tr("derived from the widths beside it")
-    return CostRow(
-        cost.width,
-        time,
-        ratio,
-        cost.seconds / most,
-        cost.n_samples > 0,
-        _tr("{} ({})").format(words, basis),
-    )
+    return CostRow(cost.width, time, ratio, cost.seconds / most, words)
 
 
 def _drafter_view(outlook: Outlook, sources: Sources) -> DrafterView:
