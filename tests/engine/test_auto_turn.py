@@ -205,11 +205,15 @@ class OnDisk:
         )
         return bench
 
-    def ask(self, *, remember: bool, draft: bool = True) -> ControlReported:
-        bench = self.loaded(draft=draft)
-        bench.ask(strategy="auto", remember=remember, max_tokens=60)
-        first: ControlReported = events_of(bench, ControlReported)[0]
-        return first
+    def ask(self, *, remember: bool, draft: bool = True) -> None:
+        self.loaded(draft=draft).ask(strategy="auto", remember=remember, max_tokens=60)
+
+    def n_judged(self) -> dict[str, int]:
+        """What is known of each drafter once the pair is loaded."""
+        bench = self.loaded()
+        bench.ask(strategy="auto", max_tokens=1)
+        (report,) = events_of(bench, ControlReported)
+        return {outlook.drafter: outlook.n_judged for outlook in report.drafters}
 
     def _model(self, price: Callable[[int], float]) -> FakeModel:
         model = PricedModel(scripted(REPLY, PROMPT_LENGTH))
@@ -228,17 +232,16 @@ def test_acceptance_is_kept_for_the_pair_where_the_turn_allows_it(
     disk = OnDisk(tmp_path)
     for module in TIMED:
         monkeypatch.setattr(module, "_clock", disk.clock)
-    assert all(outlook.n_judged == 0 for outlook in disk.ask(remember=False).drafters)
+    disk.ask(remember=False)
     assert disk.facts() == {}
+    assert set(disk.n_judged().values()) == {0}
     disk.ask(remember=True)
     ((name, kept),) = disk.facts().items()
     assert name == "acceptance|fake|fake"
     n_judged = {d: rates.n_judged for d, rates in rates_from_json(kept).items()}
     assert max(n_judged.values()) > 0
-    again = disk.ask(remember=False)
-    assert {o.drafter: o.n_judged for o in again.drafters} == {
-        o.drafter: n_judged.get(o.drafter, 0) for o in again.drafters
-    }
+    again = disk.n_judged()
+    assert again == {drafter: n_judged.get(drafter, 0) for drafter in again}
     disk.ask(remember=True, draft=False)
     assert set(disk.facts()) == {"acceptance|fake|fake", "acceptance|fake|none"}
 
@@ -247,7 +250,7 @@ def test_acceptance_is_kept_for_the_pair_where_the_turn_allows_it(
 def test_what_was_kept_and_cannot_be_read_is_passed_over(tmp_path: Path, damaged: str) -> None:
     facts = {"acceptance|fake|fake": damaged}
     (tmp_path / "facts.json").write_text(json.dumps(facts), "utf-8")
-    assert all(o.n_judged == 0 for o in OnDisk(tmp_path).ask(remember=False).drafters)
+    assert set(OnDisk(tmp_path).n_judged().values()) == {0}
 
 
 def test_a_reset_does_not_cost_what_was_kept(

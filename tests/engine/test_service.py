@@ -12,6 +12,7 @@ import pytest
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, ByteVocabulary, FakeBackend, FakeModel, scripted
+from paceline.engine import turn
 from paceline.engine.refusals import describe_failure
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
@@ -86,12 +87,21 @@ def test_a_turn_from_start_to_finish() -> None:
     kinds = [type(event) for event in bench.events]
     assert kinds[:2] == [LoadProgressed] * 2  # it begins, and it has all weights
     assert kinds[2:5] == [PairLoaded, TurnStarted, PrefillProgressed]
-    assert kinds[5:7] == [StepCommitted, FiguresReported]
-    assert kinds[7:-1] == [StepCommitted] * 6
+    assert kinds[5:-1] == [StepCommitted] * 7
     shown = "".join(e.text for e in bench.events if isinstance(e, StepCommitted))
     assert shown == "Hello!"
     assert finished.tokens == (*b"Hello!", 256)
     assert finished.stats.n_prompt == PROMPT_LENGTH
+
+
+def test_figures_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(target=writer())
+    bench.load()
+    monkeypatch.setattr(turn, "EVERY_S", 0.0)  # at once
+    n_before = len(bench.events)
+    bench.ask()
+    kinds = [type(event) for event in bench.events[n_before:]]
+    assert kinds[2:-1] == [StepCommitted, FiguresReported] * 7
 
 
 def test_a_missing_seed_is_drawn_and_reported() -> None:

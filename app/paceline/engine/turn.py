@@ -84,7 +84,7 @@ class Turn:
         self._find = find
         self._strategy_text = strategy_text(command.strategy, find)
         self._told_failures: set[str] = set()
-        self._report_due = 0.0
+        self._report_due = _clock() + EVERY_S
         self._told_plainly: EngineError | None = None
         if pair.is_lost:
             raise UserError(
@@ -257,7 +257,7 @@ class Turn:
         )
 
     def _tell_figures(self) -> None:
-        """Report the figures and what Auto knows; first after the first step."""
+        """Report the figures and what Auto knows."""
         self._report_due = _clock() + EVERY_S
         self._emit(FiguresReported(self._command.turn_id, self.stats))
         self._tell_control()

@@ -71,7 +71,10 @@ class Drafter(Protocol):
         """
 
     def close(self) -> None:
-        """The turn is over, or another drafter takes its place. `begin` may follow again."""
+        """The turn is over, or another drafter takes its place. `begin` may follow again.
+
+        Where Auto drafts, the history may have grown since the last `observe`.
+        """
 
 
 @runtime_checkable
