@@ -703,11 +703,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>derived from the widths beside it</source>
-        <translation>aus den Breiten daneben abgeleitet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>drafted first in {} of the steps</source>
         <translation>entwarf als Erstes in {} der Schritte</translation>
     </message>
@@ -775,11 +770,6 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>lost {}</source>
         <translation>{} verloren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>measured</source>
-        <translation>gemessen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -870,11 +860,6 @@
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>{n} tokens: {}</source>
         <translation>{n} Token: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} ({})</source>
-        <translation>{} ({})</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
@@ -12907,16 +12892,6 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>Why</source>
         <translation>Warum</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>derived</source>
-        <translation>abgeleitet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
-        <source>measured</source>
-        <translation>gemessen</translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -262,6 +263,41 @@ def test_what_others_had_of_the_processor_is_shown_and_not_decided_on(
     assert step.own_s == pytest.approx(0.01)
 
 
+def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
+    near = partial(pytest.approx, rel=1e-2)  # the clocks are real, but for what is given here
+    control = Script()
+    text = Text(auto_chain(control, a=Lookup(nothing)))
+    chain = text.chain
+    assert isinstance(chain, AutoChain)
+
+    def own_s(beside_s: float, tokens: str) -> float:
+        """Return what a step is charged that took so long besides its decode and its asking."""
+        proposal = text.propose()
+        text.history += tokens.encode()
+        chain.observe(proposal, 0, 0)
+        chain._step.own_s, chain._told_s = 0.002, 0.0
+        lap = replace(LAP, seconds=DECODE_S + 0.002 + beside_s)
+        chain.timed(lap, 1, len(text.history), DECODE_S, 1.0)
+        return control.steps[-1].own_s
+
+    assert own_s(0.009, "T") == near(0.002), "nothing to compare with"
+    control.n_max = 0
+    assert own_s(0.001, "h") == near(0.002), "no drafter is asked"
+    control.n_max = 9
+    assert own_s(0.0015, "e") == near(0.0025)
+    assert own_s(0.5, " ") == near(0.004), "a stall is no cost of drafting"
+    assert own_s(0.0015, "wet") == near(0.0005), "of three steps' rest"
+    chain._rest(5, Decision("", 0, "shut"))
+    chain._told_s = 0.004
+    for letter, seconds in zip("abcde", (0.006, 0.002, 0.002, 0.002, 0.002), strict=True):
+        assert chain._rests()
+        text.history += letter.encode()
+        chain._step = chain._resting
+        chain.timed(replace(LAP, seconds=DECODE_S + seconds), 1, 9, DECODE_S, 1.0)
+    chain._tell_of_rest()
+    assert 0.0012 < chain._beside_s < 0.0015  # 2 ms each, less what was learned before
+
+
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:
     control = Script(n_drafts=2)
     stiff = Member(copy(REPLY, 5), sure=0.25)
@@ -341,26 +377,6 @@ def test_drafters_that_are_not_asked_see_several_steps_at_once_before_they_are()
     assert (a.seen, model.seen) == ([None], [None, None])
     assert a.asked[-1] == ("propose", 9)
     assert model.asked[-1] == ("while", 9)
-
-
-def test_a_drafter_sees_the_end_of_a_reply_before_it_is_closed() -> None:
-    seen_until: list[int] = []
-
-    class Learner(Lookup):
-        def observe(self, n_accepted: int | None) -> None:
-            super().observe(n_accepted)
-            seen_until.append(len(self.history))
-
-    a = Learner(nothing)
-    control = Script(verified=("", 0))
-    text = Text(auto_chain(control, a=a))
-    text.commit(text.propose(), "T")
-    control.n_max = 0
-    for letter in "he ":
-        text.commit(text.propose(), letter)
-    text.chain.close()
-    assert seen_until[-1:] == [len(text.history)]
-    assert a.closed == 1
 
 
 # ------------------------------------------------------------------------------------------ trouble

@@ -11,7 +11,8 @@ steps is there for it, and where nothing comes of it, steps are made without ask
 until that covers the next decision.
 
 A drafter that is not asked sees several steps at once, before it is asked again: after a decode
-the caches are cold, and letting it see every step costs more than asking it once.
+the caches are cold, and letting it see every step costs more than asking it once. What comes after
+it was asked for the last time it sees in the next turn, with the prompt.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ LONGEST_REST = 64
 """Steps without a decision in a row, at most: what is missed when the text changes. Where a step
 takes a millisecond, deciding in one of 16 took twice its share."""
 
+_BESIDE_KEPT = 0.9  # of what plain steps took besides, with each further one
+_MOST_BESIDE = 3.0  # times that, what one may have taken: a stall is no cost of drafting
+
 _clock = time.perf_counter
 _FIRST = Decision("", 0, "first")
 _RESTS = Decision("", 0, "shut")
@@ -60,6 +64,7 @@ class _Step:
     """One step on its way: what each drafter proposed, and what it took."""
 
     decision: Decision | None = None
+    is_asked: bool = False
     offers: dict[str, tuple[GuardedDrafter, Draft]] = field(default_factory=dict)
     model: GuardedDrafter | None = None
     history: Sequence[int] = ()
@@ -98,7 +103,9 @@ class AutoChain(Chain):
         self._lagging: set[str] = set()  # ids of drafters that have not seen the last step
         self._resting = _Step(decision=_RESTS)
         self._n_rest = self._n_rested = 0
-        self._rested_s = 0.0
+        self._rested_s = self._passed_s = 0.0
+        self._told_s = 0.0  # what learning from the last step took, which falls into the next
+        self._beside_s = 0.0  # of a step without drafters: sampling, text, listeners; 0: not known
         super().__init__(strategy, bench, meter)
         self._meter = meter
         self._knowledge = knowledge
@@ -111,7 +118,6 @@ class AutoChain(Chain):
         self._control_now: Controller | None = None
         self._step = _Step()
         self._is_first = False
-        self._told_s = 0.0  # what learning from the last step took, which falls into the next
 
     def tune(self, strategy: Strategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
@@ -146,6 +152,7 @@ class AutoChain(Chain):
                 self._rest(control.wait, step.decision)
             step.own_s = self._computed() - own_began
             return NOTHING, _clock() - began
+        step.is_asked = True
         self._ask_lookups(control, n_prompt, n_most)
         if plan.models:
             step.own_s = self._computed() - own_began
@@ -177,11 +184,18 @@ class AutoChain(Chain):
             if not lap.had_pause:
                 self._n_rested += 1
                 self._rested_s += decode_s
+                self._passed_s += lap.seconds - lap.held_s
             return _FIRST if self._is_first else step.decision
         began = self._computed()
         control = self._control
         n_committed = len(step.history) - step.n_history
-        own_s = step.own_s + self._told_s
+        own_s = deciding_s = step.own_s + self._told_s
+        if not lap.had_pause:
+            beside_s = lap.seconds - lap.held_s - decode_s - step.draft_s - deciding_s
+            if step.is_asked:
+                own_s += self._beyond(beside_s, n_committed)
+            else:
+                self._learn_beside(beside_s)
         times = StepTimes(
             n_ctx, width, decode_s, step.draft_s, own_s, step.n_decoded,
             step.n_accepted, step.n_judged, n_committed, lap.is_warm, lap.had_pause,
@@ -199,7 +213,7 @@ class AutoChain(Chain):
         if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
         elif width == 1 and decode_s > 0.0 and not (lap.had_pause or self._is_first):
-            self._count_own(decode_s, own_s)
+            self._count_own(decode_s, deciding_s)
         self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
 
@@ -209,10 +223,8 @@ class AutoChain(Chain):
         return self._control.report(turn_id, step, n_ctx)
 
     def close(self) -> None:
-        """Close all drafters; those that learn from texts see the reply's end before."""
+        """Close all drafters."""
         self._tell_of_rest()
-        for member in self._members:
-            self._catch_up(member)
         super().close()
 
     # ------------------------------------------------------------------------------ within
@@ -244,6 +256,20 @@ class AutoChain(Chain):
         self._n_rest = min(n_steps, LONGEST_REST)
         self._resting.decision = decision
 
+    def _learn_beside(self, seconds: float, n_steps: int = 1) -> None:
+        """Count what steps took besides their decodes, each, in which no drafter was asked."""
+        usual, kept = self._beside_s or seconds, _BESIDE_KEPT**n_steps
+        self._beside_s = kept * usual + (1.0 - kept) * min(seconds, _MOST_BESIDE * usual)
+
+    def _beyond(self, beside_s: float, n_committed: int) -> float:
+        """Return the seconds that asking made of what else a step does.
+
+        Drafters empty the caches: sampling after a draft model takes half as long again. A step
+        that commits several tokens spares some of it.
+        """
+        usual = self._beside_s * n_committed
+        return min(beside_s, _MOST_BESIDE * usual) - usual if usual else 0.0
+
     def _count_own(self, plain_s: float, own_s: float) -> None:
         """Count a plain step that was decided on, and what that took; rest where it is too much."""
         saved = min(self._knowledge.saved_up + 1.0, SAVED_UP) - own_s / (OWN_SHARE * plain_s)
@@ -252,9 +278,11 @@ class AutoChain(Chain):
         self._knowledge.saved_up = max(saved, 0.0)  # a rest pays for what was missing
 
     def _tell_of_rest(self) -> None:
-        if self._n_rested:
-            self._control.rested(self._n_rested, self._rested_s, self._told_s)
-            self._n_rested, self._rested_s, self._told_s = 0, 0.0, 0.0
+        n, rested_s, told_s = self._n_rested, self._rested_s, self._told_s
+        if n:
+            self._control.rested(n, rested_s, told_s)
+            self._learn_beside((self._passed_s - rested_s - told_s) / n, n)
+            self._n_rested, self._rested_s, self._passed_s, self._told_s = 0, 0.0, 0.0, 0.0
 
     def _pass_over(self, member: GuardedDrafter) -> None:
         """Let a model see the step that it drafted in, so that nothing rejected stays in it."""
