@@ -2,8 +2,9 @@
 
 Replies of plain decoding, of the head at depths 1 to 5 and of Auto, by turns, with one thread and
 in seconds of its processor time, so that others on the machine do not count. The target is
-``wide-mtp`` of ``tests/make_pairs.py`` unless another one is named: its text counts through the
-vocabulary, and from each of four places its head foresees another share of it (`mtp_models.py`).
+``wide-mtp`` of ``tests/make_pairs.py`` unless another one is named, at the price of a head in a
+model of 27 B: its text counts through the vocabulary, and from each of four places its head
+foresees another share of it (`mtp_models.py`). What steps and drafted tokens take is printed first.
 
 Limits: Auto at least 0.98 of plain decoding, and 0.97 of the best depth, from each place; above
 every single depth over the whole. The exit status is 1 where one is missed.
@@ -20,6 +21,7 @@ from statistics import fmean, median
 
 from paceline.bench.recommend import median_interval
 from paceline.engine.api import Pair, generate, load_pair
+from paceline.engine.auto import Knowledge
 from paceline.engine.measure.calibration import calibrated
 from paceline.messages import Calibrate, ModelParams, SamplingParams
 
@@ -63,6 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         for model in pair.loaded.models:
             model.clock = time.thread_time
         calibrated(pair.loaded, Calibrate("all"))
+        print(_prices(pair.loaded.knowledge))
         for turn in range(args.repeat + 1):  # the first is for warmth
             for place, (first, _) in mtp_models.REGIONS.items():
                 for strategy in strategies if turn % 2 else strategies[::-1]:
@@ -72,6 +75,16 @@ def main(arguments: list[str] | None = None) -> int:
                         seconds[place, strategy].append(took)
                         accepted[place, strategy] = share
     return _judge(list(mtp_models.REGIONS), strategies, seconds, accepted)
+
+
+def _prices(knowledge: Knowledge) -> str:
+    costs, head, widest = knowledge.costs, knowledge.draft_cost("mtp"), max(DEPTHS) + 1
+    plain = costs.plain or 1.0
+    ratios = ", ".join(f"{ratio:.2f}" for ratio in costs.ratios()[2 : widest + 1])
+    return (
+        f"A plain step takes {1000 * plain:.1f} ms; one of 2 to {widest} tokens takes "
+        f"{ratios} of that, a drafted token {head.token(plain) / plain:.2f}"
+    )
 
 
 def _judge(
