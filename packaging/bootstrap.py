@@ -371,6 +371,8 @@ class Environment:
             else:
                 path.unlink()
         runner.run("Making the environment", [base, "-m", "venv", str(self.folder)])
+        # Python's own pip searches the index for seconds; where there is no newer one, it serves.
+        runner.follow([*self.pip, "install", "--retries=0", "--upgrade", "pip"])
         self.version = python_version(self.python)
 
 
@@ -452,11 +454,14 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
             bare = ["--no-deps", "--force-reinstall", str(wheel)]
             runner.run("Installing llama-cpp-python", [*pip, *bare])
         say("Installing the other packages")
+        is_dev = "dev" in extras
+        # The checks compile what they import, a quarter of it.
+        later = ["--no-compile"] if is_dev else []
         source = ["--only-binary=llama-cpp-python", f"--find-links={wheel.parent}"]
         needed = [*project.dependencies, *extra]
-        runner.run("Installing the packages", [*pip, *source, *needed])
+        runner.run("Installing the packages", [*pip, *later, *source, *needed])
         # What builds it is there already with the packages for development.
-        inside = ["--no-build-isolation"] if "dev" in extras else []
+        inside = ["--no-build-isolation"] if is_dev else []
         own = ["--no-deps", *inside, "--editable", str(ROOT)]
         runner.run("Installing Paceline", [*pip, *own])
         load = [environment.python, "-I", "-c", "import llama_cpp"]

@@ -32,7 +32,8 @@ def test_the_first_run_installs_and_the_second_only_starts(checkout: Checkout) -
     first = checkout.run("chat", "--prompt", "two words", CMAKE_ARGS="-DGGML_VULKAN=on")
     assert first.returncode == 7  # the program's own
     assert first.stdout == "paceline chat --prompt two words\n"
-    fetch, wheel, *installs = checkout.pip_calls()
+    newer, fetch, wheel, *installs = checkout.pip_calls()
+    assert newer == "install --retries=0 --upgrade pip"
     assert fetch.startswith("download ")
     assert fetch.endswith("llama-cpp-python==9.9")
     assert wheel.startswith("wheel ")
@@ -101,7 +102,10 @@ def test_the_checks_run_to_the_end_and_fail_together(checkout: Checkout) -> None
         f"{PYTEST} -k plot",
     ]
     installs = checkout.pip_calls()
-    assert any(call.endswith("numpy pytest") for call in installs)
+    assert any(
+        call.startswith("install --no-compile ") and call.endswith("numpy pytest")
+        for call in installs
+    )
     assert installs[-1] == f"install --no-deps --no-build-isolation --editable {checkout.root}"
     assert checkout.run().returncode == 7
     assert checkout.pip_calls() == []  # what the checks need is more than what a start needs
@@ -174,6 +178,11 @@ def test_a_broken_environment_is_made_again(checkout: Checkout, damage: str) -> 
     assert again.returncode == 7, again.stderr
     assert not old.exists()
     assert not any(call.startswith("wheel") for call in checkout.pip_calls())
+
+
+def test_where_there_is_no_newer_pip_the_old_one_serves(checkout: Checkout) -> None:
+    result = checkout.run(FAKE_FAIL="--upgrade pip", FAKE_WORDS="No matching distribution found")
+    assert result.returncode == 7, result.stderr
 
 
 def test_a_failed_installation_is_made_up_for(checkout: Checkout) -> None:
