@@ -59,10 +59,15 @@ def _main(given: list[str]) -> int:
 
 
 def _open_window(files: Sequence[Path]) -> int:
+    import gc
+
+    gc.disable()  # nothing of what is imported goes, and to look for it takes a tenth of the time
     try:
         from paceline.gui.app import run
     except ImportError as error:
         raise _no_window(error) from error
+    finally:
+        gc.enable()
     return run(sys.argv[:1], files)
 
 

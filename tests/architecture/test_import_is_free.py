@@ -123,3 +123,21 @@ def test_work_at_import_is_noticed(tmp_path: Path, code: str, found: str) -> Non
     cwd.mkdir()
     seen = side_effects(tmp_path / "lib", ["paceline.example"], cwd)
     assert any(found in what for what in seen["paceline.example"]), seen
+
+
+def test_the_engine_starts_without_the_rest_of_llama_cpp_python_and_plugins_have_it() -> None:
+    code = """
+import sys, paceline.engine.llama
+assert not {"jinja2", "diskcache"} & {*sys.modules}
+from llama_cpp import Llama
+import llama_cpp.llama
+assert llama_cpp.llama.Llama is Llama
+try:
+    llama_cpp.nothing
+except AttributeError:
+    pass
+else:
+    raise AssertionError
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

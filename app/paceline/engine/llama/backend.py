@@ -8,12 +8,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
-
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.llama.kernels import OwnKernels
-from paceline.engine.llama.library import devices, start
+from paceline.engine.llama.library import devices, llama_cpp, start
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.mtp_head import MtpHead, head_bytes
 from paceline.engine.llama.native_params import native_model_params

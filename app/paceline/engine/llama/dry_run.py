@@ -20,12 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
-
 from paceline.engine.llama.backend import open_model
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.hidden_rows import shares_memory
-from paceline.engine.llama.library import devices, start
+from paceline.engine.llama.library import devices, llama_cpp, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
 from paceline.engine.llama.repacking import repacked_bytes

@@ -18,10 +18,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
-from llama_cpp._ggml import libggml
-
-from paceline.engine.llama.library import declared, start
+from paceline.engine.llama.library import declared, libggml, llama_cpp, start
 from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar, parts_of
 from paceline.errors import EngineError, ModelError
 

@@ -31,15 +31,13 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 
-import llama_cpp
 import numpy as np
 import psutil
-from llama_cpp import llama_grammar
 from numpy.typing import NDArray
 
 from paceline.engine.llama import gbnf
 from paceline.engine.llama.gbnf import MAX_REPEATS, MAX_TEXT
-from paceline.engine.llama.library import start
+from paceline.engine.llama.library import llama_cpp, llama_grammar, start
 from paceline.engine.model.threads import on_big_stack
 from paceline.errors import EngineError, SamplingError
 

@@ -11,9 +11,9 @@ import importlib
 from functools import cache
 from typing import Any
 
-import llama_cpp
 import numpy as np
 
+from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.model_params import MOST_HIDDEN_BYTES
 from paceline.errors import ModelError

@@ -22,11 +22,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llama_cpp._ggml import libggml
-
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.children import end_of, end_quietly_with_parent, start_own
-from paceline.engine.llama.library import declared, start
+from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError
 

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any, Literal
-
-import llama_cpp
-from llama_cpp._ggml import libggml
 
 from paceline.engine.model.model_params import NO_REASON, free_memory
 from paceline.messages import DeviceInfo
+
+# llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
+# engine's start. It comes when someone, a plug-in for example, asks for one of its names.
+_REST = "llama_cpp.llama"
+_is_first = "llama_cpp" not in sys.modules
+if _is_first:
+    sys.modules[_REST] = ModuleType(_REST)
+import llama_cpp  # noqa: E402
+from llama_cpp import llama_grammar  # noqa: E402
+from llama_cpp._ggml import libggml  # noqa: E402
+
+if _is_first:
+    del sys.modules[_REST]
+    llama_cpp.__getattr__ = lambda name: getattr(importlib.import_module(_REST), name)
+
+__all__ = ["libggml", "llama_cpp", "llama_grammar"]  # the package's other modules have them here
 
 _LOG_ERROR = 4  # enum ggml_log_level
 _DEVICE_KINDS: dict[int, Literal["cpu", "gpu", "igpu", "accel"]] = {0: "cpu", 1: "gpu", 2: "igpu"}

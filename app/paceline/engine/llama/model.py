@@ -16,13 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
 from paceline.engine.llama.kernels import OwnKernels, uses_of
-from paceline.engine.llama.library import devices, meta, read_text, start
+from paceline.engine.llama.library import devices, llama_cpp, meta, read_text, start
 from paceline.engine.llama.native_params import native_context_params
 from paceline.engine.llama.saved_states import SavedStates, state_bytes
 from paceline.engine.llama.vocabulary import LlamaVocabulary, vocabulary_pointer

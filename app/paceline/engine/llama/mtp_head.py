@@ -20,13 +20,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
 import numpy as np
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import hidden_rows
 from paceline.engine.llama.gguf import headers
-from paceline.engine.llama.library import meta
+from paceline.engine.llama.library import llama_cpp, meta
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.model.backend import Rows
 from paceline.errors import EngineError, ModelError

@@ -14,9 +14,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-import llama_cpp
-
-from paceline.engine.llama.library import cpu_buffer_type
+from paceline.engine.llama.library import cpu_buffer_type, llama_cpp
 from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES, gpu_layers
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo, ModelParams

@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llama_cpp._ggml import libggml
-
-from paceline.engine.llama.library import declared
+from paceline.engine.llama.library import declared, libggml
 from paceline.engine.model.model_file import GgufTensor
 
 _POINTER = ctypes.c_void_p

@@ -10,8 +10,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import llama_cpp
-
+from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Place
 
 _PARTIAL = llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY

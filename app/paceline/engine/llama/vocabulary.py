@@ -8,10 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import llama_cpp
-
 from paceline.engine.llama.gbnf import GrammarError
 from paceline.engine.llama.grammar import Candidates, SchemaError, compile_grammar, schema_to_gbnf
+from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Grammar
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
