@@ -30,6 +30,7 @@ def n_accepted(*options: str) -> int:
     return n
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("host", ["inline", "process"])
 def test_a_later_chat_is_drafted_from_an_earlier_one(paceline_home: Path, host: str) -> None:
     alone = n_accepted("--host", host)

@@ -67,7 +67,7 @@ def control_at_random(
     return RandomControl(7, models, lookups, n_most=6)
 
 
-@pytest.mark.grid(short=5)
+@pytest.mark.grid(short=3)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_tokens_are_those_of_plain_decoding(
