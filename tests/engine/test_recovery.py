@@ -329,6 +329,16 @@ def test_a_smaller_context_has_room_for_the_whole_reply(min_width: int) -> None:
     assert (decoder.finish_reason, len(decoder.generated)) == ("length", n_reply)
 
 
+def test_a_reply_that_outgrows_a_smaller_context_ends_there() -> None:
+    model = Failing(random_language(6), n_ctx=1024)
+    model.plan = {STEP_3: NO_MEMORY, STEP_3 + 2: NO_MEMORY}
+    decoder = decoder_for(model, max_tokens=900)
+    steps = run(decoder, LONG)
+    assert model.remade == [(512, SMALL_BATCH)]
+    assert (decoder.finish_reason, len(decoder.history)) == ("context", 512 + 1)
+    assert told(steps) == decoder.generated
+
+
 def test_a_prefill_that_begins_anew_has_reused_nothing() -> None:
     model = Failing(scripted(REPLY, len(LONG)))
     context = CachedContext(model)

@@ -294,7 +294,9 @@ class Decoder:
         """
         self.history = [*prompt, *self._begun]
         self._n_prompt, self.meter.n_prompt = len(prompt), len(self.history)
-        self._limit()
+        target, model = self._target, self._target.model
+        self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
+        self._n_most = min(model.max_rows - 1, target.widths.highest - 1, model.max_rollback)
         try:
             yield self._prefill(on_prefill)
             while self.finish_reason is None:
@@ -438,14 +440,7 @@ class Decoder:
             on_prefill=on_prefill,
         )
         self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
-        self._limit()
         return rows
-
-    def _limit(self) -> None:
-        """See how long the history and a draft may get, which the context decides, too."""
-        target, model = self._target, self._target.model
-        self._longest = min(self._n_prompt + self._max_tokens, target.n_ctx + 1)
-        self._n_most = min(model.max_rows - 1, target.widths.highest - 1, model.max_rollback)
 
     def _room(self) -> int:
         """Return how many tokens the next step may draft."""
