@@ -4,7 +4,7 @@ Tokens per second are a ratio of sums, so the best policy maximises tokens - rat
 step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
 verifies n tokens of which E are expected to be accepted is worth E - rate * (T(n + 1) - 1 +
 drafting), all times in plain steps of the moment. Lookups are asked first, for nothing; a draft
-model is asked where its steps may gain more than the best offer, and stopped where its next token
+model is asked where its steps may gain more than the best offer, and stopped where its next tokens
 would not pay. Every loss that could be must be covered by the ledger. The theory is that of
 Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals that were not
 verified are scored on the committed text (HedgeSpec, 2510.20064).
@@ -45,7 +45,7 @@ _READING = 0.5  # of the slack, what reading a text with a draft model may take:
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
 _PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
 _BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read whole; flat
-_AHEAD = 4  # tokens that are looked ahead where one does not pay: 1.4 with heads on code / flat
+_AHEAD = 4  # drafted tokens that are looked ahead; flat, but 1 loses 1.4 with heads on code
 _ALIKE = 0.25  # how much a model's next token is like the last: twice that loses 0.2 with heads
 _RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
 _ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
