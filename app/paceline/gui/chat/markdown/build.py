@@ -413,10 +413,11 @@ class Builder:
                 natural[column] = max(natural[column], needed)
         widths = [QTextLength()] * n_columns
         room = float(px(NARROW_PX))
-        for width, column in sorted(zip(natural, range(n_columns), strict=True)):
-            room -= width
-            if room < 0:
+        in_order = sorted(zip(natural, range(n_columns), strict=True))
+        for n_left, (width, column) in zip(range(n_columns, 0, -1), in_order, strict=True):
+            if width > room / n_left:
                 break
+            room -= width
             widths[column] = QTextLength(QTextLength.Type.FixedLength, width)
         return widths
 
