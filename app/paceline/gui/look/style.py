@@ -96,7 +96,6 @@ QAbstractSpinBox[kind="value"]::up-button, QAbstractSpinBox[kind="value"]::down-
 QAbstractSpinBox[kind="value"]::up-arrow, QAbstractSpinBox[kind="value"]::down-arrow {
     width: 0; height: 0; border: 0; image: none;
 }
-QComboBox[kind="value"] { padding-right: 16px; }
 QComboBox[kind="value"]::drop-down { width: 16px; }
 QAbstractSpinBox[kind="value"]:hover, QComboBox[kind="value"]:hover {
     background: $hover; border-color: transparent;
