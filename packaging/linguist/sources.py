@@ -140,7 +140,9 @@ def _sentences(package: Path) -> Iterator[tuple[str, str]]:
     for word in _WORDS:
         yield word, "engine"
     for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
-        for text in filter(None, ((pair["gain"] or {}).get(key) for key in ("claim", "texts"))):
+        texts = [(pair["gain"] or {}).get(key) for key in ("claim", "texts")]
+        # What names no model is a title in words.
+        for text in filter(None, (*texts, pair["title"] if not pair["target_repo"] else None)):
             yield text, CURATED
 
 

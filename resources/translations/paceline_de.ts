@@ -7919,6 +7919,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Eine andere Strategie kann hier einen knappen Fall anders entscheiden: Logits hängen von der Breite eines Batches ab, bisher um bis zu {0}. Der exakte Modus vermeidet das.</translation>
     </message>
     <message>
+        <location filename="../../app/resources/curated_pairs.json"/>
+        <source>Any model of 2B and less</source>
+        <translation>Jedes Modell bis 2B</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Ask for access on {0}.</source>
         <translation>Bitten Sie auf {0} um Zugang.</translation>

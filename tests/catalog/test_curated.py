@@ -171,7 +171,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     ("name", "architecture", "billions", "title"),
     [
         ("Qwen2.5 Coder 32B Instruct", "qwen2", 32.8, "Qwen2.5 Coder 32B Instruct"),
-        ("Qwen2.5 7B Instruct", "qwen2", 7.6, "Qwen2.5 7B and 14B Instruct"),
+        ("Qwen2.5 7B Instruct", "qwen2", 7.6, "Qwen2.5 7B/14B Instruct"),
         ("Fox 1B", "fox", 1.0, "Any model of 2B and less"),
         ("Llama 3.3 70B Instruct", "llama", 70.6, "Llama 3.3 70B Instruct"),
         ("Gemma 3 12b It", "gemma3", 11.8, "Gemma 3 12B"),

@@ -86,13 +86,13 @@ class RecommendedPairs(Rows[Recommendation]):
 
     def title(self, row: Recommendation) -> str:
         """Name the pair."""
-        return row.pair.title
+        return said(row.pair.title)
 
     def spoken(self, row: Recommendation) -> str:
         """Say who drafts, and whether it suits this machine."""
         pair = row.pair
         drafted = self.tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
-        return spoken(pair.title, said(pair.drafter) or drafted, fit_text(row))
+        return spoken(self.title(row), said(pair.drafter) or drafted, fit_text(row))
 
 
 def fit_text(row: Recommendation) -> str:
@@ -232,7 +232,7 @@ class RecommendedPage(Page):
             title = self.tr("MTP head inside") if has_head_inside(pair) else title
             return RowText(title, gain, size, is_picked=self._is_picked(row))
         return RowText(
-            title=pair.title,
+            title=self._model.title(row),
             facts=said(pair.drafter) or self.tr("drafted by {}").format(draft),
             badges=(fits,) if fits.text else (),
             # What is no pair to load leads to its files, if anywhere.
@@ -318,7 +318,7 @@ class RecommendedPage(Page):
         if not isinstance(row, Recommendation):
             return
         pair = row.pair
-        self.details.set_title(pair.title)
+        self.details.set_title(self._model.title(row))
         gain = said(str(pair.gain or ""))
         say(self.gain, self.tr("Reported: {}").format(gain) if gain else "")
         self.needs.setText(self.tr("For {}").format(said(pair.needs)))
