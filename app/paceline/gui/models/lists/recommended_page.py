@@ -151,6 +151,8 @@ def _fits(pair: CuratedPair, n_free: int) -> bool | None:
 
 
 _LINE_PX = 600
+_LIST_PX = 112
+"""Two rows; the rest of a low window is for the details, whose lines must not be cut."""
 
 
 class RecommendedPage(Page):
@@ -169,6 +171,7 @@ class RecommendedPage(Page):
         self.intro = text_label(wraps=True)
         self.bar.addWidget(self.intro, 1)
         self.rows.setModel(model)
+        self.stack.setMinimumHeight(_LIST_PX)
         self.column.addWidget(self._make_details())
         self.rows.selectionModel().currentChanged.connect(self._on_current)
         model.modelReset.connect(self._on_reset)
