@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QEvent, QLocale, QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, undrafted
 from paceline.chat.reply import Reply, TurnOptions
@@ -213,7 +215,8 @@ def test_the_line_below_a_reply_leaves_out_what_has_no_room(qtbot: QtBot) -> Non
 
 def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
     window = program.window
-    window.status.set_facts("llama.cpp 0.3.36 · " + "a long name of a device " * 4, "")
+    words = "llama.cpp 0.3.36 · " + "a long name of a device " * 4
+    window.status.set_facts(words, "details")
     window.resize(640, 420)
     assert window.width() == 640
     labels = [window.status._state, window.status._facts, window.status._settings]
@@ -223,6 +226,11 @@ def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
     assert rights[1] < lefts[2]
     assert rights[2] < 640
     assert "…" in window.status._facts.text()
+    at = QPoint(4, 4)
+    asked = QHelpEvent(QEvent.Type.ToolTip, at, labels[1].mapToGlobal(at))
+    QApplication.sendEvent(labels[1], asked)
+    assert QToolTip.text() == f"{words}\ndetails", "what is cut off can be read"
+    QToolTip.hideText()
 
 
 def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:

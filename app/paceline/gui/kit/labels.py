@@ -101,6 +101,12 @@ class ElidedLabel(QLabel):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._elide()
 
+    def event(self, event: QEvent) -> bool:
+        """Show the whole text where it is cut off."""
+        if self.text() != self._full and _tell_whole(self, self._full, event):
+            return True
+        return super().event(event)
+
     def _elide(self) -> None:
         width = max(self.width(), _MIN_PX)
         self.setText(self.fontMetrics().elidedText(self._full, self._mode, width))

@@ -218,7 +218,7 @@ class StatusLine(QStatusBar):
     def set_facts(self, words: str, details: str) -> None:
         """Show facts about library and devices, and more on hover."""
         self._facts.set_full_text(words)
-        self._facts.setToolTip(f"{words}\n{details}".strip())
+        self._facts.setToolTip(details)
 
     def set_settings(self, words: str, details: str) -> None:
         """Show what the next reply will use, and more on hover."""

@@ -242,7 +242,6 @@ class FolderRow(QWidget):
         self._folder = folder
         self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
         self.name.set_full_text(QDir.toNativeSeparators(folder))
-        self.name.setToolTip(self.name.full_text)
         self.remove = IconButton(
             "close",
             self.tr("Do not look in {}").format(self.name.full_text),

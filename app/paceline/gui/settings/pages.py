@@ -238,7 +238,6 @@ class PlaceRow(QWidget):
         name = QLabel(title)
         path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="small")
         path.set_full_text(QDir.toNativeSeparators(str(folder)))
-        path.setToolTip(path.full_text)
         path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = QPushButton(self.tr("Open folder"))
         self.button.setAccessibleName(self.tr("Open folder: {}").format(title))

@@ -118,7 +118,6 @@ class DownloadStrip(QWidget):
         """Show how they stand now."""
         summary = self._model.summary
         self.line.set_full_text(summary)
-        self.line.setToolTip(summary)
         self.bar.setValue(self._model.progress)
         self.setAccessibleName(summary)
         self.setVisible(bool(summary))
