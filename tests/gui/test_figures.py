@@ -213,6 +213,7 @@ def test_the_line_below_a_reply_leaves_out_what_has_no_room(qtbot: QtBot) -> Non
     assert not label.shown_text, "no part of a number"
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
     window = program.window
     words = "llama.cpp 0.3.36 · " + "a long name of a device " * 4
