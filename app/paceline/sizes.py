@@ -25,7 +25,7 @@ def _unit(n_bytes: float) -> tuple[float, str]:
     for unit, name in _UNITS:
         if n_bytes >= 0.9995 * unit:
             return unit, name
-    return 1, "bytes"
+    return 1, "B"
 
 
 def _size(n_bytes: float, unit: tuple[float, str]) -> str:

@@ -72,7 +72,7 @@ def test_an_entry_as_it_should_be(tmp_path: Path) -> None:
     assert pair.draft_reference == "hf:pack/Cub:cub.gguf"
     assert pair.target_params == (1, 9)
     assert str(pair.gain) == "Twice as fast; on code, at temperature 0.5"
-    assert pair.needs == "any machine, from 7 bytes of memory"
+    assert pair.needs == "any machine, from 7 B of memory"
     assert pair.evidence is not None
     assert pair.evidence.date == "2025-02-28"
 

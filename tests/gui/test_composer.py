@@ -181,8 +181,8 @@ def test_files_are_sent_with_the_text_and_alone(composer: Composer, qtbot: QtBot
 def test_a_chip_tells_name_size_and_tokens(composer: Composer) -> None:
     composer.files.add([FILE, FILE, OTHER])
     first, second = composer.files.chips
-    assert first.name.text() == "notes.py · 600 bytes · ≈ 150 tokens"
-    assert first.name.accessibleName() == "Attached file notes.py, 600 bytes, about 150 tokens"
+    assert first.name.text() == "notes.py · 600 B · ≈ 150 tokens"
+    assert first.name.accessibleName() == "Attached file notes.py, 600 B, about 150 tokens"
     assert second.name.text().startswith("a_very_long_…")
     assert OTHER.name in second.cross.accessibleName()
 

@@ -311,7 +311,7 @@ def test_all_parts_go_to_the_trash_after_a_question(
     world.refresh(qtbot)
     (model,) = world.model.entries
     world.controller.delete(model)
-    assert "“m” (8 bytes)" in world.dialog().text()
+    assert "“m” (8 B)" in world.dialog().text()
     press(world.dialog(), accept=False)
     assert not world.questions
     assert all(part.exists() for part in parts)

@@ -72,7 +72,7 @@ def test_settings_of_a_recommendation_are_taken_over(program: Program) -> None:
 def test_a_spare_draft_model_can_be_unloaded(program: Program, client: FakeClient) -> None:
     dialog = opened(program)
     card = dialog.cards["memory"]
-    assert "without it 1 bytes more" in card.hint.text()
+    assert "without it 1 B more" in card.hint.text()
     assert "Draft model" in dialog.cards["editing"].strategy.text()
     assert "Auto" in dialog.cards["general"].strategy.text()
     card.offer.click()

@@ -103,7 +103,7 @@ def test_english_numbers_are_pythons(qapp: QCoreApplication) -> None:
     assert f"{local(1234.5):,.2f}" == "1,234.50"
     assert local_sizes(3.1e9, 4.9e9) == ("3.1", "4.9 GB")
     assert not known_size(0)
-    assert local_size(0) == "0 bytes"
+    assert local_size(0) == "0 B"
 
 
 def test_english_needs_nothing(qapp: QCoreApplication, resources: Path) -> None:
