@@ -136,6 +136,8 @@ def test_icons_stand_alone_where_there_is_no_room(chat: ChatView, qtbot: QtBot) 
     settle(qtbot)
     assert regenerate.width() < wide
     assert regenerate.toolTip() == "Generate this reply again"
+    details = named(reply, "Show how this reply was made")
+    assert "41.2 t/s" in details.toolTip(), "the figures may have no room at all"
 
 
 def test_nothing_is_asked_anew_while_a_reply_is_written(chat: ChatView, qtbot: QtBot) -> None:

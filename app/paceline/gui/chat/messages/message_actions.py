@@ -211,6 +211,11 @@ class MessageActions(QWidget):
             for button in self._extra():
                 button.setVisible(possible)
 
+    def show_figures(self, figures: str) -> None:
+        """Say a reply's figures where they are asked for: beside its actions may be no room."""
+        name = self._words(Act.DETAILS)[1]
+        self._actions[Act.DETAILS].setToolTip(f"{name}\n{figures}".strip())
+
     def fill(self, menu: QMenu) -> None:
         """Add all that is offered to a context menu."""
         for act, action in self._actions.items():

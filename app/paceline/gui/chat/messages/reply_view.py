@@ -531,6 +531,7 @@ class ReplyView(MessageItem):
         actions.set_possible(Act.COPY, bool(self._text))
         actions.set_possible(Act.CONTINUE, bool(self._text))
         actions.set_possible(Act.DETAILS, self._footer.has_stats or self._error is not None)
+        actions.show_figures(self._footer.stats.toolTip())
         self._footer.fit(actions, self._switch, self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
