@@ -274,7 +274,7 @@
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Compare &amp;versions…</source>
-        <translation>&amp;Versionen vergleichen…</translation>
+        <translation>&amp;Versionen vergleichen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -2746,7 +2746,7 @@
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>accepted of drafted</source>
-        <translation>angenommen / entworfen</translation>
+        <translation>angenommen</translation>
     </message>
 </context>
 <context>
@@ -7353,12 +7353,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Chat template: guessed…</source>
-        <translation>Chat-Vorlage: geraten…</translation>
+        <translation>Chat-Vorlage: geraten …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Chat template: your own…</source>
-        <translation>Chat-Vorlage: Ihre eigene…</translation>
+        <translation>Chat-Vorlage: Ihre eigene …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -12141,7 +12141,7 @@ Vorgabe: {}</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/prompting.py"/>
         <source>Start from…</source>
-        <translation>Beginnen mit…</translation>
+        <translation>Beginnen mit …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/prompting.py"/>
