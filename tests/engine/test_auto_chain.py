@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -282,6 +283,8 @@ def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
 
     assert own_s(0.009, "T") == near(0.002), "nothing to compare with"
     control.n_max = 0
+    own_s(-math.inf, "?")
+    assert chain._beside_s == 0.0
     assert own_s(0.001, "h") == near(0.002), "no drafter is asked"
     control.n_max = 9
     assert own_s(0.0015, "e") == near(0.0025)

@@ -259,7 +259,8 @@ class AutoChain(Chain):
     def _learn_beside(self, seconds: float, n_steps: int = 1) -> None:
         """Count what steps took besides their decodes, each, in which no drafter was asked."""
         usual, kept = self._beside_s or seconds, _BESIDE_KEPT**n_steps
-        self._beside_s = kept * usual + (1.0 - kept) * min(seconds, _MOST_BESIDE * usual)
+        seen = kept * usual + (1.0 - kept) * min(seconds, _MOST_BESIDE * usual)
+        self._beside_s = max(seen, 0.0)  # clocks may stand still
 
     def _beyond(self, beside_s: float, n_committed: int) -> float:
         """Return the seconds that asking made of what else a step does.
