@@ -58,7 +58,7 @@ def test_a_click_on_the_number_of_versions_compares_them(
     assert chosen(dialog) == ids
     assert dialog.summary.text() == "1 difference"
     assert "far away" in dialog.text.toPlainText()
-    assert "41.2 t/s" in dialog.figures[0].text()
+    assert "41.2\N{NO-BREAK SPACE}t/s" in dialog.figures[0].text()
     assert "seed 7" in dialog.figures[1].text()
 
 

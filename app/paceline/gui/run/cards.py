@@ -104,9 +104,9 @@ def acceptance_of(record: RunRecord) -> float | None:
 
 
 def figures_words(record: RunRecord) -> str:
-    """The figures in one line, without those that are not known."""
+    """The figures in one line that breaks between them, without those that are not known."""
     return " · ".join(
-        f"{figure.caption} {figure.value} {figure.unit}".rstrip()
+        f"{figure.caption} {figure.value} {figure.unit}".rstrip().replace(" ", "\N{NO-BREAK SPACE}")
         for figure in figures(record)
         if figure.value
     )
