@@ -152,6 +152,22 @@ def test_code_in_a_narrow_column_of_a_table_stays_in_one_line(chat: ChatView, qt
     assert reply.body.document().find(code).block().layout().lineCount() == 1
 
 
+def test_no_column_of_a_table_takes_all_of_little_room(chat: ChatView, qtbot: QtBot) -> None:
+    chat.resize(280, 500)
+    text = (
+        "| a way to write it | memory | best for |\n|---|---|---|\n"
+        "| one such wide column | the whole file, as a list | random access to lines |\n"
+    )
+    reply = begin_reply(chat)
+    reply.append(committed(text))
+    reply.finish(text)
+    reply.flush()
+    settle(qtbot)
+    document = reply.body.document()
+    lines = [document.find(words).block().layout().lineCount() for words in ("whole", "random")]
+    assert max(lines) < 8, "lines of a word or two, not of syllables"
+
+
 def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> None:
     reply = begin_reply(chat)
     reply.append(committed("Some **bold** words"))
