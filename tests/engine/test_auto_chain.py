@@ -48,7 +48,7 @@ from paceline.figures import Decision, DraftCount, Reason
 from paceline.messages import SamplingParams
 
 LAP = Lap(0.5, plain=False, is_warm=True, had_pause=False)
-DECODE_S = 0.4
+DECODE_S, HELD_S = 0.4, 0.05
 
 
 @pytest.fixture(autouse=True)
@@ -271,34 +271,43 @@ def test_what_asking_makes_of_the_rest_of_a_step_is_charged() -> None:
     chain = text.chain
     assert isinstance(chain, AutoChain)
 
-    def own_s(beside_s: float, tokens: str) -> float:
+    def own_s(beside_s: float, tokens: str, draft_s: float = 0.0, *, pauses: bool = False) -> float:
         """Return what a step is charged that took so long besides its decode and its asking."""
         proposal = text.propose()
         text.history += tokens.encode()
         chain.observe(proposal, 0, 0)
-        chain._step.own_s, chain._told_s = 0.002, 0.0
-        lap = replace(LAP, seconds=DECODE_S + 0.002 + beside_s)
+        chain._step.draft_s, chain._step.own_s, chain._told_s = draft_s, 0.002, 0.0
+        seconds = DECODE_S + HELD_S + draft_s + 0.002 + beside_s
+        lap = replace(LAP, seconds=seconds, held_s=HELD_S, had_pause=pauses)
         chain.timed(lap, 1, len(text.history), DECODE_S, 1.0)
         return control.steps[-1].own_s
 
     assert own_s(0.009, "T") == near(0.002), "nothing to compare with"
     control.n_max = 0
+    own_s(0.5, "?")
+    own_s(0.001, "?", pauses=True)
+    assert chain._beside_s == 0.0, "that may have been a stall"
     own_s(-math.inf, "?")
     assert chain._beside_s == 0.0
     assert own_s(0.001, "h") == near(0.002), "no drafter is asked"
+    assert chain._beside_s == near(0.001)
     control.n_max = 9
     assert own_s(0.0015, "e") == near(0.0025)
+    assert own_s(0.0015, "e", 0.1) == near(0.0025), "drafting is charged as such"
+    assert own_s(0.5, "e", pauses=True) == near(0.002)
     assert own_s(0.5, " ") == near(0.004), "a stall is no cost of drafting"
     assert own_s(0.0015, "wet") == near(0.0005), "of three steps' rest"
-    chain._rest(5, Decision("", 0, "shut"))
-    chain._told_s = 0.004
-    for letter, seconds in zip("abcde", (0.006, 0.002, 0.002, 0.002, 0.002), strict=True):
-        assert chain._rests()
-        text.history += letter.encode()
-        chain._step = chain._resting
-        chain.timed(replace(LAP, seconds=DECODE_S + seconds), 1, 9, DECODE_S, 1.0)
-    chain._tell_of_rest()
-    assert 0.0012 < chain._beside_s < 0.0015  # 2 ms each, less what was learned before
+    for _ in range(4):
+        chain._rest(5, Decision("", 0, "shut"))
+        chain._told_s = 0.004
+        for letter, seconds in zip("abcde", (0.006, 0.002, 0.002, 0.002, 0.002), strict=True):
+            assert chain._rests()
+            text.history += letter.encode()
+            chain._step = chain._resting
+            lap = replace(LAP, seconds=DECODE_S + HELD_S + seconds, held_s=HELD_S)
+            chain.timed(lap, 1, 9, DECODE_S, 1.0)
+        chain._tell_of_rest()
+    assert chain._beside_s == near(0.002)
 
 
 def test_a_model_that_cannot_be_stopped_is_cut() -> None:

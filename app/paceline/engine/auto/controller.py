@@ -86,7 +86,8 @@ class StepTimes:
         width: Tokens of the verify batch: drafted ones and one more.
         decode_s: Its decode.
         draft_s: Drafting by models.
-        own_s: Deciding, lookups included.
+        own_s: Deciding, lookups included, and what asking makes of the rest of the step: less than
+            none where several tokens share it.
         n_draft_decoded: Tokens that the draft model decoded, its backlog included.
         n_accepted: Drafted tokens that were accepted.
         n_judged: Drafted tokens that were not discarded.

@@ -353,10 +353,10 @@ class DraftCosts:
             return
         if n_backlog <= _SHORT:
             seconds -= min((self.per_backlog or 0.0) * (n_backlog - 1), 0.5 * seconds)
-            self.per_token = _median_with(self._single, seconds / n_drafted)
+            self.per_token = median_with(self._single, seconds / n_drafted)
         else:
             extra = max(seconds - n_drafted * (self.per_token or 0.0), 0.0)
-            self.per_backlog = _median_with(self._backlog, extra / (n_backlog - 1))
+            self.per_backlog = median_with(self._backlog, extra / (n_backlog - 1))
 
     def token(self, plain: float) -> float:
         """Return the seconds of one more drafted token; `plain` are those of a plain step."""
@@ -372,7 +372,7 @@ class DraftCosts:
         return each * (n_backlog - 1)
 
 
-def _median_with(last: list[float], seconds: float) -> float:
+def median_with(last: list[float], seconds: float) -> float:
     """Add to the last nine, and return their median; of two the faster one."""
     last.append(seconds)
     del last[:-_N_KEPT]

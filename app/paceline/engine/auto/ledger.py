@@ -10,7 +10,7 @@ Where there is a draft model the prefill counts as well: a reply may lose 2 % of
 are there to read the prompt with the model, since after a long one nothing else would show what it
 is worth. Lookups read nothing, and 5 % of a long prefill would be a seventh of the reply that is
 seen being written. Half of the fourth plain step is never granted: it is for what no clock here
-sees, such as caches that a draft model has emptied.
+sees, such as caches that are emptied before it is known what the rest of a step takes.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
+from paceline.engine.auto.costs import median_with
 from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
@@ -38,7 +39,6 @@ LONGEST_REST = 64
 """Steps without a decision in a row, at most: what is missed when the text changes. Where a step
 takes a millisecond, deciding in one of 16 took twice its share."""
 
-_BESIDE_KEPT = 0.9  # of what plain steps took besides, with each further one
 _MOST_BESIDE = 3.0  # times that, what one may have taken: a stall is no cost of drafting
 
 _clock = time.perf_counter
@@ -105,7 +105,8 @@ class AutoChain(Chain):
         self._n_rest = self._n_rested = 0
         self._rested_s = self._passed_s = 0.0
         self._told_s = 0.0  # what learning from the last step took, which falls into the next
-        self._beside_s = 0.0  # of a step without drafters: sampling, text, listeners; 0: not known
+        self._besides: list[float] = []  # what the last steps without drafters took besides
+        self._beside_s = 0.0  # the usual one: sampling, text, listeners; 0: not known
         super().__init__(strategy, bench, meter)
         self._meter = meter
         self._knowledge = knowledge
@@ -256,11 +257,14 @@ class AutoChain(Chain):
         self._n_rest = min(n_steps, LONGEST_REST)
         self._resting.decision = decision
 
-    def _learn_beside(self, seconds: float, n_steps: int = 1) -> None:
-        """Count what steps took besides their decodes, each, in which no drafter was asked."""
-        usual, kept = self._beside_s or seconds, _BESIDE_KEPT**n_steps
-        seen = kept * usual + (1.0 - kept) * min(seconds, _MOST_BESIDE * usual)
-        self._beside_s = max(seen, 0.0)  # clocks may stand still
+    def _learn_beside(self, seconds: float) -> None:
+        """Count what a step in which no drafter was asked took besides its decode.
+
+        A median, since a stall that counted would make every later draft look cheaper than it is.
+        """
+        usual = median_with(self._besides, seconds)
+        if len(self._besides) > 1:
+            self._beside_s = max(usual, 0.0)  # clocks may stand still
 
     def _beyond(self, beside_s: float, n_committed: int) -> float:
         """Return the seconds that asking made of what else a step does.
@@ -282,7 +286,7 @@ class AutoChain(Chain):
         n, rested_s, told_s = self._n_rested, self._rested_s, self._told_s
         if n:
             self._control.rested(n, rested_s, told_s)
-            self._learn_beside((self._passed_s - rested_s - told_s) / n, n)
+            self._learn_beside((self._passed_s - rested_s - told_s) / n)
             self._n_rested, self._rested_s, self._passed_s, self._told_s = 0, 0.0, 0.0, 0.0
 
     def _pass_over(self, member: GuardedDrafter) -> None:
