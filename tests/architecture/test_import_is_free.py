@@ -128,10 +128,15 @@ def test_work_at_import_is_noticed(tmp_path: Path, code: str, found: str) -> Non
 def test_the_engine_starts_without_the_rest_of_llama_cpp_python_and_plugins_have_it() -> None:
     code = """
 import sys, paceline.engine.llama
+from paceline.engine.llama.library import start
 assert not {"jinja2", "diskcache"} & {*sys.modules}
+lines = []
+start().listener = lines.append
 from llama_cpp import Llama
 import llama_cpp.llama
 assert llama_cpp.llama.Llama is Llama
+llama_cpp.llama_model_load_from_file(b"nowhere", llama_cpp.llama_model_default_params())
+assert lines, "the log is still the engine's"
 try:
     llama_cpp.nothing
 except AttributeError:

@@ -21,7 +21,7 @@ _REST = "llama_cpp.llama"
 _is_first = "llama_cpp" not in sys.modules
 if _is_first:
     sys.modules[_REST] = ModuleType(_REST)
-import llama_cpp  # noqa: E402
+import llama_cpp._logger  # noqa: E402  takes llama.cpp's log when it is imported: before `start`
 from llama_cpp import llama_grammar  # noqa: E402
 from llama_cpp._ggml import libggml  # noqa: E402
 
