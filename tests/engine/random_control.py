@@ -76,7 +76,7 @@ class RandomControl:
     def observe(self, step: StepTimes) -> float:
         assert 0 <= step.n_accepted <= step.n_judged <= max(step.width - 1, 0)
         assert step.n_accepted <= step.n_committed <= step.n_accepted + 1
-        assert min(step.decode_s, step.draft_s, step.own_s) >= 0
+        assert min(step.decode_s, step.draft_s) >= 0  # `own_s` is what asking spares, too
         assert step.slowed >= 1
         return self._random.choice((0.0, 1.0))
 
