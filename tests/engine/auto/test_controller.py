@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -146,6 +147,41 @@ def test_a_token_that_does_not_pay_is_drafted_where_the_next_ones_do() -> None:
         n += 1
     assert n == 7
     assert controller.settle().n == 7
+
+
+@pytest.mark.parametrize(
+    ("curve", "mean", "n_room", "replays"),
+    [
+        # Each further token is less likely: .65, .39, .23 and .14 for 1.0, 1.2, 1.4 and 1.6.
+        (through(n2=1.0, n3=2.0, n6=2.6, n63=60), 0.6, 9, False),
+        # Four would pay, but there is room for two.
+        (through(n2=1.0, n3=2.0, n6=2.0, n63=60), 0.95, 2, False),
+        # It would pay, if what is accepted before a rejected one were not decoded once more.
+        (through(n2=1.6, n3=2.1, n63=60), 0.6, 9, True),
+    ],
+)
+def test_a_token_is_not_drafted_where_no_number_of_them_pays(
+    curve: Callable[[int], float], mean: float, n_room: int, replays: bool
+) -> None:
+    for has_reason in (True, False):
+        knowledge = calibrated(curve, 0.001)
+        knowledge.replays = replays and has_reason
+        knowledge.accepted("draft").add(classes_of(SURE), 8, 8)
+        controller = control(knowledge=knowledge)
+        assert controller.plan(10, n_room if has_reason else 9).models
+        assert controller.wants_model("draft", 2)
+        controller._mean = mean if has_reason else 0.95
+        assert controller.goes_on(0.97) is not has_reason
+
+
+def test_what_several_tokens_spare_makes_no_step_free() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    controller.settle()
+    own_s = -9 * PLAIN_S  # far more than its decode
+    times = StepTimes(10, 2, PLAIN_S, 0.0, own_s, 0, 1, 1, 2, is_warm=True, had_pause=False)
+    assert controller.observe(times) == pytest.approx(2 - 0.5, rel=0.05)
+    assert controller.rate < 1.1
 
 
 def test_the_drafted_tokens_never_exceed_the_room() -> None:

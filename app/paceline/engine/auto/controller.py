@@ -379,7 +379,8 @@ class Controller:
         self._last_width = width
         if pace.plain is None:
             return 0.0
-        plain, spent = pace.plain * scale, decode_s + own_s
+        # Several tokens may spare more of the rest of a step than asking took, but no decode.
+        plain, spent = pace.plain * scale, max(decode_s + own_s, 0.5 * decode_s)
         if self._model is not None:
             self._learn_drafting(self._model, step, pace.plain)
         if width == 1:

@@ -16,17 +16,19 @@ from paceline.engine.model.model_params import NO_REASON, free_memory
 from paceline.messages import DeviceInfo
 
 # llama_cpp imports an interface of its own, with Jinja, SQLite and chat formats: a sixth of an
-# engine's start. It comes when someone, a plug-in for example, asks for one of its names.
+# engine's start. It comes when a plug-in asks for one of its names (not by `import *`).
 _REST = "llama_cpp.llama"
 _is_first = "llama_cpp" not in sys.modules
 if _is_first:
     sys.modules[_REST] = ModuleType(_REST)
-import llama_cpp._logger  # noqa: E402  takes llama.cpp's log when it is imported: before `start`
-from llama_cpp import llama_grammar  # noqa: E402
-from llama_cpp._ggml import libggml  # noqa: E402
-
+try:
+    import llama_cpp._logger  # takes llama.cpp's log when it is imported: before `start`
+    from llama_cpp import llama_grammar
+    from llama_cpp._ggml import libggml
+finally:
+    if _is_first:
+        del sys.modules[_REST]
 if _is_first:
-    del sys.modules[_REST]
     llama_cpp.__getattr__ = lambda name: getattr(importlib.import_module(_REST), name)
 
 __all__ = ["libggml", "llama_cpp", "llama_grammar"]  # the package's other modules have them here

@@ -13,6 +13,7 @@ for example, are one character in Python and two units in Qt.
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
@@ -272,6 +273,8 @@ def _tell_whole(widget: QWidget, text: str, event: QEvent) -> bool:
     """Show the text, and below it what else is said about it; whether that was asked for."""
     if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
         return False
+    if "<" in text:  # a name, not markup
+        text = f"<p>{escape(text)}</p>"
     QToolTip.showText(event.globalPos(), f"{text}\n{widget.toolTip()}".strip(), widget)
     return True
 

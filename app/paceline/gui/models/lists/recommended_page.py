@@ -25,6 +25,7 @@ from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, translator
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 from paceline.gui.models.candidates import Candidate, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
 from paceline.gui.state.pair import file_name
@@ -171,7 +172,7 @@ class RecommendedPage(Page):
         self.intro = text_label(wraps=True)
         self.bar.addWidget(self.intro, 1)
         self.rows.setModel(model)
-        self.stack.setMinimumHeight(_LIST_PX)
+        self.stack.setMinimumHeight(px(_LIST_PX))
         self.column.addWidget(self._make_details())
         self.rows.selectionModel().currentChanged.connect(self._on_current)
         model.modelReset.connect(self._on_reset)
