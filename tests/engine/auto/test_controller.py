@@ -181,7 +181,7 @@ def test_what_several_tokens_spare_makes_no_step_free() -> None:
     own_s = -9 * PLAIN_S  # far more than its decode
     times = StepTimes(10, 2, PLAIN_S, 0.0, own_s, 0, 1, 1, 2, is_warm=True, had_pause=False)
     assert controller.observe(times) == pytest.approx(2 - 0.5, rel=0.05)
-    assert controller.rate < 1.1
+    assert 1.0 < controller.rate < 2.1
 
 
 def test_the_drafted_tokens_never_exceed_the_room() -> None:
