@@ -9,7 +9,7 @@ LIMITS = {
     "files": 380,
     "with one importer": 81,
     "circles": 0,
-    "code lines": 65_180,
+    "code lines": 65_190,
     "constructor parameters": 6,
     "signals": 281,
 }
