@@ -157,12 +157,20 @@ def test_another_home_needs_no_network(index: Index, shelf: Path, models: Path) 
 def test_a_download_that_is_cut_three_times_leaves_nothing_and_comes_in_the_end(
     index: Index, shelf: Path, models: Path
 ) -> None:
-    index.n_cut = 3
+    n_tries = 9 if starter._pip_version() >= (25, 1) else 1  # a newer pip goes on by itself
+    index.n_cut = 3 * n_tries
     for _ in range(3):
         with pytest.raises(starter.NotNowError, match="was not fetched"):
             starter.bring(shelf, models)
         assert starter.find(models) is None
         assert list(shelf.iterdir()) == []
+    assert starter.bring(shelf, models).exists()
+    assert index.n_asked == 3 * n_tries + 1
+
+
+@pytest.mark.skipif(starter._pip_version() < (25, 1), reason="this pip goes on with no download")
+def test_a_download_that_is_cut_goes_on(index: Index, shelf: Path, models: Path) -> None:
+    index.n_cut = 3
     assert starter.bring(shelf, models).exists()
     assert index.n_asked == 4
 
