@@ -538,7 +538,7 @@ class ReplyView(MessageItem):
         """Show words beside the icons where there is room."""
         super().resizeEvent(event)
         if self._actions is not None:
-            self._offer(self._actions)
+            self._footer.fit(self._actions, self._switch, self.width())
 
     @Slot()
     def _on_stats_clicked(self) -> None:
