@@ -152,7 +152,7 @@ class Sameness:
 
 @dataclass(frozen=True, slots=True)
 class WidthCost:
-    """What a step took whose batch had `width` tokens, measured `n_samples` times."""
+    """What a step costs whose batch has `width` tokens, by `n_samples` timed ones."""
 
     width: int
     seconds: float

@@ -39,7 +39,7 @@ LONGEST_REST = 64
 """Steps without a decision in a row, at most: what is missed when the text changes. Where a step
 takes a millisecond, deciding in one of 16 took twice its share."""
 
-_MOST_BESIDE = 3.0  # times that, what one may have taken: a stall is no cost of drafting
+_MOST_BESIDE = 3.0  # times the usual, what a step may take besides: a stall is no cost of drafts
 
 _clock = time.perf_counter
 _FIRST = Decision("", 0, "first")
