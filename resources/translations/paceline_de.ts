@@ -12502,6 +12502,11 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions.py"/>
+        <source>Version {} in another branch · {}</source>
+        <translation>Version {} in einem anderen Zweig · {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>Version {} · {}</source>
         <translation>Version {} · {}</translation>
     </message>

@@ -135,6 +135,24 @@ def test_replies_to_two_versions_of_a_question_can_be_compared(
     assert chosen(dialog) == [ids[0], program.session.current.leaf_id]
 
 
+def test_versions_are_counted_as_below_the_reply(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "In France.")
+    question = program.session.current.messages[ids[0]].parent_id
+    assert question is not None
+    assert program.session.edit(question, "Where is Paris, please?")
+    client.reply("In the north of France.")
+    assert program.session.regenerate()
+    client.reply("Far away.")
+    item = program.window.chat_pane.chat._pages.item(program.session.current.leaf_id)
+    next(b for b in item.findChildren(QToolButton) if b.text() == "2 / 2").click()
+    dialog = compared(program, qtbot)
+    names = [dialog.right.itemText(at).split(" · ")[0] for at in range(dialog.right.count())]
+    assert names == ["Version 1 in another branch", "Version 1", "Version 2"]
+    assert dialog.right.currentText().startswith("Version 2 · ")
+
+
 def test_a_chat_without_versions_says_so(program: Program, client: FakeClient) -> None:
     answered(program, client, "In France.")
     told: list[str] = []

@@ -249,8 +249,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
             dialog = self.own(VersionsDialog(self._window))
             dialog.chosen.connect(self._show)
             dialog.repeat_wanted.connect(self._on_repeat)
-        versions = self._session.current.versions(right)
-        self._versions = [self._version(n, message) for n, message in enumerate(versions, start=1)]
+        self._versions = [*map(self._version, self._session.current.versions(right))]
         self._show(left, right)
         dialog.open()
 
@@ -294,12 +293,17 @@ class VersionsController(DialogOwner[VersionsDialog]):
                 was_refused = new_id not in self._session.current.messages
                 self._show(*self._shown) if was_refused else self._open(old_id, new_id)
 
-    def _version(self, number: int, message: Message) -> Version:
+    def _version(self, message: Message) -> Version:
+        """Name a version by its number in the chat, which begins anew in every branch."""
+        conversation = self._session.current
         reply = self._session.conversations.reply_of(message.message_id)
         record = to_record(reply) if reply is not None else None
         when = QDateTime.fromSecsSinceEpoch(int(message.created_s))
-        name = self.tr("Version {} · {}").format(
-            number, QLocale().toString(when, self.tr("d MMM HH:mm"))
+        is_in_path = message.parent_id in (None, *(m.message_id for m in conversation.path()))
+        words = self.tr("Version {} · {}") if is_in_path else self.tr("Version {} in another branch · {}")
+        name = words.format(
+            conversation.place_of(message.message_id)[0] + 1,
+            QLocale().toString(when, self.tr("d MMM HH:mm")),
         )
         return Version(message.message_id, name, record)
 
