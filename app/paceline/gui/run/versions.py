@@ -300,7 +300,11 @@ class VersionsController(DialogOwner[VersionsDialog]):
         record = to_record(reply) if reply is not None else None
         when = QDateTime.fromSecsSinceEpoch(int(message.created_s))
         is_in_path = message.parent_id in (None, *(m.message_id for m in conversation.path()))
-        words = self.tr("Version {} · {}") if is_in_path else self.tr("Version {} in another branch · {}")
+        words = (
+            self.tr("Version {} · {}")
+            if is_in_path
+            else self.tr("Version {} in another branch · {}")
+        )
         name = words.format(
             conversation.place_of(message.message_id)[0] + 1,
             QLocale().toString(when, self.tr("d MMM HH:mm")),
