@@ -15,9 +15,12 @@ from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
 from paceline.chat.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
+from paceline.figures import WidthCost
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
+from paceline.gui.speculation.why_card import CostBars
+from paceline.gui.state.auto_words import cost_rows
 from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
 from paceline.params import Strategy
 from paceline.settings import Settings
@@ -311,6 +314,20 @@ def test_the_section_fits_into_the_narrowest_panel(
         client.finish_turn("x")
         panel.close()
         panel.deleteLater()
+
+
+def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
+    bars = CostBars()
+    qtbot.addWidget(bars)
+    pictures = []
+    for first in (1, 2):
+        costs = (WidthCost(1, 1e-3, 9), WidthCost(33, 0.1 * first + 0.0456, 9))
+        bars.show_rows(cost_rows(costs))
+        assert bars.rows[1].ratio == f"{first}45.60×"
+        bars.resize(300, bars.sizeHint().height())
+        picture = bars.grab().toImage()
+        pictures.append(picture.copy(picture.width() * 4 // 5, 0, 999, 999))
+    assert pictures[0] != pictures[1]  # they differ by their first digit alone
 
 
 def test_the_section_stays_open_with_the_next_start(make_program: Callable[..., Program]) -> None:

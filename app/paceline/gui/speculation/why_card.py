@@ -31,7 +31,7 @@ _PALEST = 0.3
 _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _WIDEST = ("88", "888.8\u202fms", "88.88×")
-"""What the three columns of text must hold."""
+"""What the three columns of text hold at least."""
 
 
 class CostBars(QWidget):
@@ -46,12 +46,12 @@ class CostBars(QWidget):
         """Show these costs."""
         if rows == self.rows:
             return
-        is_other_height = len(rows) != len(self.rows)
+        before = self.minimumSizeHint()
         self.rows = rows
         words = "; ".join(row.words for row in rows)
         self.setAccessibleName(self.tr("Cost of a step by its tokens"))
         self.setAccessibleDescription(words)
-        if is_other_height:
+        if self.minimumSizeHint() != before:
             self.updateGeometry()
         self.update()
 
@@ -65,7 +65,8 @@ class CostBars(QWidget):
 
     def _columns(self) -> list[int]:
         metrics = QFontMetrics(ui_font(SMALL))
-        return [metrics.horizontalAdvance(text) for text in _WIDEST]
+        texts = [_WIDEST, *((str(row.width), row.time, row.ratio) for row in self.rows)]
+        return [max(map(metrics.horizontalAdvance, column)) for column in zip(*texts, strict=True)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows from the top."""
