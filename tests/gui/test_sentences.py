@@ -75,6 +75,9 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "„x.gguf“ ist kein Modell im GGUF-Format, oder es ist beschädigt: bad value [0, 5]. "
             "Laden Sie die Datei noch einmal herunter, oder wählen Sie eine andere.",
         ),
+        # What models are called by their size is no number.
+        ("7.6B", "7.6B"),
+        ("7.6 B", "7,6 B"),
         # A name is never taken for sentences, nor in words that are German already.
         ("“Oh. Try again. No” is empty.", "„Oh. Try again. No“ ist leer."),
         ("„Oh. Try again. No“ wurde gelöscht.", "„Oh. Try again. No“ wurde gelöscht."),

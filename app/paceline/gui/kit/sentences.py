@@ -27,7 +27,8 @@ SENTENCES = "Sentences"
 """Context of these sentences; `packaging/translations.py` collects them."""
 _ENTRY = re.compile(r"<source>(.*?)</source>\s*<translation>(.*?)</translation>", re.DOTALL)
 _PLACE = re.compile(r"(“?){(\d)}")
-_NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?( ?(%|×|s|ms|bytes|[kMGT]?i?B))?")
+_NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?( ?(%|×|s|ms|bytes|[kMGT]i?B)| B)?")
+"""A B without a blank counts a model's weights, in the form that models are named by: 7.6B."""
 _CUT = re.compile(r"(?<=[.!?”]) |(?=[,;] )|(?= \()")
 """Between sentences, and between the phrases that one can be made of."""
 _NAME = re.compile(r"(?<=“)[^“”]*(?=”)|(?<=„)[^“]*(?=“)")
