@@ -234,6 +234,13 @@ def test_what_is_derived_is_not_believed() -> None:
     assert parse(data).geomean["auto"] == pytest.approx(2.0)
 
 
+def test_what_was_never_measured_is_left_out() -> None:
+    data = to_json(made())
+    data["costs"].append({"width": 8, "seconds": 0.02, "n_samples": 0})
+    data["draft_costs"].append({"width": 2, "seconds": 0.02, "n_samples": -1})
+    assert parse(data).conditions == MADE
+
+
 def test_a_file_tells_whether_it_is_one(tmp_path: Path) -> None:
     raw = json.dumps(to_json(made())).encode()
     assert is_passport(raw)

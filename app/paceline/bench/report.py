@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.bench.plan import PLAIN, Plan
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from _typeshed import DataclassInstance
+
+    from paceline.figures import WidthCost
 
 
 FORMAT = "paceline-passport"
@@ -246,6 +248,11 @@ def _from_json(data: dict[str, Any]) -> Report:
         0 < cost.width <= _WIDEST and cost.seconds > 0 for cost in costs
     ):
         raise ValueError("costs of steps are in it that cannot be")
+    conditions = replace(
+        conditions,
+        costs=_measured(conditions.costs),
+        draft_costs=_measured(conditions.draft_costs),
+    )
     whole = decode_part(_Passport, _fields(_Passport, data))
     workloads: list[Workload] = []
     runs: list[Run] = []
@@ -271,6 +278,11 @@ def _from_json(data: dict[str, Any]) -> Report:
         wall_s=whole.wall_s,
         is_complete=whole.complete,
     )
+
+
+def _measured(costs: Sequence[WidthCost]) -> tuple[WidthCost, ...]:
+    """Leave out what was guessed: earlier builds wrote it down, too, as measured 0 times."""
+    return tuple(cost for cost in costs if cost.n_samples > 0)
 
 
 def _run(data: dict[str, Any]) -> Run:
