@@ -15,6 +15,8 @@ from collections import deque
 
 import numpy as np
 
+from paceline.engine.auto.costs import median_with
+
 MIN_PLAIN_STEPS = 4
 """So many plain steps come first after a load, so that there is something to compare with."""
 
@@ -24,7 +26,6 @@ MIN_PLAIN_STEPS = 4
 _FAR = 1.18  # beyond this factor a step does not fit what is expected, on a quiet machine
 _FARTHEST = 1.4  # on a noisy one
 _ALIKE = 1.25  # two steps within this factor of one another agree; 0.7
-_N_KEPT = 9  # plain steps: their median outlives four that were held up
 _FIRST = 3  # plain steps that the first estimate rests on
 _EVERY = 256  # speculative steps between two looks; 64, or 8 after a change, gained 0.3 nowhere
 _DOUBTED = 3  # plain steps that tell whether the pace has changed: as many as are believed
@@ -90,20 +91,20 @@ class Pace:
         if plain is None or not self.is_known or self.fits(seconds):
             if plain is not None:
                 self._learn_spread(seconds / plain)
-            self._recent = [*self._recent[1 - _N_KEPT :], seconds]
-            self.plain = _median(self._recent)
+            self.plain = median_with(self._recent, seconds)
             if self._unfit and not self._due:  # wide steps alone have changed: the table learns it
                 self._n_wary = _WARY
                 self._unfit.clear()
             self._odd.clear()
             return
-        self._odd = [x for x in self._odd if 1 / _ALIKE < x / seconds < _ALIKE] + [seconds]
+        odd = [x for x in self._odd if 1 / _ALIKE < x / seconds < _ALIKE]
         # Nothing that comes in between makes a step faster, so less is needed to believe that.
-        if len(self._odd) < (3 if seconds > plain else 2):
+        if len(odd) < (2 if seconds > plain else 1):
+            self._odd = [*odd, seconds]
             self._due = max(self._due, 1)
             return
-        self._recent, self._odd = self._odd, []
-        self.plain = _median(self._recent)
+        self._recent, self._odd = odd, []
+        self.plain = median_with(self._recent, seconds)
         self._unfit.clear()
         self._due = 0
 
@@ -146,7 +147,7 @@ class Pace:
         """Convert all of it: a step at an empty context is now thought to take another time."""
         self._recent = [seconds * factor for seconds in self._recent]
         self._odd = [seconds * factor for seconds in self._odd]
-        self.plain = _median(self._recent) if self._recent else None
+        self.plain = self.plain and self.plain * factor
 
     def _learn_spread(self, factor: float) -> None:
         # A quantile by steps: up by nine parts where it was too small, down by one where not.
@@ -188,9 +189,3 @@ class RecentPlain:
         paces = np.array(self._paces)
         mean = max(float(paces.mean()), 1e-9)
         return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
-
-
-def _median(values: list[float]) -> float:
-    """As `statistics.median`, which takes four times as long, with cold caches 8 us."""
-    ordered, middle = sorted(values), len(values) // 2
-    return ordered[middle] if len(values) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
