@@ -14,6 +14,8 @@ from paceline.engine.model.model_file import (
     OVERWRITTEN,
     check_model_file,
     file_id,
+    model_name,
+    part_names,
     parts_of,
     written_parts,
 )
@@ -116,6 +118,12 @@ def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["m-00001-of-00001.GGUF", "m-00001-of-00000.gguf", "m.gguf"])
 def test_a_file_that_is_given_is_a_part_however_it_is_called(name: str) -> None:
     assert parts_of(Path(name)) == (Path(name),)
+
+
+def test_parts_of_a_split_model_share_a_name() -> None:
+    names = part_names("a/m-00002-of-00003.gguf")
+    assert names == [f"a/m-0000{n}-of-00003.gguf" for n in (1, 2, 3)]
+    assert {*map(model_name, names), model_name("a/m.GGUF"), model_name("a/m")} == {"a/m"}
 
 
 @pytest.mark.parametrize("written", [0, 2])

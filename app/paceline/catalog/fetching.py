@@ -31,7 +31,8 @@ from paceline.catalog.hub.listing import choice_for
 from paceline.catalog.hub.stream import Body, Location
 from paceline.catalog.hub.values import HubChoice, HubReference
 from paceline.catalog.inspect.inspector import Inspector
-from paceline.catalog.local.model_files import PART, Place, model_at
+from paceline.catalog.local.model_files import Place, model_at
+from paceline.engine.model.model_file import PART, part_names
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.files import private_folder, write_whole
 
@@ -185,7 +186,9 @@ def remote_header(
     if (kept := _kept(note, cache_dir, is_offline=hub.offline)) is not None:
         return kept
     named = named_file(hub, reference, is_stopped)
-    paths = _parts(named.path)
+    part = PART.search(named.path)
+    is_split = part is not None and 1 <= int(part[2]) <= _MOST_PARTS
+    paths = part_names(named.path) if is_split else [named.path]
     file_names = names.file_names(paths)
     first = hub.locate(named.repo, paths[0], named.revision, is_stopped)
     folder = cache_dir / _hash(first.etag)
@@ -275,15 +278,6 @@ def _save(body: Body, path: Path) -> int:
                 raise _not_a_model(path.name)
             file.write(chunk)
         return file.tell()
-
-
-def _parts(path: str) -> list[str]:
-    """Return the paths of all parts of a model, the first one first."""
-    part = PART.search(path)
-    if part is None or not 1 <= int(part[2]) <= _MOST_PARTS:
-        return [path]
-    count = int(part[2])
-    return [f"{path[: part.start()]}-{i:05}-of-{count:05}.gguf" for i in range(1, count + 1)]
 
 
 def _kept(note: Path, cache_dir: Path, *, is_offline: bool) -> Path | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from paceline.catalog.card import ModelCard, SidecarKind, without_quantisation
-from paceline.engine.model.model_file import GgufHeader
+from paceline.engine.model.model_file import GgufHeader, model_name
 from paceline.errors import ModelError
 
 _TITLES: dict[SidecarKind, str] = {
@@ -40,7 +40,6 @@ HEAD_INSIDE = "MTP head inside"
 """How a model is called that brings its own."""
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
-_ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
 _BLOCK = re.compile(r"blk\.(\d+)\.")
 _PART = r"(?:^|[-_. /]){}(?=$|[-_. ])"
 _EAGLE = re.compile(_PART.format(r"eagle-?3"), re.IGNORECASE)  # Eagle alone is a family of models
@@ -175,5 +174,5 @@ def check_head(card: ModelCard, file_name: str) -> None:
 
 def _model(name: str) -> str:
     """Return a sidecar's name without what says that it is one."""
-    name = without_quantisation(_ENDING.sub("", name))
+    name = without_quantisation(model_name(name))
     return _WORDS.sub("", name).strip("-_. ")

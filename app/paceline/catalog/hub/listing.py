@@ -25,8 +25,9 @@ from paceline.catalog.hub.values import (
     SearchQuery,
     Sort,
 )
-from paceline.catalog.local.model_files import BY_PRODUCT, PART
+from paceline.catalog.local.model_files import BY_PRODUCT
 from paceline.catalog.sidecar import sidecar_in_path
+from paceline.engine.model.model_file import PART
 
 _ROOM = 0.85
 """The share of the free memory that weights may fill; context and buffers need the rest."""

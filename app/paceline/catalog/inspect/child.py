@@ -40,7 +40,7 @@ from paceline.catalog.inspect.wire import (
 )
 from paceline.catalog.sidecar import heads_in_header, refusal, sidecar_of
 from paceline.engine.children import guard_process
-from paceline.engine.model.model_file import GgufHeader, check_model_file
+from paceline.engine.model.model_file import GgufHeader, check_model_file, model_name
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.wire import Dying, FrameReader, Ready, encode_message, frame
@@ -55,7 +55,6 @@ _EXPERTS = re.compile(r"_(ch)?exps(\.|$)")
 _INPUT = ("token_embd.", "per_layer_token_embd.", "position_embd.", "token_types.")
 """Tables of which a token reads a row: LLM_TENSOR_LAYER_INPUT in src/llama-arch.cpp."""
 _EMBEDDINGS, _OUTPUT = "token_embd.weight", "output.weight"
-_FILE_ENDING = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
 
 
 def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
@@ -105,7 +104,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
     texts = token_texts(header)
     sidecar, n_heads = heads_in_header(header, (tensor.name for tensor in tensors))
     return ModelCard(
-        name=one_line(header.text("general.name")) or one_line(_FILE_ENDING.sub("", file_name)),
+        name=one_line(header.text("general.name")) or one_line(model_name(file_name)),
         architecture=one_line(header.text("general.architecture")),
         family=one_line(header.text("general.basename")),
         quantisation=quantisation_of(header, tensors),

@@ -41,8 +41,9 @@ from paceline.catalog.inspect.wire import (
     is_last,
     unpack_texts,
 )
-from paceline.catalog.local.model_files import PART, model_at
+from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import Measurement
+from paceline.engine.model.model_file import PART
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.child_process import ChildMain, ChildProcess, Language

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from paceline import paths as files_of_ours
+from paceline.engine.model.model_file import PART, model_name
 from paceline.errors import ModelError, UserError
 from paceline.paths import Paths
 
-PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-"""How the parts of a split model are named (llama.cpp, tools/gguf-split): number and count."""
 BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
 """Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
 _DEEPEST = 12
@@ -159,14 +158,13 @@ def _model(
         return None
     seen.add(identity)
     first = parts[0]
-    part = PART.search(first.name)
     return ModelFile(
         path=first,
         parts=tuple(parts),
         n_parts=max(n_parts, len(parts)),
         n_bytes=sum(stat.st_size for stat in stats),
         mtime_ns=max(stat.st_mtime_ns for stat in stats),
-        name=first.name[: part.start()] if part else first.stem,
+        name=model_name(first.name),
         source=source,
     )
 

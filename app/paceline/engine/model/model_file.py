@@ -131,7 +131,8 @@ class DryRun:
 
 
 _HEAD_BYTES = 1 << 20
-_FIRST_PART = re.compile(r"-00001-of-(\d{5})\.gguf$", re.IGNORECASE)
+PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+"""How the parts of a split model are named (llama.cpp, tools/gguf-split): number and count."""
 _TYPE = re.compile(r"\b((?:I?Q|TQ)\d\w*|BF16|F16|F32|MXFP4|NVFP4)\b(?: - (Small|Medium|Large)\b)?")
 
 
@@ -175,12 +176,25 @@ def check_model_file(text: str) -> Path:
 
 def parts_of(path: Path) -> tuple[Path, ...]:
     """Return the files of a model: all parts of a split one, whose first part is given."""
-    first = _FIRST_PART.search(path.name)
-    if first is None:
+    part = PART.search(path.name)
+    if part is None or int(part[1]) != 1:
         return (path,)
-    stem, count = path.name[: first.start()], int(first[1])
-    further = (f"{stem}-{i:05}-of-{count:05}.gguf" for i in range(2, count + 1))
-    return (path, *map(path.with_name, further))
+    return (path, *map(path.with_name, part_names(path.name)[1:]))
+
+
+def part_names(name: str) -> list[str]:
+    """Return what all parts of a split model are called, by the name or the path of one of them."""
+    part = PART.search(name)
+    if part is None:
+        return [name]
+    start, count = name[: part.start()], int(part[2])
+    return [f"{start}-{i:05}-of-{count:05}.gguf" for i in range(1, count + 1)]
+
+
+def model_name(name: str) -> str:
+    """Return a file's name without its ending, and without which part of a split model it is."""
+    whole = PART.sub(".gguf", name)
+    return whole[: -len(".gguf")] if whole.lower().endswith(".gguf") else whole
 
 
 def title_with_type(title: str, description: str) -> str:

@@ -12,7 +12,6 @@ memory may be short.
 
 from __future__ import annotations
 
-import glob
 import logging
 from dataclasses import replace
 from functools import partial
@@ -22,8 +21,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from paceline.catalog.judge.pairing import judge, judge_head
-from paceline.catalog.local.model_files import PART
+from paceline.catalog.local.model_files import model_at
 from paceline.catalog.sidecar import HEADS
+from paceline.engine.model.model_file import PART
 from paceline.errors import ModelError, UserError
 from paceline.gui.kit.translation import translator
 from paceline.gui.models.load_settings import AUTO, AUTO_CTX
@@ -139,13 +139,9 @@ def first_parts(paths: list[str]) -> list[str]:
 
 def size_of(path: str) -> int:
     """Bytes of a model, all its parts together; 0 when it cannot be read."""
-    split = PART.search(path)
-    file = Path(path)
-    pattern = f"{glob.escape(file.name[: -len(split[0])])}-*-of-{split[2]}.gguf" if split else ""
     try:
-        parts = file.parent.glob(pattern) if split else [file]
-        return sum(part.stat().st_size for part in parts)
-    except OSError:
+        return model_at(Path(path)).n_bytes
+    except ModelError:
         return 0
 
 

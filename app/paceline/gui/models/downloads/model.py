@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Signal
 
 from paceline import sizes
-from paceline.catalog.local.model_files import PART
 from paceline.catalog.sidecar import sidecar_in_path
+from paceline.engine.model.model_file import model_name
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
 
@@ -51,7 +51,7 @@ def steps(state: DownloadState) -> tuple[Step, ...]:
 def title(state: DownloadState) -> str:
     """Return what a download is called: the file's name, of a split model without the part."""
     name = PurePosixPath(state.request.files[0]).name if state.request.files else ""
-    return PART.sub("", name).removesuffix(".gguf") or state.request.repo
+    return model_name(name) or state.request.repo
 
 
 def permille(state: DownloadState) -> int:
