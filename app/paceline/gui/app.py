@@ -14,11 +14,13 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType, TracebackType
 
 from PySide6.QtCore import (
     QLocale,
+    QMessageLogContext,
     QObject,
     QSocketNotifier,
     QtMsgType,
@@ -33,6 +35,7 @@ from paceline import __version__, logs
 from paceline.catalog.hub.client import is_offline
 from paceline.catalog.models import Models
 from paceline.engine.draft import registry
+from paceline.engine.draft.base import DrafterInfo
 from paceline.errors import UserError
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.kit.translation import install_language
@@ -41,15 +44,6 @@ from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
 from paceline.paths import Paths, resources
 from paceline.settings import SETTINGS_FILE, kernels_of_environment, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import FrameType, TracebackType
-
-    from PySide6.QtCore import QMessageLogContext
-
-    from paceline.engine.draft.base import DrafterInfo
-
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)

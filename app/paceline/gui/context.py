@@ -7,33 +7,30 @@ main thread. They carry the session's own records; only the session writes to th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.chat.pair import PairLoader
-    from paceline.chat.reply import Reply
-    from paceline.chat.session import ChatSession
-    from paceline.conversation import Conversation
-    from paceline.gui.kit.background import Background
-    from paceline.gui.kit.file_dialogs import SaveFile
-    from paceline.gui.kit.notices import Notifications
-    from paceline.gui.state.actions import Actions
-    from paceline.gui.state.live import LiveFigures
-    from paceline.gui.state.pair import PairModel
-    from paceline.gui.state.settings_store import SettingsStore
-    from paceline.gui.state.speculation import SpeculationModel
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import (
-        EngineDescribed,
-        EngineDied,
-        StepCommitted,
-        TuneApplied,
-        TuneRejected,
-    )
+from paceline.chat.pair import PairLoader
+from paceline.chat.reply import Reply
+from paceline.chat.session import ChatSession
+from paceline.conversation import Conversation
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.file_dialogs import SaveFile
+from paceline.gui.kit.notices import Notifications
+from paceline.gui.state.actions import Actions
+from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.pair import PairModel
+from paceline.gui.state.settings_store import SettingsStore
+from paceline.gui.state.speculation import SpeculationModel
+from paceline.hosting.client import EngineClient
+from paceline.messages import (
+    EngineDescribed,
+    EngineDied,
+    StepCommitted,
+    TuneApplied,
+    TuneRejected,
+)
 
 
 class ChatSignals(QObject):

@@ -17,22 +17,25 @@ import contextlib
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 import psutil
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from paceline.gui.kit.translation import translator
-from paceline.hosting.client import Idler, Inbox, Watcher, next_command
+from paceline.hosting.client import (
+    Idler,
+    Inbox,
+    Listener,
+    Service,
+    ServiceFactory,
+    Watcher,
+    next_command,
+)
 from paceline.hosting.inline import make_engine_service
-from paceline.messages import EngineDied, Shutdown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.hosting.client import Listener, Service, ServiceFactory
-    from paceline.messages import Command, Event
-    from paceline.settings import EngineHost
+from paceline.messages import Command, EngineDied, Event, Shutdown
+from paceline.settings import EngineHost
 
 LOOK_EVERY_S = 0.5
 """How often a service that watches something may look when there is nothing to do."""

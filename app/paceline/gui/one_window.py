@@ -16,16 +16,13 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from paceline.files import private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ANSWER = b"shown"
 _LONGEST = 2**20

@@ -10,17 +10,21 @@ panel: nothing that is about to be clicked moves.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
-from paceline.chat.advice import MOST, advise, findings
-from paceline.chat.reply import TurnOptions
+from paceline.chat.advice import MOST, Advice, advise, findings
+from paceline.chat.pair import PairState
+from paceline.chat.reply import Reply, TurnOptions
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
+from paceline.gui.kit.card import FoldSection
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.layouts import column_of, styled
-from paceline.gui.kit.notices import Action
+from paceline.gui.kit.notices import Action, StatusLine
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.style import PANEL
@@ -39,24 +43,10 @@ from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.speculation.why_card import WhyCard
 from paceline.gui.state.auto_words import advice_on, advice_to_try
 from paceline.gui.state.figures import drafter_rows
-from paceline.messages import TuneRejected
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from PySide6.QtGui import QShowEvent
-
-    from paceline.chat.advice import Advice
-    from paceline.chat.pair import PairState
-    from paceline.chat.reply import Reply
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.card import FoldSection
-    from paceline.gui.kit.notices import StatusLine
-    from paceline.gui.state.live import LiveFigures
-    from paceline.gui.state.speculation import SpeculationModel
-    from paceline.messages import EngineDescribed, EngineDied, TuneApplied
-    from paceline.settings import PanelTab
-
+from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.speculation import SpeculationModel
+from paceline.messages import EngineDescribed, EngineDied, TuneApplied, TuneRejected
+from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
 """What the cards need at least, at scale 1; below it their right edges would be cut off."""

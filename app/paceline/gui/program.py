@@ -8,14 +8,17 @@ models, the engine, then the background pool, in this order.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from paceline.catalog.models import Models
 from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft.base import DrafterInfo
 from paceline.gui.bench.controller import BenchController
 from paceline.gui.chat.composer_controllers import (
     AttachmentsController,
@@ -59,17 +62,9 @@ from paceline.gui.state.speculation import SpeculationModel
 from paceline.gui.storage_controller import StorageController
 from paceline.gui.welcome.controller import WelcomeController
 from paceline.gui.window import MainWindow
-from paceline.settings import SETTINGS_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from paceline.catalog.models import Models
-    from paceline.engine.draft.base import DrafterInfo
-    from paceline.hosting.client import EngineClient
-    from paceline.paths import Paths
-    from paceline.settings import EngineHost, LoadedSettings
+from paceline.hosting.client import EngineClient
+from paceline.paths import Paths
+from paceline.settings import SETTINGS_FILE, EngineHost, LoadedSettings
 
 
 class Program(QObject):

@@ -12,23 +12,20 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from paceline.catalog.models import Models
+from paceline.chat.reply import Reply
 from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.program import Program
+from paceline.messages import EngineDied, LoadFailed
 from paceline.params import ReplySettings
 from paceline.paths import Paths, resources
 from paceline.settings import LoadedSettings, ReplyPreset, Settings
-
-if TYPE_CHECKING:
-    from paceline.chat.reply import Reply
-    from paceline.messages import EngineDied, LoadFailed
 
 TIME_LIMIT_S = 180
 SIZE = (1440, 900)

@@ -7,21 +7,17 @@ one lasts, and the notice goes when writing works again.
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from paceline.chat.store import MemoryStore
-from paceline.gui.kit.notices import Action
-from paceline.storage.problems import Opened, StorageError
+from paceline.chat.store import ConversationStore, MemoryStore
+from paceline.gui.kit.notices import Action, Notifications
+from paceline.storage.problems import Opened, StorageError, StorageProblem
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from paceline.chat.store import ConversationStore
-    from paceline.gui.kit.notices import Notifications
     from paceline.storage.archive import Archive
-    from paceline.storage.problems import StorageProblem
 
 CHATS_FILE = "chats.db"
 """Below `Paths.data_dir`."""

@@ -11,9 +11,8 @@ larger text has wider panes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QMenuBar,
@@ -25,28 +24,23 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.chat.view import ChatPane
+from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import StatusLine
+from paceline.gui.look.colours import Theme
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, font_px, px
 from paceline.gui.look.style import SPLITTER
 from paceline.gui.models.model_bar import ModelBar
 from paceline.gui.panel import SpeculationPanel
 from paceline.gui.state.actions import Actions
+from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.pair import PairModel
+from paceline.gui.state.speculation import SpeculationModel
 from paceline.settings import WindowSettings
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QAction, QCloseEvent, QResizeEvent
-
-    from paceline.gui.conversations.model import ConversationList
-    from paceline.gui.look.colours import Theme
-    from paceline.gui.state.live import LiveFigures
-    from paceline.gui.state.pair import PairModel
-    from paceline.gui.state.speculation import SpeculationModel
-
 
 SIDEBAR_FITS_FROM = 1080
 PANEL_FITS_FROM = 820

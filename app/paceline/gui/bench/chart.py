@@ -12,7 +12,7 @@ application yet. Its colours are always those of the light theme.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -24,32 +24,24 @@ from PySide6.QtGui import (
     QImage,
     QPainter,
     QPainterPath,
+    QPaintEvent,
     QPen,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from paceline.bench.runs import Report
 from paceline.errors import UserError
 from paceline.files import write_whole
-from paceline.gui.bench.rows import BenchPanel, best_of, panels_of, ratio_tone, verdict
+from paceline.gui.bench.rows import BenchPanel, BenchRow, best_of, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import remark_text
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
 from paceline.gui.kit.translation import local, translator
-from paceline.gui.look.colours import LIGHT
+from paceline.gui.look.colours import LIGHT, Theme
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX, COMPACT, SMALL, TINY, px
 from paceline.gui.look.theme import install_fonts, ui_font
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
 from paceline.paths import resources
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.bench.runs import Report
-    from paceline.gui.bench.rows import BenchRow
-    from paceline.gui.look.colours import Theme
-
 
 ROW_PX, BAR_PX, AXIS_PX, GAP_PX = 32, 14, 20, 12
 _CORNER = 3.0

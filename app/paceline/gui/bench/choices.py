@@ -5,22 +5,17 @@ Strategies come as contenders: the usual ones, the rest, and for some why they c
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
 
 from paceline.bench.workload import Workload
 from paceline.chat.prompt import GradualPrompt, build_messages
+from paceline.conversation import Conversation, Message
 from paceline.gui.bench.words import PLAIN, title_of
 from paceline.gui.kit.translation import translator
-from paceline.gui.state.speculation import GROUPS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from paceline.conversation import Conversation, Message
-    from paceline.gui.state.speculation import SpeculationModel
-    from paceline.params import ReplySettings
+from paceline.gui.state.speculation import GROUPS, SpeculationModel
+from paceline.params import ReplySettings
 
 USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draft")
 """Ticked at first."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline.bench.plan import make_plan
 from paceline.bench.report import to_json
-from paceline.bench.workload import read_workloads, shipped_workloads
+from paceline.bench.runs import Report
+from paceline.bench.workload import Workload, read_workloads, shipped_workloads
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import picture_of
@@ -23,23 +24,15 @@ from paceline.gui.bench.choices import (
     n_questions,
 )
 from paceline.gui.bench.dialog import BenchDialog, PassportDialog
-from paceline.gui.bench.driver import BenchDriver
+from paceline.gui.bench.driver import BenchDriver, Ending
 from paceline.gui.bench.result_page import show_report
 from paceline.gui.bench.rows import report_csv
 from paceline.gui.bench.words import in_use
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
-from paceline.messages import PairLoaded, TurnFinished
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.bench.runs import Report
-    from paceline.bench.workload import Workload
-    from paceline.gui.bench.driver import Ending
-    from paceline.gui.context import AppContext
-    from paceline.messages import Event
+from paceline.messages import Event, PairLoaded, TurnFinished
 
 
 def report_text(report: Report) -> str:

@@ -5,10 +5,8 @@ It does not block the window: a benchmark takes minutes, and replies go first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -19,10 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.bench.runs import Report
 from paceline.gui.bench import words
 from paceline.gui.bench.result_page import ResultPage, show_report
 from paceline.gui.bench.setup_page import SetupPage
-from paceline.gui.kit.card import FactsCard
+from paceline.gui.kit.card import FactsCard, Row
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -30,13 +29,6 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, scaled
 from paceline.gui.look.style import BENCH
 from paceline.gui.state.figures import model_rows
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QShowEvent
-
-    from paceline.bench.runs import Report
-    from paceline.gui.kit.card import Row
-
 
 SIZE = QSize(920, 720)
 SMALLEST = QSize(480, 420)

@@ -9,28 +9,26 @@ with what it has, when the engine dies or other models are loaded. Lives on the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
-from paceline.bench.runner import BenchRun
+from paceline.bench.plan import Plan
+from paceline.bench.runner import BenchRun, Progress
+from paceline.bench.runs import Report
+from paceline.chat.pair import PairLoader
+from paceline.chat.session import ChatSession
+from paceline.hosting.client import EngineClient
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Command,
     EngineDied,
+    Event,
     Reset,
     StartTurn,
     TurnFailed,
     TurnFinished,
     Unloaded,
 )
-
-if TYPE_CHECKING:
-    from paceline.bench.plan import Plan
-    from paceline.bench.runner import Progress
-    from paceline.bench.runs import Report
-    from paceline.chat.pair import PairLoader
-    from paceline.chat.session import ChatSession
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import Command, Event
 
 Ending = Literal["done", "stopped", "died", "other-models"]
 """Why a benchmark is over: it is complete, was cancelled, or its engine or its models are gone."""

@@ -5,19 +5,21 @@ A button in each row of the table takes its strategy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
     QEvent,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QSize,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -29,9 +31,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.bench.runs import Report
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import BenchChart, axis_end
-from paceline.gui.bench.rows import Verdict, panels_of, ratio_tone, verdict
+from paceline.gui.bench.rows import BenchPanel, BenchRow, Verdict, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import in_use, prompt_title
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
@@ -50,16 +53,6 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.bench.runs import Report
-    from paceline.gui.bench.rows import BenchPanel, BenchRow
-
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from paceline.bench.report import rows
-from paceline.bench.runs import acceptance, common
+from paceline.bench.runs import Report, Result, acceptance, common
+from paceline.figures import SpeedupVerdict
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text, speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.bench.runs import Report, Result
-    from paceline.figures import SpeedupVerdict
 
 
 def panels_of(report: Report) -> tuple[BenchPanel, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -23,12 +24,6 @@ from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QResizeEvent
-
 
 SHIPPED, CHAT = "shipped", "chat"
 USUAL_QUESTIONS, MOST_QUESTIONS = 4, 50

@@ -6,26 +6,20 @@ window and in the picture that the command line writes, where only the strategy'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
-from paceline.bench.runs import bound_of
-from paceline.engine.draft.strategy import parse_strategy, read_strategy
+from paceline.bench.plan import Plan
+from paceline.bench.runner import Progress
+from paceline.bench.runs import Conditions, Report, Result, WorkloadResult, bound_of
+from paceline.engine.draft.base import DrafterInfo, Parameter
+from paceline.engine.draft.strategy import Strategy, parse_strategy, read_strategy
 from paceline.errors import UserError
+from paceline.gui.bench.driver import Ending
+from paceline.gui.kit.card import Row
 from paceline.gui.kit.translation import in_words, local, local_size, translator
 from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
 from paceline.gui.state.speculation import choice_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.bench.plan import Plan
-    from paceline.bench.runner import Progress
-    from paceline.bench.runs import Conditions, Report, Result, WorkloadResult
-    from paceline.engine.draft.base import DrafterInfo, Parameter
-    from paceline.engine.draft.strategy import Strategy
-    from paceline.gui.bench.driver import Ending
-    from paceline.gui.kit.card import Row
-
 
 PLAIN = "off"
 Kind = Literal["plain", "model", "lookup", "both"]

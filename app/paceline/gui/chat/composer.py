@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QFocusEvent,
+    QInputMethodEvent,
+    QKeyEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -21,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.attachments import pasted
+from paceline.conversation import Attachment, Message
 from paceline.gui.chat.context_meter import ContextMeter
 from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
@@ -30,18 +37,7 @@ from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, st
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import (
-        QDragEnterEvent,
-        QDragMoveEvent,
-        QFocusEvent,
-        QInputMethodEvent,
-    )
-
-    from paceline.conversation import Attachment, Message
-    from paceline.settings import SendKey
-
+from paceline.settings import SendKey
 
 MAX_LINES = 10
 LARGE_PASTE_BYTES = 20_000

@@ -9,37 +9,28 @@ no time for questions, and the reply's own figures say the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
 
 from paceline.chat.attachments import check_count, read_attachment
+from paceline.chat.pair import Pair, PairState
 from paceline.chat.prompt import GradualPrompt
-from paceline.conversation import Message
+from paceline.chat.reply import Reply, TurnOptions
+from paceline.conversation import Attachment, Message
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.errors import UserError
+from paceline.gui.chat.composer import Composer
 from paceline.gui.chat.context_meter import ContextUse, short_tokens, use_of
+from paceline.gui.context import AppContext
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.translation import local
-from paceline.messages import CountTokens, TokensCounted, TurnStarted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from PySide6.QtCore import SignalInstance
-
-    from paceline.chat.pair import Pair, PairState
-    from paceline.chat.reply import Reply, TurnOptions
-    from paceline.conversation import Attachment
-    from paceline.gui.chat.composer import Composer
-    from paceline.gui.context import AppContext
-    from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
-    from paceline.messages import ChatMessage, Event
-
+from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
+from paceline.messages import ChatMessage, CountTokens, Event, TokensCounted, TurnStarted
 
 KEEP_AFTER_MS = 400
 """After the last key press; a switch and the end of the program keep it at once."""

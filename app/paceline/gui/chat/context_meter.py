@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QPoint, QSize, Qt, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -19,13 +21,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, set_look, styled
 from paceline.gui.kit.translation import local, translator
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QKeyEvent, QResizeEvent
-
-    from paceline.messages import ChatMessage, TokensCounted
+from paceline.messages import ChatMessage, TokensCounted
 
 AMBER_FROM = 0.85
 """Share of the context above which the meter warns."""

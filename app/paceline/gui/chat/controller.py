@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from paceline.chat.code import file_pattern
-from paceline.chat.conversations import later_turns
+from paceline.chat.conversations import DeletedMessages, later_turns
 from paceline.chat.decisions import mix_of
+from paceline.chat.reply import Reply
+from paceline.conversation import Conversation, Message
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.chat.view import ChatPane
+from paceline.gui.context import AppContext
+from paceline.gui.kit.file_dialogs import SaveFile
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.state import figures
 from paceline.gui.state.auto_words import decision_details, decision_part
+from paceline.gui.state.pair import PairModel
 from paceline.hosting.exit_reasons import DIED
+from paceline.messages import StepCommitted
 from paceline.run_record import INTERRUPTED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.chat.conversations import DeletedMessages
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation, Message
-    from paceline.gui.chat.messages.reply_view import ReplyView
-    from paceline.gui.chat.view import ChatPane
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.file_dialogs import SaveFile
-    from paceline.gui.state.pair import PairModel
-    from paceline.messages import StepCommitted
 
 _STEM = "code"
 _DELETED, _LATER = "deleted messages", "later turns"

@@ -6,25 +6,21 @@ chat is counted for a few milliseconds between two events, and marks come with t
 
 from __future__ import annotations
 
+import re
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from shiboken6 import isValid
 
+from paceline.chat.reply import Reply
+from paceline.conversation import Conversation, Message
 from paceline.gui.chat.markdown.found import phrase
+from paceline.gui.chat.view import ChatPane
+from paceline.gui.context import AppContext
 from paceline.gui.kit.translation import local
-
-if TYPE_CHECKING:
-    import re
-
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation, Message
-    from paceline.gui.chat.view import ChatPane
-    from paceline.gui.context import AppContext
-    from paceline.messages import StepCommitted
+from paceline.messages import StepCommitted
 
 TURN_S = 0.004
 """Messages are searched for this long between two events."""

@@ -6,10 +6,14 @@ Runs on the main thread. Replies collect what they get; `WritingPace` says when 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from paceline.conversation import ViewPlace
@@ -17,6 +21,7 @@ from paceline.gui.chat.composer import Composer
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import any_word
 from paceline.gui.chat.messages.message_actions import Act
+from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
 from paceline.gui.chat.messages.message_list import COLUMN_PX, MARGIN_PX, LegendLine, MessageList
 from paceline.gui.chat.messages.message_pages import MessagePages, MessageWalk
 from paceline.gui.chat.messages.reply_view import ReplyView
@@ -26,19 +31,9 @@ from paceline.gui.kit.layouts import column_of, row_of
 from paceline.gui.kit.notices import ErrorBar
 from paceline.gui.kit.search_field import FindBar
 from paceline.gui.look.current import look
+from paceline.gui.state.settings_store import Setting
 from paceline.gui.state.sources import Sources
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
-    from paceline.gui.state.settings_store import Setting
-    from paceline.settings import SendKey
-
+from paceline.settings import SendKey
 
 _N_DELETED = 3
 MARKED_MS = 6_000

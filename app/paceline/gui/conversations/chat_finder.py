@@ -6,27 +6,26 @@ it there. So the user always sees what the list leaves out, and Esc takes all of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QListView, QPushButton, QStackedWidget, QWidget
 
+from paceline.conversation import ConversationSummary, SearchHit
 from paceline.gui.conversations.found_list import FoundList
-from paceline.gui.conversations.model import ID_ROLE, ChatQuery, parse, with_tag
+from paceline.gui.conversations.model import ID_ROLE, ChatQuery, ConversationList, parse, with_tag
 from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.conversations.tags import TagBar
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.search_field import SearchField
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QKeyEvent, QMouseEvent
-
-    from paceline.conversation import ConversationSummary, SearchHit
-    from paceline.gui.conversations.model import ConversationList
 
 
 class ChatList(QListView):

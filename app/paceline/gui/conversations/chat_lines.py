@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QTime
 
+from paceline.conversation import ConversationSummary
 from paceline.gui.kit.translation import translator
-
-if TYPE_CHECKING:
-    from paceline.conversation import ConversationSummary
 
 _NOW_S = 60
 _WEEK_DAYS = 7

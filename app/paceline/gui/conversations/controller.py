@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from paceline.conversation import Conversation
 from paceline.errors import UserError
-from paceline.gui.conversations.sidebar import UNDO_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.conversation import Conversation
-    from paceline.gui.context import AppContext
-    from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.context import AppContext
+from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 
 MOST_HITS = 50
 """Hits that are shown at most; a search with more is too wide to be useful."""

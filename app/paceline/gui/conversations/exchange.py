@@ -13,39 +13,34 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline import __version__
 from paceline.bench.report import is_passport, parse_passport
+from paceline.bench.runs import Report
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.page import Look, PageColours, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
+from paceline.chat.session import ChatSession
+from paceline.conversation import Conversation
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
+from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
-from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
+from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT, Theme
 from paceline.gui.state.figures import cut_words, edited_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from paceline.bench.runs import Report
-    from paceline.chat.session import ChatSession
-    from paceline.conversation import Conversation
-    from paceline.gui.context import AppContext
-    from paceline.gui.conversations.sidebar import Sidebar
-    from paceline.gui.look.colours import Theme
-    from paceline.gui.state.sources import Sources
-    from paceline.run_record import RunRecord
-
+from paceline.gui.state.sources import Sources
+from paceline.run_record import RunRecord
 
 Kind = Literal["markdown", "plain-markdown", "json", "html"]
 _SUFFIXES: dict[Kind, str] = {

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
-from paceline.conversation import SearchHit
+from paceline.conversation import ConversationSummary, SearchHit
 from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import Index
 from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
@@ -20,15 +27,6 @@ from paceline.gui.kit.search_field import takes_escape
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
-
-    from paceline.conversation import ConversationSummary
 
 _INDENT_PX = 10
 _AIR_PX = 6

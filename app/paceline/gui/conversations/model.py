@@ -17,8 +17,9 @@ import re
 import time
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import (
     QLocale,
@@ -34,10 +35,6 @@ from PySide6.QtCore import (
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_lines import second_line, spoken_row, title_text
 from paceline.gui.kit.translation import translator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 TAG_CHARS = 32
 """Longer tags are cut: they would not fit into a row."""

@@ -7,11 +7,11 @@ the same places.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,18 +24,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE, Index
 from paceline.gui.kit.labels import units
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, CORNER, SMALL, TINY, px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtCore import QObject
-
-    from paceline.conversation import ConversationSummary
 
 MARGIN_PX = 10
 """At the left and right of a row."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -16,20 +14,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_finder import ChatFinder
+from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.tags import TagEditor
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.style import SIDEBAR
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import SignalInstance
-    from PySide6.QtGui import QHideEvent, QShowEvent
-
-    from paceline.conversation import ConversationSummary
-    from paceline.gui.conversations.model import ConversationList
-
 
 MIN_PX = 180
 _MARGIN_PX = 12

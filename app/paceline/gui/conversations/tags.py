@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -18,20 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.conversation import ConversationSummary
-
 
 _GAP_PX = 4
 _MAX_PX = 110

@@ -8,13 +8,14 @@ shown belongs to the version that runs. Both read files: call them off the main 
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psutil
 from PySide6.QtCore import Qt, Slot, qVersion
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QDialog,
     QLabel,
@@ -33,15 +34,7 @@ from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import local_size, translator
 from paceline.gui.look.scale import GAP, PAGE, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from PySide6.QtGui import QIcon
-
-    from paceline.messages import DeviceInfo, EngineDescribed
-
+from paceline.messages import DeviceInfo, EngineDescribed
 
 Fact = tuple[str, str]
 """A name and what is said of it"""

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QMenuBar
 
 from paceline import logs
+from paceline.conversation import ConversationSummary
+from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
 from paceline.gui.help.guide import GuideDialog
 from paceline.gui.help.log_view import LogDialog
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
-from paceline.gui.kit.commands import CommandIndex
+from paceline.gui.kit.commands import CommandIndex, CommandSource
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.sentences import said
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QMenuBar
-
-    from paceline.conversation import ConversationSummary
-    from paceline.errors import UserError
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.commands import CommandSource
-    from paceline.messages import EngineDescribed
+from paceline.messages import EngineDescribed
 
 
 class HelpController(QObject):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QLocale, QRectF, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QImage,
     QKeySequence,
     QPainter,
+    QResizeEvent,
     QShortcut,
     QTextDocument,
     QTextOption,
@@ -25,11 +26,6 @@ from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import PAGE, STEP, px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QResizeEvent
 
 FILE = "guide.md"
 _PICTURE = re.compile(r'<picture>.*?<img alt="([^"]*)" src="([^"]+)">\s*</picture>', re.DOTALL)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import (
     QEvent,
+    QObject,
     QSize,
     Qt,
     QTimer,
@@ -36,6 +38,7 @@ from PySide6.QtWidgets import (
 
 from paceline.errors import UserError
 from paceline.gui.help.about import VersionsPage
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import text_label
@@ -47,16 +50,7 @@ from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from PySide6.QtCore import QObject
-
-    from paceline.gui.kit.background import Background
-    from paceline.messages import EngineDescribed
-
+from paceline.messages import EngineDescribed
 
 MOST_BYTES = 2 * 2**20
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

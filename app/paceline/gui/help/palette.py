@@ -8,8 +8,8 @@ It knows of the menus, strategies, and chats. Saved pairs are in the menus.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
@@ -41,13 +41,15 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QMenuBar,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
-from paceline.gui.kit.commands import PaletteCommand, Row
+from paceline.conversation import ConversationSummary
+from paceline.gui.kit.commands import CommandIndex, PaletteCommand, Query, Row
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
@@ -55,17 +57,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.actions import OBSTACLE
-from paceline.gui.state.speculation import GROUPS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from PySide6.QtWidgets import QMenuBar
-
-    from paceline.conversation import ConversationSummary
-    from paceline.gui.kit.commands import CommandIndex, Query
-    from paceline.gui.state.speculation import SpeculationModel
-
+from paceline.gui.state.speculation import GROUPS, SpeculationModel
 
 _LONGEST_TITLE = 200
 _N_CANDIDATES = 300

@@ -6,12 +6,12 @@ both are asked when the dialog opens. Only the keys of the message field are its
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QMenuBar, QWidget
 
 from paceline.gui.help.palette import actions_of, plain_text
 from paceline.gui.kit.card import Card
@@ -21,12 +21,6 @@ from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QMenuBar
-
 
 _tr = translator("Shortcuts")
 

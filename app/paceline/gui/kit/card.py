@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -20,12 +20,6 @@ from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, with_soft
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QPaintEvent
-
 
 _HEAD_PX, _ARROW_PX = 26, 16
 _KEPT = 16

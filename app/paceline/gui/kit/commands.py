@@ -9,11 +9,9 @@ but the sources is a pure function.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 _BEGINS_WORD, _IN_A_ROW, _FIRST, _PLAIN, _GAP = 8, 8, 2, 1, -3
 _LONGEST_QUERY = 64

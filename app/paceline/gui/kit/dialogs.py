@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -20,10 +21,6 @@ from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import STEP, px
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _WIDTH_PX = 340
 _Dialog = TypeVar("_Dialog", bound=QDialog)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QMimeData
 
 _MODEL = ".gguf"
 _CHATS = (".json", ".jsonl")

@@ -6,9 +6,11 @@ leaves every field, also those of several lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -30,11 +32,6 @@ from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QValidator, QWheelEvent
 
 
 class LeavingEdit(QPlainTextEdit):

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QBuffer,
@@ -24,7 +23,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QDesktopServices, QIcon
+from PySide6.QtGui import QDesktopServices, QIcon, QImage
 from PySide6.QtWidgets import (
     QFileDialog,
     QFileIconProvider,
@@ -38,16 +37,12 @@ from shiboken6 import isValid
 
 from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel
 from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.notices import Notifications
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QImage
-
-    from paceline.gui.kit.background import Background
-    from paceline.gui.kit.notices import Notifications
 
 Take = Callable[[str], None]
 Make = Callable[[], bytes]

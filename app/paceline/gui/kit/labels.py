@@ -14,10 +14,18 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeySequence, QPalette
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QCheckBox,
@@ -31,10 +39,6 @@ from PySide6.QtWidgets import (
     QToolTip,
     QWidget,
 )
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPaintEvent, QResizeEvent
-
 
 _FEW = 5
 """Letters that are still worth showing, the ellipsis among them."""

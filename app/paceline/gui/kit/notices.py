@@ -6,22 +6,19 @@ program opens a message box.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton, QStatusBar, QWidget
 
+from paceline.errors import UserError
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, with_soft_breaks
 from paceline.gui.kit.layouts import Bar, IconButton, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.errors import UserError
 
 Level = Literal["error", "warning", "info"]
 

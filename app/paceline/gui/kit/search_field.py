@@ -5,8 +5,6 @@ A `SearchField` tells what to search for when typing pauses, and Down leads into
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
@@ -15,6 +13,7 @@ from PySide6.QtGui import (
     QColor,
     QKeyEvent,
     QPainter,
+    QPaintEvent,
 )
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
@@ -23,10 +22,6 @@ from paceline.gui.kit.layouts import Bar, IconButton, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
 
 PAUSE_MS = 120
 """Without a key for so long, what is written is searched for."""

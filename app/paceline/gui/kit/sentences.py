@@ -9,19 +9,16 @@ into that sentence's translation. What is not recognised stays as it is. Main th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import unescape
 from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale
 
 from paceline.gui.kit.translation import ENGLISH, FOLDER, with_signs
 from paceline.paths import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 SENTENCES = "Sentences"
 """Context of these sentences; `packaging/translations.py` collects them."""

@@ -10,19 +10,15 @@ thread; `QCoreApplication` must exist.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
+from paceline.engine.draft.base import DrafterInfo
 from paceline.sizes import part_and_whole, readable_size, weights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from paceline.engine.draft.base import DrafterInfo
 
 ENGLISH = "en"
 FOLDER = "translations"

@@ -9,8 +9,9 @@ they are painted, in sizes of the style sheet, so they never have to be set agai
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QImage, QPainter, QPixmap
@@ -20,12 +21,7 @@ from PySide6.QtWidgets import QApplication
 from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_basics, apply_sheet, apply_theme, install_fonts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from paceline.settings import Motion, ThemeMode
+from paceline.settings import Motion, ThemeMode
 
 
 class Look(QObject):

@@ -68,13 +68,9 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from string import Template
-from typing import TYPE_CHECKING
 
+from paceline.gui.look.colours import Theme
 from paceline.gui.look.scale import type_sizes
-
-if TYPE_CHECKING:
-    from paceline.gui.look.colours import Theme
-
 
 _FOLD = """
 QToolButton[kind="fold"] {

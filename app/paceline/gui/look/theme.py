@@ -8,19 +8,14 @@ it (Fusion, palette, style sheet).
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
 
+from paceline.gui.look.colours import Theme
 from paceline.gui.look.scale import BASE_PX, px, set_font_px
 from paceline.gui.look.style import whole_stylesheet
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtWidgets import QApplication, QWidget
-
-    from paceline.gui.look.colours import Theme
 
 UI_FAMILIES = ("Inter", "Inter Variable", "Segoe UI", "Helvetica Neue", "Noto Sans", "DejaVu Sans")
 MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Noto Sans Mono")

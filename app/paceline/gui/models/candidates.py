@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from paceline import sizes
 from paceline.catalog.card import quantisation_in_name
-from paceline.catalog.hub.values import is_reference, parse_reference
+from paceline.catalog.hub.values import (
+    HubChoice,
+    HubModel,
+    HubRepository,
+    is_reference,
+    parse_reference,
+)
+from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.gui.kit.translation import local_size, local_weights, translator
-from paceline.gui.models.lists.library import place_title
+from paceline.gui.models.lists.library import LibraryModel, place_title
 from paceline.gui.state.pair import file_name, model_name
-
-if TYPE_CHECKING:
-    from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.gui.models.lists.library import LibraryModel
 
 _tr = translator("Candidates")
 

@@ -7,25 +7,22 @@ Its parts need `catalog.models`, and are made and closed together. A window that
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
+from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.models import Models
+from paceline.chat.pair import PairState
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
+from paceline.gui.models.controller import ModelsController
 from paceline.gui.models.downloads.controller import DownloadsController
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
 from paceline.gui.models.lists.hub_controller import HubController
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
-
-if TYPE_CHECKING:
-    from paceline.catalog.judge.curated import CuratedPair
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.catalog.models import Models
-    from paceline.chat.pair import PairState
-    from paceline.gui.context import AppContext
-    from paceline.gui.models.controller import ModelsController
-    from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.current_devices import CurrentDevices
 
 
 class Catalogue(DialogOwner[DownloadsDialog]):

@@ -17,35 +17,29 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QMenu
 
 from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import DEFAULT_CTX
+from paceline.errors import UserError
+from paceline.gui.context import AppContext
+from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.models.load_checks import Look, MemoryAdvisor, first_parts, is_here, size_of
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
-from paceline.gui.models.load_settings import AUTO_CTX
+from paceline.gui.models.load_settings import AUTO_CTX, LoadSettings
 from paceline.gui.models.model_bar import PairsMenu
-from paceline.gui.models.saved_pairs import pair_title
+from paceline.gui.models.picker.pair_judgement import Judge
+from paceline.gui.models.saved_pairs import SavedPairs, pair_title
+from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.pair import PairModel
+from paceline.gui.state.speculation import SpeculationModel
 from paceline.messages import ModelParams
 from paceline.settings import kernels_of_environment
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenu
-
-    from paceline.errors import UserError
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.drop_zones import DropZones
-    from paceline.gui.models.load_settings import LoadSettings
-    from paceline.gui.models.picker.pair_judgement import Judge
-    from paceline.gui.models.saved_pairs import SavedPairs
-    from paceline.gui.state.current_devices import CurrentDevices
-    from paceline.gui.state.pair import PairModel
-    from paceline.gui.state.speculation import SpeculationModel
 
 
 class StrategyFit(QObject):

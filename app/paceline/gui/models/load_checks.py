@@ -13,32 +13,26 @@ memory may be short.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from paceline.catalog.judge.pairing import judge, judge_head
+from paceline.catalog.judge.pairing import Verdict, judge, judge_head
 from paceline.catalog.local.model_files import model_at
+from paceline.catalog.memory.values import MemoryPlan, Saving
 from paceline.catalog.sidecar import HEADS
+from paceline.chat.pair import Pair
 from paceline.engine.model.model_file import PART
 from paceline.errors import ModelError, UserError
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.translation import translator
 from paceline.gui.models.load_settings import AUTO, AUTO_CTX
+from paceline.gui.models.picker.pair_judgement import Judge
+from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import file_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.catalog.judge.pairing import Verdict
-    from paceline.catalog.memory.values import MemoryPlan, Saving
-    from paceline.chat.pair import Pair
-    from paceline.gui.kit.background import Background
-    from paceline.gui.models.picker.pair_judgement import Judge
-    from paceline.gui.state.current_devices import CurrentDevices
-
 
 _GGUF_MAGIC = b"GGUF"
 _TOO_SLOW = "takes-too-long"

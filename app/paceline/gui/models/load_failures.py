@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from paceline.chat.pair import Pair
+from paceline.catalog.judge.pairing import Verdict
+from paceline.catalog.memory.values import MemoryRemedy
+from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.memory_hints import smaller_context
 from paceline.engine.model.model_params import DEFAULT_CTX
+from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.notices import Action
-from paceline.gui.models.load_checks import RefusedPairError, saving_title
+from paceline.gui.models.load_checks import MemoryAdvisor, RefusedPairError, saving_title
+from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.pair import model_name
-from paceline.messages import ModelParams
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.catalog.judge.pairing import Verdict
-    from paceline.catalog.memory.values import MemoryRemedy
-    from paceline.chat.pair import PairState
-    from paceline.errors import UserError
-    from paceline.gui.context import AppContext
-    from paceline.gui.models.load_checks import MemoryAdvisor
-    from paceline.gui.models.picker.pair_judgement import Judge
-    from paceline.messages import LoadFailed
+from paceline.messages import LoadFailed, ModelParams
 
 RELOAD = "reload"
 """Topic of notices that offer to load the models again; a load settles it."""

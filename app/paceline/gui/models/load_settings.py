@@ -7,8 +7,8 @@ form has one column for the target and one for the draft model.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
@@ -28,14 +28,9 @@ from paceline.gui.kit.file_dialogs import FileField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import fill
 from paceline.gui.kit.sentences import said
+from paceline.messages import DeviceInfo, EngineDescribed, Sameness
 from paceline.params import ModelParams
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.messages import DeviceInfo, EngineDescribed, Sameness
-    from paceline.settings import EngineHost
-
+from paceline.settings import EngineHost
 
 AUTO = -1
 AUTO_CTX = 0

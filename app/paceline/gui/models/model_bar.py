@@ -5,22 +5,18 @@ The menu begins with the saved pairs: a click loads one, a submenu removes them 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconLabel, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.gui.models.saved_pairs import SavedPairs
-    from paceline.gui.state.pair import PairModel
+from paceline.gui.models.saved_pairs import SavedPairs
+from paceline.gui.state.pair import PairModel
 
 _LONGEST = 60
 """Letters of a pair's name that a menu shows."""

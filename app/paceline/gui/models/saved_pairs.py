@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from paceline import starter
+from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.gui.state.pair import model_name
 from paceline.params import ModelParams
 from paceline.paths import demo_pair
 from paceline.settings import MAX_PAIRS, SavedPair
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from paceline.catalog.models import Models
 
 
 def first_pairs(resources: Path, models: Models | None) -> tuple[Pair, Pair | None]:

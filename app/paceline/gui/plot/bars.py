@@ -6,11 +6,11 @@ reply is one bar in five colours that are no source's colours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import Card
@@ -22,11 +22,6 @@ from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, seconds_text
 from paceline.gui.state.metrics import TimeShares
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QPaintEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,21 @@ the plot.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.labels import say
@@ -22,19 +31,8 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import TINY
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.plot_words import place_words, step_words
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import (
-        QContextMenuEvent,
-        QKeyEvent,
-        QMouseEvent,
-        QPaintEvent,
-        QResizeEvent,
-        QWheelEvent,
-    )
-
-    from paceline.gui.state.metrics import StepMetrics, StepWindow
-    from paceline.gui.state.sources import Sources
+from paceline.gui.state.metrics import StepMetrics, StepWindow
+from paceline.gui.state.sources import Sources
 
 IN, OUT = 0.8, 1.25
 """Factors of one step of zooming."""

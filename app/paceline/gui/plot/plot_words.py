@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.state.auto_words import step_decision
 from paceline.gui.state.figures import speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from paceline.gui.state.metrics import StepMetrics, StepWindow
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import DraftCount, StepCommitted, TurnStats
+from paceline.gui.state.metrics import StepMetrics, StepWindow
+from paceline.gui.state.sources import Sources
+from paceline.messages import DraftCount, StepCommitted, TurnStats
 
 _tr = translator("PlotWords")
 

@@ -13,13 +13,13 @@ As a picture to be saved it is wider and sharper than in the window, without its
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QColor, QImage
+from PySide6.QtGui import QAction, QActionGroup, QColor, QEnterEvent, QImage
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from paceline.gui.kit.card import Card
@@ -31,15 +31,8 @@ from paceline.gui.look.style import plot_stylesheet
 from paceline.gui.plot.plot_canvas import IN, OUT, Bars, Line, PlotCanvas, PlotCursor
 from paceline.gui.plot.plot_words import legend_html
 from paceline.gui.state.figures import speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtGui import QEnterEvent
-
-    from paceline.gui.state.metrics import StepMetrics, StepWindow
-    from paceline.gui.state.sources import Sources
-
+from paceline.gui.state.metrics import StepMetrics, StepWindow
+from paceline.gui.state.sources import Sources
 
 SPANS = (40, 80, 200)
 """Steps in the time windows that are offered, besides the whole reply."""

@@ -8,15 +8,16 @@ hashes the whole file's is on demand.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
-from paceline.gui.kit.card import NAME_PX, Card, FactsCard
+from paceline.figures import SpeedupVerdict
+from paceline.gui.kit.card import NAME_PX, Card, FactsCard, Row
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local, translator
@@ -34,18 +35,11 @@ from paceline.gui.state.figures import (
     speed_text,
     tone_of,
 )
-from paceline.gui.state.metrics import TimeShares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from paceline.figures import SpeedupVerdict
-    from paceline.gui.kit.card import Row
-    from paceline.gui.state.metrics import StepMetrics
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import DraftCount, StepCommitted, TurnStats
-    from paceline.params import SamplingParams
-    from paceline.run_record import ModelRecord, RunRecord
+from paceline.gui.state.metrics import StepMetrics, TimeShares
+from paceline.gui.state.sources import Sources
+from paceline.messages import DraftCount, StepCommitted, TurnStats
+from paceline.params import SamplingParams
+from paceline.run_record import ModelRecord, RunRecord
 
 _tr = translator("RunDetails")
 

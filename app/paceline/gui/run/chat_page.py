@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -24,6 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.reply import Reply
+from paceline.conversation import Conversation
+from paceline.figures import Speedup
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
@@ -34,14 +37,7 @@ from paceline.gui.look.scale import COMPACT, SMALL, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation
-    from paceline.figures import Speedup
-    from paceline.gui.state.sources import Sources
+from paceline.gui.state.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,41 +6,31 @@ What can be taken away of a run: its record as JSON, its steps as a table, its p
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
-from paceline.chat.reply import to_record
-from paceline.chat.sameness import SamenessCheck
+from paceline.chat.reply import Reply, to_record
+from paceline.chat.sameness import Result, SamenessCheck
+from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
-from paceline.gui.plot.speed_plot import PlotPicture
+from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
+from paceline.gui.run.cards import ModelCard
 from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.state.metrics import steps_csv
-from paceline.run_record import record_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QImage
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.chat.reply import Reply
-    from paceline.chat.sameness import Result
-    from paceline.errors import UserError
-    from paceline.gui.context import AppContext
-    from paceline.gui.plot.speed_plot import SpeedPlot
-    from paceline.gui.run.cards import ModelCard
-    from paceline.messages import StepCommitted, TurnStats
-    from paceline.run_record import ModelRecord, RunRecord
+from paceline.messages import StepCommitted, TurnStats
+from paceline.run_record import ModelRecord, RunRecord, record_text
 
 
 def _json(record: RunRecord) -> bytes:

@@ -5,11 +5,12 @@ A reply is shown from top to bottom: figures, plot, times, drafters, settings, m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -24,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.decisions import Mix
-from paceline.chat.sameness import CannotCompare, Same
+from paceline.chat.sameness import CannotCompare, Differs, Result, Same
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
@@ -37,19 +38,11 @@ from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
 from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard, settings_rows, times
-from paceline.gui.run.chat_page import ChatPage
+from paceline.gui.run.chat_page import ChatPage, ReplyRow
 from paceline.gui.state.auto_words import decision_rows
 from paceline.gui.state.metrics import StepMetrics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from PySide6.QtGui import QShowEvent
-
-    from paceline.chat.sameness import Differs, Result
-    from paceline.gui.run.chat_page import ReplyRow
-    from paceline.gui.state.sources import Sources
-    from paceline.run_record import RunRecord
+from paceline.gui.state.sources import Sources
+from paceline.run_record import RunRecord
 
 
 @dataclass(frozen=True, slots=True)

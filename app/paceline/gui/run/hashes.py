@@ -10,18 +10,14 @@ from __future__ import annotations
 import threading
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.catalog.local.fingerprint import Fingerprints, sha256_of
-from paceline.errors import CancelledError
-
-if TYPE_CHECKING:
-    from paceline.chat.pair import PairState
-    from paceline.errors import UserError
-    from paceline.gui.kit.background import Background
-    from paceline.gui.state.pair import PairModel
+from paceline.chat.pair import PairState
+from paceline.errors import CancelledError, UserError
+from paceline.gui.kit.background import Background
+from paceline.gui.state.pair import PairModel
 
 
 class ModelHashes(QObject):

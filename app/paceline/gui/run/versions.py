@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QMenu, QPushButton, QTextBrowser
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QMenu,
+    QPushButton,
+    QTextBrowser,
+    QWidget,
+)
 
 from paceline.chat.difference import Difference, as_table, compare
-from paceline.chat.reply import can_be_repeated, to_record
+from paceline.chat.reply import Reply, can_be_repeated, to_record
+from paceline.conversation import Message
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
@@ -20,18 +31,8 @@ from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.look.theme import mono_font
 from paceline.gui.run.cards import figures_words, sampling_words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Message
-    from paceline.gui.context import AppContext
-    from paceline.gui.state.speculation import Group
-    from paceline.run_record import RunRecord
-
+from paceline.gui.state.speculation import Group
+from paceline.run_record import RunRecord
 
 SIZE = QSize(1000, 720)
 SMALLEST = QSize(560, 440)

@@ -5,36 +5,30 @@ A line above the composer's buttons says what the chat has set otherwise than ne
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
+from paceline.conversation import Conversation
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.commands import PaletteCommand
 from paceline.gui.kit.dialogs import DialogOwner, NameDialog
+from paceline.gui.kit.file_dialogs import OpenFile
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
-from paceline.gui.sampling.presets import PresetButton
+from paceline.gui.sampling.presets import PresetButton, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
-from paceline.gui.sampling.sampling_settings import slider_titles
+from paceline.gui.sampling.sampling_settings import SamplingSettings, slider_titles
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.params import MAX_SEED, ReplySettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from paceline.conversation import Conversation
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.file_dialogs import OpenFile
-    from paceline.gui.sampling.presets import ReplyPresets
-    from paceline.gui.sampling.sampling_settings import SamplingSettings
-    from paceline.settings import ReplyPreset
-
+from paceline.settings import ReplyPreset
 
 _MOST = 3
 """Differences that are named; the tooltip has all of them."""

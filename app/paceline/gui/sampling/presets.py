@@ -7,8 +7,9 @@ of the user's brings all of it. One preset is what new chats begin with. Main th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -23,10 +24,6 @@ from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.translation import local
 from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 BUILT_IN = ":"
 """What the key of a built-in preset begins with; `obstacle` keeps names from beginning so."""

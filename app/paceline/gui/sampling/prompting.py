@@ -6,15 +6,17 @@ which choices there are for the model's reasoning.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from paceline.chat.pair import PairState
 from paceline.chat.prompt import build_messages
 from paceline.engine.prompt.formats import FORMATS
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box
 from paceline.gui.kit.fields import Choice, LeavingEdit
 from paceline.gui.kit.labels import text_label, with_soft_breaks
@@ -23,18 +25,10 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
-from paceline.messages import ChatMessage, PromptRendered, RenderPrompt
+from paceline.gui.sampling.sampling_settings import SamplingSettings
+from paceline.messages import ChatMessage, Event, PromptRendered, RenderPrompt
 from paceline.params import Prompting
 from paceline.settings import MAX_PROMPTINGS, ModelPrompting
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.chat.pair import PairState
-    from paceline.gui.context import AppContext
-    from paceline.gui.sampling.sampling_settings import SamplingSettings
-    from paceline.messages import Event
-
 
 _SIZE_PX = 900, 560
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
@@ -24,14 +25,10 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
+from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
 from paceline.params import MAX_TOKENS, Prompting, ReplySettings, range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.gui.sampling.presets import PresetButton
 
 
 def slider_titles() -> dict[str, str]:

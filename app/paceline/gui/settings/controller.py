@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QAction
 
 from paceline import logs
+from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
 from paceline.gui.settings.pages import SettingsDialog
+from paceline.gui.state.actions import Actions
+from paceline.gui.state.settings_store import SettingsStore
+from paceline.paths import Paths
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QAction
-
-    from paceline.gui.context import AppContext
-    from paceline.gui.state.actions import Actions
-    from paceline.gui.state.settings_store import SettingsStore
-    from paceline.paths import Paths
 
 
 class SettingsController(DialogOwner[SettingsDialog]):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -21,18 +21,11 @@ from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import IconButton, column_of, row_of
-from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.gui.look.colours import Theme
-    from paceline.gui.state.settings_store import Setting, SettingsStore
+from paceline.gui.state.settings_store import Setting, SettingsStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QDir, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -32,13 +34,8 @@ from paceline.gui.settings.forms import (
     SizeField,
     ThemePictures,
 )
+from paceline.gui.state.settings_store import Setting, SettingsStore
 from paceline.settings import HIGHEST_FONT_PX, LOWEST_FONT_PX, MOST_LEARNED_MB
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from paceline.gui.state.settings_store import Setting, SettingsStore
 
 _WIDEST = 2000
 

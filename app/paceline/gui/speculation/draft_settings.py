@@ -6,10 +6,11 @@ known by the names of its files: moved models keep what belongs to them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -20,25 +21,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.pair import Pair, PairState
 from paceline.chat.presets import clean_name
-from paceline.engine.draft.base import AUTO
+from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local
+from paceline.gui.state.speculation import SpeculationModel
 from paceline.settings import MAX_PRESETS, DraftPreset
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.chat.pair import Pair, PairState
-    from paceline.engine.draft.base import DrafterInfo, Parameter
-    from paceline.gui.context import AppContext
-    from paceline.gui.state.speculation import SpeculationModel
-
 
 PairKey = tuple[str, str]
 """File names of target and draft model; no draft model is empty."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 import logging
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
 from paceline.chat.last_run import LastRun, save_last_run
+from paceline.chat.reply import Reply
 from paceline.files import delete_folder
+from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import YieldingCheckBox
 from paceline.gui.kit.notices import Action
+from paceline.paths import Paths
 from paceline.settings import left_learning_off
-
-if TYPE_CHECKING:
-    from paceline.chat.reply import Reply
-    from paceline.gui.context import AppContext
-    from paceline.paths import Paths
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ drafted what: a line per drafter, and more when unfolded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.advice import Advice
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of, set_look, styled
@@ -26,12 +27,7 @@ from paceline.gui.look.scale import SMALL
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
 from paceline.gui.state.auto_words import PairAdvice
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.chat.advice import Advice
-    from paceline.gui.state.figures import DrafterRow, Headline
+from paceline.gui.state.figures import DrafterRow, Headline
 
 
 class HeadlineCard(Card):

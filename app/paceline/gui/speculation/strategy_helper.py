@@ -5,8 +5,8 @@ The dialog shows rows; `StrategyAdvisor` finds out what is true here and does wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
 from paceline.gui.kit.labels import text_label, with_soft_breaks
@@ -26,11 +27,6 @@ from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.gui.context import AppContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ In a chain ticked lookups are asked in the order of the ticks, the model last.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QEvent,
@@ -32,26 +32,26 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QToolButton,
     QWidget,
 )
 
+from paceline.engine.draft.base import DrafterInfo
 from paceline.gui.kit.dialogs import DialogOwner, scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import mono_font, ui_font
-from paceline.gui.state.speculation import GROUPS, Group, choice_of, in_order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from PySide6.QtWidgets import QStyleOptionViewItem
-
-    from paceline.engine.draft.base import DrafterInfo
-    from paceline.gui.state.speculation import Choice, SpeculationModel
-
+from paceline.gui.state.speculation import (
+    GROUPS,
+    Choice,
+    Group,
+    SpeculationModel,
+    choice_of,
+    in_order,
+)
 
 WIDTH_PX = 400
 MAX_HEIGHT_PX = 460

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from paceline.gui.kit.card import FoldCard
@@ -15,14 +13,9 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
-from paceline.gui.state.auto_words import why
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.gui.state.auto_words import CostRow, DrafterView, RateBar
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import ControlReported
+from paceline.gui.state.auto_words import CostRow, DrafterView, RateBar, why
+from paceline.gui.state.sources import Sources
+from paceline.messages import ControlReported
 
 _TITLE_LETTERS = 10
 _RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9)

@@ -5,14 +5,9 @@ Qt has no key for Quit on some platforms, hence the spelled-out sequences.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 OBSTACLE = "obstacle"
 """Property of an action that is sometimes off: why, in words."""

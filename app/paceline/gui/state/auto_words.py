@@ -7,25 +7,19 @@ section “Why” with the advice that follows from it (`why`, `advice_on`). Pur
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from paceline.chat.advice import Advice, Clause
-from paceline.chat.decisions import judge
+from paceline.chat.advice import Advice, Clause, Finding
+from paceline.chat.decisions import Mix, Verdict, judge
 from paceline.engine.auto.acceptance import PLACE_OF
+from paceline.figures import Decision, Outlook, Reason, Speedup, WidthCost
 from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.state.figures import duration_text, percent_text, ratio_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.chat.advice import Finding
-    from paceline.chat.decisions import Mix, Verdict
-    from paceline.figures import Decision, Outlook, Reason, Speedup, WidthCost
-    from paceline.gui.state.sources import Kind, Sources
-    from paceline.messages import ControlReported
+from paceline.gui.state.sources import Kind, Sources
+from paceline.messages import ControlReported
 
 ADVICE = "Advice"
 """Context of the clauses of reasons; `packaging/translations.py` collects them."""

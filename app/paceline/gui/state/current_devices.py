@@ -11,21 +11,18 @@ is used, together with the pair that was loaded at that time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.catalog.memory.values import MemoryPlan
+from paceline.chat.pair import Pair, PairState
 from paceline.engine.model.model_params import free_memory
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from paceline.catalog.memory.values import MemoryPlan
-    from paceline.chat.pair import Pair, PairState
-    from paceline.messages import DeviceInfo, EngineDescribed
-    from paceline.params import ModelParams
+from paceline.messages import DeviceInfo, EngineDescribed
+from paceline.params import ModelParams
 
 LOOK_EVERY_MS = 2000
 STEP_BYTES = 32 * 2**20

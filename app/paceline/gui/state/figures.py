@@ -11,22 +11,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from paceline.chat.reply import Reply
 from paceline.engine.draft.strategy import drafters_named
+from paceline.figures import Kept, KernelUse, SpeedupVerdict
+from paceline.gui.kit.card import Row
 from paceline.gui.kit.translation import known_size, local, translator
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.chat.reply import Reply
-    from paceline.figures import Kept, KernelUse, SpeedupVerdict
-    from paceline.gui.kit.card import Row
-    from paceline.gui.state.metrics import StepMetrics, Tally
-    from paceline.gui.state.sources import Kind, Sources
-    from paceline.messages import DrafterStats, FinishReason, TurnStats
-    from paceline.run_record import ModelRecord
+from paceline.gui.state.metrics import StepMetrics, Tally
+from paceline.gui.state.sources import Kind, Sources
+from paceline.messages import DrafterStats, FinishReason, TurnStats
+from paceline.run_record import ModelRecord
 
 OFF = "off"
 _NOTICED_S = 0.1

@@ -7,22 +7,18 @@ lets the widgets draw. It runs only while a reply runs.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.decisions import DecisionLog, Verdict, is_news, judge
+from paceline.chat.reply import Reply
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import drafters_named
 from paceline.gui.state.auto_words import sentence
 from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
-from paceline.messages import ControlReported, PairLoaded
-
-if TYPE_CHECKING:
-    from paceline.chat.reply import Reply
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import Event, StepCommitted
+from paceline.gui.state.sources import Sources
+from paceline.messages import ControlReported, Event, PairLoaded, StepCommitted
 
 REFRESH_MS = 150
 TICKS_PER_REFRESH = 3

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import StepCommitted, TurnStats
+from paceline.gui.state.sources import Sources
+from paceline.messages import StepCommitted, TurnStats
 
 _FIRST_ROOM = 512
 MOST_PLACES = 400

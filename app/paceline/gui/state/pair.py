@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from paceline.chat.pair import PairState
-
-if TYPE_CHECKING:
-    from paceline.messages import LoadFailed, ModelInfo, ModelParams
+from paceline.messages import LoadFailed, ModelInfo, ModelParams
 
 
 class PairModel(QObject):

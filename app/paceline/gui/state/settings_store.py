@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton
 
 from paceline.settings import Settings, check_settings, save_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QAbstractButton
 
 SAVE_AFTER_MS = 1500
 """A dragged slider is saved when it rests, not at every pixel."""

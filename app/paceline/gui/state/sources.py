@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paceline.engine.draft.base import DrafterInfo
+from paceline.engine.draft.base import DrafterInfo
 
 DRAFT = "draft"
 Kind = Literal["draft", "lookup"]

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from paceline.engine.draft.base import AUTO, DrafterInfo
 from paceline.engine.draft.strategy import (
+    Needs,
     complete,
     drafters_named,
     key_of,
@@ -27,15 +28,11 @@ from paceline.engine.draft.strategy import (
     settings_named,
     strategy_text,
 )
+from paceline.engine.draft.strategy import Strategy as CompleteStrategy
 from paceline.errors import UserError
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.params import Strategy
-
-if TYPE_CHECKING:
-    from paceline.engine.draft.strategy import Needs
-    from paceline.engine.draft.strategy import Strategy as CompleteStrategy
-
 
 Group = Literal["auto", "draft", "lookup", "mixed", "off"]
 GROUPS: tuple[Group, ...] = ("auto", "draft", "lookup", "mixed", "off")

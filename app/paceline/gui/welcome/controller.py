@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QSize, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QStackedWidget
 
 from paceline import starter
+from paceline.catalog.card import ModelCard
+from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.draft_search import distance, may_draft
-from paceline.chat.pair import Pair
+from paceline.catalog.local.library import LibraryEntry
+from paceline.chat.pair import Pair, PairState
+from paceline.conversation import Conversation
 from paceline.errors import UserError
+from paceline.gui.context import AppContext
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size
+from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.welcome.example_player import ExamplePlayer
 from paceline.gui.welcome.pages import (
     FirstRunPage,
@@ -29,20 +36,8 @@ from paceline.gui.welcome.pages import (
     models_fact,
     starters,
 )
+from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from paceline.catalog.card import ModelCard
-    from paceline.catalog.judge.curated import CuratedPair
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.chat.pair import PairState
-    from paceline.conversation import Conversation
-    from paceline.gui.context import AppContext
-    from paceline.gui.state.current_devices import CurrentDevices
-    from paceline.messages import DeviceInfo
-
 
 N_RECOMMENDED = 3
 _N_ASKED = 3

@@ -7,20 +7,15 @@ what they always are; the engine is asked nothing. Main thread.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
-from paceline.chat.recording import read_recording
+from paceline.chat.recording import RecordedEvent, Recording, read_recording
+from paceline.chat.reply import Reply
+from paceline.conversation import Conversation
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from paceline.chat.recording import RecordedEvent, Recording
-    from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation
-    from paceline.gui.context import AppContext
+from paceline.gui.context import AppContext
 
 EXAMPLE = "example"
 """Topic of the notice that says what is shown."""

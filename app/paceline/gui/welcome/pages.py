@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -26,17 +27,12 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.catalog.judge.curated import words_of
+from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.translation import local_size, translator
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPixmap, QResizeEvent
-
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.messages import DeviceInfo
-
+from paceline.messages import DeviceInfo
 
 _FACT_PX = 170
 _WIDEST = 1080

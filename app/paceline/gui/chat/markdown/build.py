@@ -7,11 +7,12 @@ of the document can be cut off and built again at any time. Only tables are Qt t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextLength
+from markdown_it.token import Token
+from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument, QTextLength
 
 from paceline.chat.markdown import places_of, take_task_marker
 from paceline.gui.chat.markdown.code import PLAIN, CodeRun, highlight, highlight_now
@@ -33,17 +34,9 @@ from paceline.gui.chat.markdown.format import (
 )
 from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.inline import InlineWriter, Mark
+from paceline.gui.chat.markdown.provenance import SourceMap
 from paceline.gui.kit.labels import units
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it.token import Token
-    from PySide6.QtGui import QTextDocument
-
-    from paceline.gui.chat.markdown.provenance import SourceMap
-
 
 INTERVAL_S = 0.5
 """Between two colourings of a block that is still growing."""

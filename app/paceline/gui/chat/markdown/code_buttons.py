@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QScrollBar, QToolButton, QWidget
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QTextDocument, QWheelEvent
+from PySide6.QtWidgets import QAbstractSlider, QScrollBar, QToolButton, QWidget
 
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.format import CODE_HEADER, CODE_PADDING
+from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.paint import LANGUAGE_PX, CodeWindow, code_card
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from PySide6.QtGui import QKeyEvent, QTextDocument, QWheelEvent
-    from PySide6.QtWidgets import QAbstractSlider
-
-    from paceline.gui.chat.links import MessageRequests
-    from paceline.gui.chat.markdown.inline import Mark
 
 MAX_CODE_BUTTONS = 100
 """Blocks of code with buttons in one message: each takes the time of four widgets."""

@@ -7,14 +7,11 @@ No Qt widgets in here.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
+from markdown_it.token import Token
 from PySide6.QtCore import QUrl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it.token import Token
 
 SETTLED_CHARS = 16
 """A line this long says what kind of block it opens, even when it goes on."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextTable
 
 from paceline.chat.markdown import (
     GROWS,
@@ -26,18 +27,16 @@ from paceline.gui.chat.markdown.build import Builder, LiveCode
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
 from paceline.gui.chat.markdown.format import INDENT_PX, Formats, TextStyle
-from paceline.gui.chat.markdown.formulas import OBJECT, FormulaObjects, formula_at, shared_formulas
+from paceline.gui.chat.markdown.formulas import (
+    OBJECT,
+    FormulaObjects,
+    PlacedFormula,
+    formula_at,
+    shared_formulas,
+)
+from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span, TokenRecord
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtGui import QTextBlock, QTextTable
-
-    from paceline.gui.chat.markdown.formulas import PlacedFormula
-    from paceline.gui.chat.markdown.inline import Mark
-
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
 """How plain text shows a list item's sign."""

@@ -6,7 +6,7 @@ the text, rounded, and switches them without touching the document.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -21,12 +21,10 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
+from paceline.gui.chat.markdown.code import CodeStyle
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import mono_font, ui_font
-
-if TYPE_CHECKING:
-    from paceline.gui.chat.markdown.code import CodeStyle
 
 TEXT_PX = 15
 CODE_PX = 13

@@ -10,26 +10,25 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QBrush,
+    QPainter,
     QPainterPath,
     QPainterPathStroker,
     QPen,
     QPyTextObject,
     QTextCharFormat,
+    QTextDocument,
     QTextFormat,
 )
 
 from paceline.chat import maths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QBrush, QPainter, QTextDocument
 
 OBJECT = "\ufffc"
 """The character that stands for a formula in a document; no text of a message has it."""

@@ -6,11 +6,9 @@ Places are characters of a message's source, [start, end).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import NamedTuple
 
 _MARKS = "*_`~"
 _MARKED = 1_000

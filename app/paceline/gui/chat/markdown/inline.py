@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from markdown_it.token import Token
+from PySide6.QtGui import QTextCursor
 
 from paceline.chat.markdown import AT, Piece, PlacedText, split_by_source, text_of
 from paceline.chat.maths import is_display
@@ -15,15 +19,8 @@ from paceline.gui.chat.markdown.formulas import (
     object_format,
     shared_formulas,
 )
+from paceline.gui.chat.markdown.provenance import SourceMap
 from paceline.gui.kit.labels import units
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it.token import Token
-    from PySide6.QtGui import QTextCursor
-
-    from paceline.gui.chat.markdown.provenance import SourceMap
 
 MarkKind = Literal["code_block", "image", "inline_code", "item", "quote", "rule", "table_head"]
 

@@ -7,10 +7,20 @@ cannot offer; and what the user copies carries none of them. Only what the clip 
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QRegion
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QPainter,
+    QPen,
+    QRegion,
+    QTextBlock,
+    QTextDocument,
+    QTextLine,
+)
 
 from paceline.gui.chat.markdown.format import (
     CELL_PADDING,
@@ -19,22 +29,15 @@ from paceline.gui.chat.markdown.format import (
     INDENT_PX,
     TEXT_PX,
 )
-from paceline.gui.chat.markdown.formulas import OBJECT
+from paceline.gui.chat.markdown.formulas import OBJECT, PlacedFormula
+from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.provenance import Span
 from paceline.gui.kit.labels import LAST_BMP
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
-
-    from paceline.gui.chat.markdown.formulas import PlacedFormula
-    from paceline.gui.chat.markdown.inline import Mark
-
-    SpansWithin = Callable[[int, int], Iterator[tuple[PlacedFormula, Span]]]
+SpansWithin = Callable[[int, int], Iterator[tuple[PlacedFormula, Span]]]
 
 LANGUAGE_PX = 12
 _BOX_PX = 13

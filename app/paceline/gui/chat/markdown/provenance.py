@@ -8,19 +8,15 @@ the same in both, `Provenance` what is known about each source character. No Qt 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from paceline.gui.chat.markdown.formulas import PlacedFormula
 from paceline.gui.kit.labels import LAST_BMP, units
 from paceline.gui.state.sources import Kind, Sources
-from paceline.messages import SOURCE_TARGET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paceline.gui.chat.markdown.formulas import PlacedFormula
-    from paceline.messages import StepCommitted, TokenTrace
+from paceline.messages import SOURCE_TARGET, StepCommitted, TokenTrace
 
 
 class Span(NamedTuple):

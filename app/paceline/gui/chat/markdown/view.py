@@ -7,7 +7,7 @@ https, and these it only reports. Selection, copy and context menu are the text 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtCore import (
     QByteArray,
@@ -25,14 +25,18 @@ from PySide6.QtCore import (
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QFocusEvent,
     QHelpEvent,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
+    QResizeEvent,
     QTextCursor,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
 from paceline.gui.chat.links import MessageRequests, describe_link
 from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
@@ -41,19 +45,13 @@ from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.markdown.format import BLOCK_GAP, CODE_HEADER, CODE_PADDING, TEXT_PX
 from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
-from paceline.gui.chat.markdown.paint import GroundPainter, formula_rect
+from paceline.gui.chat.markdown.paint import CodeWindow, GroundPainter, formula_rect
+from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.auto_words import step_decision
 from paceline.messages import SOURCE_TARGET
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QWheelEvent
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.gui.chat.markdown.paint import CodeWindow
-    from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
 
 _SCROLL_KEYS = frozenset(
     {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.attachments import estimated_tokens
+from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
@@ -26,11 +27,6 @@ from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
 from paceline.gui.look.theme import mono_font
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.conversation import Attachment
 
 MAX_TEXT_PX = 320
 MAX_SHOWN_CHARS = 200_000

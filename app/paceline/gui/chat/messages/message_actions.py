@@ -7,19 +7,16 @@ time on buttons that are never looked at.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
+from paceline.conversation import Role
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
 from paceline.gui.kit.layouts import IconButton, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import ICON, px
-
-if TYPE_CHECKING:
-    from paceline.conversation import Role
 
 _BESIDE_ICON_PX, _FRAME_PX = 8, 18
 """What a button takes beside its icon and its words."""

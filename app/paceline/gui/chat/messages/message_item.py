@@ -6,12 +6,22 @@ keyboard. They stand in a row of fixed height, so that nothing moves when they c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QFrame, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
+from paceline.conversation import Attachment, Role
 from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
@@ -20,14 +30,6 @@ from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.state.settings_store import Setting
 from paceline.settings import SendKey
-
-if TYPE_CHECKING:
-    import re
-
-    from PySide6.QtGui import QContextMenuEvent, QEnterEvent
-    from PySide6.QtWidgets import QHBoxLayout
-
-    from paceline.conversation import Attachment, Role
 
 
 class ShownMessage(NamedTuple):

@@ -7,25 +7,19 @@ conversation its end is held instead. Below it stand a legend of the colours and
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QToolButton, QWidget
 
+from paceline.gui.chat.messages.message_item import MessageItem
 from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
-
-    from paceline.gui.chat.messages.message_item import MessageItem
-    from paceline.gui.state.sources import Sources
+from paceline.gui.state.sources import Sources
 
 COLUMN_PX = 760
 MARGIN_PX = 24

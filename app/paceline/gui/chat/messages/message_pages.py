@@ -8,19 +8,15 @@ Main thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEasingCurve, QObject, QPropertyAnimation, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
-    from paceline.gui.chat.messages.message_list import MessageList
-
+from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
+from paceline.gui.chat.messages.message_list import MessageList
 
 GLIDE_MS = 160
 """How long the way to the end takes where it glides."""

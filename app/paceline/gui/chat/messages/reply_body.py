@@ -8,26 +8,19 @@ While reasoning is folded nothing of it is rendered: a long one costs no more th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import Hits
+from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.kit.card import FoldHeader
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
-
-    from paceline.gui.chat.markdown.provenance import Provenance
-
 
 _LINE_PX, _INDENT_PX, _INNER_GAP_PX = 2, 18, 6
 

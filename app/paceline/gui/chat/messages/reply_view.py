@@ -6,35 +6,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from html import escape
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.provenance import Provenance
-from paceline.gui.chat.messages.message_actions import Act
-from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
+from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.chat.messages.message_actions import Act, MessageActions
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem, ShownMessage
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.gui.chat.links import MessageRequests
-    from paceline.gui.chat.markdown.view import MessageView
-    from paceline.gui.chat.messages.message_actions import MessageActions
-    from paceline.gui.chat.messages.message_item import ShownMessage
-    from paceline.gui.state.sources import Sources
-    from paceline.messages import StepCommitted
-
+from paceline.gui.state.sources import Sources
+from paceline.messages import StepCommitted
 
 SEPARATOR = " · "
 _TAG = re.compile("<[^>]*>")

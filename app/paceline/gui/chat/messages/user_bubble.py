@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton
 
+from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.attachment_chips import AttachmentChips
-from paceline.gui.chat.messages.message_actions import Act
-from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem
+from paceline.gui.chat.messages.message_actions import Act, MessageActions
+from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem, ShownMessage
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import local
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.gui.chat.links import MessageRequests
-    from paceline.gui.chat.messages.message_actions import MessageActions
-    from paceline.gui.chat.messages.message_item import ShownMessage
-    from paceline.gui.state.settings_store import Setting
-    from paceline.settings import SendKey
-
+from paceline.gui.state.settings_store import Setting
+from paceline.settings import SendKey
 
 _PADDING = 14
 _MAX_SHARE = 0.86

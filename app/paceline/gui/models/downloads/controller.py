@@ -6,33 +6,25 @@ pair that was asked for last counts; downloads of an earlier one go on, and are 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
-from paceline.catalog.download.journal import DownloadRequest
+from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.values import is_reference, parse_reference
-from paceline.gui.kit.notices import Action, ask_to_delete
+from paceline.catalog.models import Models
+from paceline.chat.pair import Pair
+from paceline.errors import UserError
+from paceline.gui.kit.background import Background
+from paceline.gui.kit.notices import Action, Notifications, ask_to_delete
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
 from paceline.gui.models.downloads.model import DownloadsModel, steps, title
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.catalog.download.downloads import Downloads
-    from paceline.catalog.download.journal import DownloadState
-    from paceline.catalog.models import Models
-    from paceline.chat.pair import Pair
-    from paceline.errors import UserError
-    from paceline.gui.kit.background import Background
-    from paceline.gui.kit.notices import Notifications
-
 
 DOWNLOADS = "downloads"
 """Topic of notices about downloads."""

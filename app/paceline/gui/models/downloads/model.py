@@ -5,21 +5,18 @@ States come from worker threads; the model's owner brings them to the main threa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from paceline import sizes
+from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.engine.model.model_file import model_name
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paceline.catalog.download.journal import DownloadState
 
 Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
 _UNDER_WAY = ("waiting", "running", "verifying")

@@ -6,10 +6,9 @@ In the list, each download has a row with its progress and the buttons that its 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -20,19 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.catalog.download.journal import DownloadState
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import STEP
 from paceline.gui.models.downloads.controller import DOWNLOADS
-from paceline.gui.models.downloads.model import line, permille, steps, title
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.catalog.download.journal import DownloadState
-    from paceline.gui.models.downloads.model import DownloadsModel, Step
+from paceline.gui.models.downloads.model import DownloadsModel, Step, line, permille, steps, title
 
 
 class DownloadsDialog(QDialog):

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.listing import recommended
+from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
+from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.translation import local_weights
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.catalog.hub.client import Hub
-    from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
-    from paceline.errors import UserError
-
 State = Literal["idle", "searching", "results", "empty", "offline", "failed"]
 
 
-class HubResults(Rows["HubModel"]):
+class HubResults(Rows[HubModel]):
     """What a search on the Hub has found: one row per repository.
 
     Rows are only appended, or all removed, so that a view keeps its place. Main thread.

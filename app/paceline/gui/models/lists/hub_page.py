@@ -5,10 +5,8 @@ The card of a repository says what it is, whether its files may be had, and whic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -21,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog.hub.values import HubModel, SearchQuery
+from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, SearchQuery, Sort
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
+from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
@@ -31,24 +30,22 @@ from paceline.gui.kit.rows import ROW, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import facts, head_text, hub_facts, of_choice, spoken
+from paceline.gui.models.candidates import (
+    Candidate,
+    Picks,
+    facts,
+    head_text,
+    hub_facts,
+    of_choice,
+    spoken,
+)
 from paceline.gui.models.lists.hub_controller import HubResults
-from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QModelIndex
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.catalog.hub.values import HubChoice, HubRepository, Sort
-    from paceline.errors import UserError
-    from paceline.gui.models.candidates import Candidate, Picks
-    from paceline.gui.models.lists.page import Index
-
+from paceline.gui.models.lists.page import Badge, Index, ModelList, Page, RowText
 
 _NAME_PX = 2000
 
 
-class _Choices(Rows["HubChoice"]):
+class _Choices(Rows[HubChoice]):
     """The models of one repository."""
 
     def title(self, row: HubChoice) -> str:
@@ -215,11 +212,11 @@ class RepositoryCard(QWidget):
     def _has_access(self) -> bool:
         return self._repository is not None and self._repository.has_access
 
-    @Slot("QModelIndex")
+    @Slot(QModelIndex)
     def _on_picked(self, index: QModelIndex) -> None:
         self._pick(index)
 
-    @Slot("QModelIndex")
+    @Slot(QModelIndex)
     def _on_confirmed(self, index: QModelIndex) -> None:
         if self._pick(index):
             self.confirmed.emit()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import (
     QConcatenateTablesProxyModel,
+    QModelIndex,
     QObject,
     QPoint,
     QSortFilterProxyModel,
@@ -16,6 +17,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
+from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.sentences import said
@@ -23,6 +25,7 @@ from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import (
     Candidate,
+    Picks,
     candidate_facts,
     may_draft,
     of_entry,
@@ -34,14 +37,7 @@ from paceline.gui.models.lists.library import (
     LibraryModel,
     place_title,
 )
-from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
-
-if TYPE_CHECKING:
-    from PySide6.QtCore import QModelIndex
-
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.gui.models.candidates import Picks
-    from paceline.gui.models.lists.page import Index
+from paceline.gui.models.lists.page import Badge, Index, OptionRow, Page, RowText
 
 SUITED, OTHER, BROKEN = range(3)
 

@@ -18,10 +18,11 @@ import bisect
 import contextlib
 import threading
 import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -36,24 +37,16 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
+from PySide6.QtWidgets import QWidget
 
-from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.local.library import Library, LibraryEntry
+from paceline.catalog.local.model_files import Place
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
-from paceline.gui.kit.notices import ask_to_delete
+from paceline.gui.kit.notices import Notifications, ask_to_delete
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from PySide6.QtWidgets import QWidget
-
-    from paceline.catalog.local.library import Library
-    from paceline.catalog.local.model_files import Place
-    from paceline.gui.kit.notices import Notifications
-
 
 ENTRY_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The row's `LibraryEntry`."""

@@ -5,8 +5,8 @@ In the list a click or Enter picks, Enter and a double click also go on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
@@ -22,7 +22,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -44,12 +44,6 @@ from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PySide6.QtGui import QIcon, QPaintEvent
-
 
 Index = QModelIndex | QPersistentModelIndex
 

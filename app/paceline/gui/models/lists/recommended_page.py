@@ -6,8 +6,8 @@ with one model says how fast another one is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
+from paceline.catalog.judge.curated import CuratedPair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, say, text_label
 from paceline.gui.kit.layouts import row_of, styled
@@ -26,15 +27,9 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-from paceline.gui.models.candidates import Candidate, facts, spoken
+from paceline.gui.models.candidates import Candidate, Picks, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
 from paceline.gui.state.pair import file_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.catalog.judge.curated import CuratedPair
-    from paceline.gui.models.candidates import Picks
 
 _tr = translator("RecommendedPairs")
 

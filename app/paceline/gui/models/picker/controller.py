@@ -9,44 +9,43 @@ in no list can be opened, and folders added.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
+from paceline.catalog.hub.values import HubChoice, HubRepository
+from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.models import Models
+from paceline.chat.pair import Pair
+from paceline.errors import UserError
+from paceline.gui.context import AppContext
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.kit.notices import Action
+from paceline.gui.kit.notices import Action, Notice
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.candidates import MainButton, Picks, main_button, of_entry, of_path
-from paceline.gui.models.downloads.controller import DOWNLOADS, PairFetcher
+from paceline.gui.models.candidates import (
+    Candidate,
+    MainButton,
+    Picks,
+    main_button,
+    of_entry,
+    of_path,
+)
+from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
+from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.load_checks import first_parts
 from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
-from paceline.gui.state.current_devices import RoomPlanner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.catalog.hub.values import HubChoice, HubRepository
-    from paceline.catalog.judge.curated import CuratedPair
-    from paceline.catalog.judge.pairing import Remedy
-    from paceline.catalog.models import Models
-    from paceline.chat.pair import Pair
-    from paceline.errors import UserError
-    from paceline.gui.context import AppContext
-    from paceline.gui.kit.background import Background
-    from paceline.gui.kit.notices import Notice
-    from paceline.gui.models.candidates import Candidate
-    from paceline.gui.models.downloads.controller import DownloadsController
-    from paceline.gui.models.lists.hub_controller import HubController
-    from paceline.gui.models.lists.library import LibraryController
-    from paceline.gui.state.current_devices import CurrentDevices
-    from paceline.gui.state.settings_store import Setting
+from paceline.gui.state.current_devices import CurrentDevices, RoomPlanner
+from paceline.gui.state.settings_store import Setting
 
 
 class PickerFiles(QObject):

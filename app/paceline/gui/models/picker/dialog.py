@@ -9,9 +9,10 @@ Every dialog is used once, so that no earlier choice is left in it.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -25,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import delete
 
+from paceline.catalog.models import Models
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.drop_zones import model_files
@@ -34,24 +36,16 @@ from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.style import PICKER
+from paceline.gui.models.candidates import MainButton, Picks
+from paceline.gui.models.downloads.model import DownloadsModel
 from paceline.gui.models.downloads.panel import DownloadStrip
+from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
+from paceline.gui.models.lists.library import LibraryModel
 from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
-
-    from paceline.catalog.models import Models
-    from paceline.gui.models.candidates import MainButton, Picks
-    from paceline.gui.models.downloads.model import DownloadsModel
-    from paceline.gui.models.lists.hub_controller import HubResults
-    from paceline.gui.models.lists.library import LibraryModel
-    from paceline.gui.models.picker.pair_judgement import PairJudgement
-
 
 _NAME_PX = 260
 _HEIGHT = 64

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, QSize, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPalette
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QWidget
 
+from paceline.catalog.card import ModelCard
+from paceline.catalog.memory.values import MemoryPlan
 from paceline.engine.model.memory_hints import MIN_PROPOSAL
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.errors import ValueOutOfRangeError
@@ -19,15 +20,9 @@ from paceline.gui.kit.fields import Slider
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import fill, styled
 from paceline.gui.models.load_settings import LoadColumn, rows_of
+from paceline.messages import EngineDescribed
 from paceline.params import ModelParams
 from paceline.sizes import tokens
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.catalog.card import ModelCard
-    from paceline.catalog.memory.values import MemoryPlan
-    from paceline.messages import EngineDescribed
 
 _STEPS_PER_DOUBLING = 8
 _STEP = 256  # llama.cpp pads contexts to it

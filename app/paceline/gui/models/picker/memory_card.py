@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
@@ -32,13 +33,6 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from PySide6.QtGui import QPaintEvent
-
-    from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 
 _HEIGHT = 16
 _RADIUS = 5.0

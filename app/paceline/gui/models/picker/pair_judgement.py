@@ -8,24 +8,20 @@ the bar follows a slider. Answers to older questions are dropped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from paceline.catalog.card import Examined, ModelCard
+from paceline.catalog.judge.pairing import Verdict
+from paceline.catalog.memory.values import MemoryPlan
+from paceline.chat.pair import Pair
+from paceline.errors import UserError
 from paceline.gui.kit.background import Background
-from paceline.gui.state.current_devices import Room
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.catalog.card import Examined, ModelCard
-    from paceline.catalog.judge.pairing import Verdict
-    from paceline.catalog.memory.values import MemoryPlan
-    from paceline.chat.pair import Pair
-    from paceline.errors import UserError
-    from paceline.gui.state.current_devices import RoomPlanner
+from paceline.gui.state.current_devices import Room, RoomPlanner
 
 WAIT_MS = 150
 

@@ -5,10 +5,8 @@ Whether two models go together is told in words, then why, what to expect, and w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QPushButton,
@@ -16,7 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog.judge.pairing import Remedy
+from paceline.catalog.card import ModelCard
+from paceline.catalog.judge.pairing import Level, Remedy, Verdict
+from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
@@ -25,22 +25,13 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.look.style import PICKER_PANE
-from paceline.gui.models.candidates import candidate_facts, facts
+from paceline.gui.models.candidates import Candidate, candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
+from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.pair import model_name
-
-if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
-    from paceline.catalog.card import ModelCard
-    from paceline.catalog.judge.pairing import Level, Verdict
-    from paceline.catalog.memory.values import MemoryRemedy
-    from paceline.gui.models.candidates import Candidate
-    from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
-    from paceline.messages import EngineDescribed
-    from paceline.params import ModelParams
-
+from paceline.messages import EngineDescribed
+from paceline.params import ModelParams
 
 _AROUND_PX = 64
 """What stands beside the text of the button: its own margins and those of the card."""
