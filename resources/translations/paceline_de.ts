@@ -8674,6 +8674,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Laden Sie das Modell mit dem Kontext, den die Antwort hatte.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Load the models again, from where they are now.</source>
+        <translation>Laden Sie die Modelle noch einmal, von dort, wo sie jetzt sind.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/sameness.py"/>
         <source>Load the reply's pair first.</source>
         <translation>Laden Sie erst das Paar der Antwort.</translation>
@@ -9441,6 +9446,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/storage/disk.py"/>
         <source>The file {0} with the chats was there, but empty, so it begins anew. If chats were in it, close Paceline and take the file from a backup.</source>
         <translation>Die Datei {0} mit den Chats war da, aber leer, darum beginnt sie neu. Falls Chats darin waren, schließen Sie Paceline, und nehmen Sie die Datei aus einer Sicherung.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>The file “{0}” was deleted, moved or replaced while it was loaded.</source>
+        <translation>Die Datei „{0}“ wurde gelöscht, verschoben oder ersetzt, während sie geladen wurde.</translation>
     </message>
     <message>
         <location filename="../../app/engine/pair.py"/>

@@ -113,6 +113,8 @@ def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
     assert name(head + b"tai") != first
     assert name(b"GGUF\1" + head[5:] + b"tail") != first
     assert len(first) == 16
+    with pytest.raises(ModelError, match="while it was loaded"):
+        file_id(tmp_path / "moved.gguf")
 
 
 @pytest.mark.parametrize("name", ["m-00001-of-00001.GGUF", "m-00001-of-00000.gguf", "m.gguf"])

@@ -34,6 +34,7 @@ from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     ChatMessage,
     Event,
+    LoadFailed,
     LoadPair,
     LoadProgressed,
     ModelParams,
@@ -678,6 +679,31 @@ def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_pa
     service.handle(StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1))
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].code == OVERWRITTEN
+
+
+def test_a_file_that_is_replaced_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
+    """What was read of the header, and its id, may be of the other file."""
+    file, other = tmp_path / "target.gguf", tmp_path / "other.gguf"
+    file.write_bytes(b"GGUF")
+    other.write_bytes(b"GGUF and more")
+    events: list[Event] = []
+
+    def replace_it(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, LoadProgressed) and other.exists():
+            other.replace(file)
+
+    service = EngineService(
+        replace_it,
+        take_between=lambda _turn: None,
+        cancel=CancelFlag(),
+        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
+    )
+    service.handle(LoadPair("load", ModelParams(str(file))))
+    assert isinstance(events[-1], LoadFailed)
+    assert events[-1].code == "file-moved"
+    service.handle(LoadPair("again", ModelParams(str(file))))
+    assert isinstance(events[-1], PairLoaded)
 
 
 # -------------------------------------------------------------------------------------- activity

@@ -28,7 +28,7 @@ from paceline.engine.measure.thread_choice import ThreadChooser
 from paceline.engine.measure.thread_choice import note as thread_note
 from paceline.engine.model.backend import Backend, LanguageModel
 from paceline.engine.model.context import BatchWidths
-from paceline.engine.model.model_file import written_parts
+from paceline.engine.model.model_file import check_in_place, written_parts
 from paceline.engine.model.states import MOST_STATES, GoingBack
 from paceline.engine.model.translation import LEAST_SHARE, Translation, words_on_translation
 from paceline.engine.model.vocabularies import vocabulary_mismatch
@@ -249,6 +249,7 @@ class EngineService:
             recall_acceptance(pair)
             pair.promise.measure()
             pair.notes, pair.files = notes, files
+            check_in_place(files)
             return pair
         except BaseException:
             if draft:

@@ -213,10 +213,17 @@ def title_with_type(title: str, description: str) -> str:
 
 
 def file_id(path: Path) -> str:
-    """Return a short id of the content: the hash of size and first MiB (the header lies there)."""
-    digest = hashlib.sha256(str(path.stat().st_size).encode())
-    with path.open("rb") as file:
-        digest.update(file.read(_HEAD_BYTES))
+    """Return a short id of the content: the hash of size and first MiB (the header lies there).
+
+    Raises:
+        ModelError: The file, which was there, cannot be read any more.
+    """
+    try:
+        digest = hashlib.sha256(str(path.stat().st_size).encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_HEAD_BYTES))
+    except OSError:
+        raise _moved(path) from None
     return digest.hexdigest()[:16]
 
 
@@ -242,3 +249,24 @@ def written_parts(paths: Iterable[str]) -> dict[Path, Written]:
     models = (Path(os.path.expanduser(path)) for path in paths)  # noqa: PTH111  as above
     parts = (part for model in models for part in parts_of(model))
     return {part: found for part in parts if (found := written_at(part))}
+
+
+def check_in_place(files: Mapping[Path, Written]) -> None:
+    """See whether these are still the files that they were before the load, written to or not.
+
+    Raises:
+        ModelError: Another file has the name of one, so that what was read of them, and their ids,
+            may be of two.
+    """
+    for path, before in files.items():
+        now = written_at(path)
+        if now and now[0] != before[0]:
+            raise _moved(path)
+
+
+def _moved(path: Path) -> ModelError:
+    return ModelError(
+        "file-moved",
+        f"The file “{path.name}” was deleted, moved or replaced while it was loaded.",
+        "Load the models again, from where they are now.",
+    )
