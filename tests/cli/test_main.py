@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,6 +71,15 @@ def loaded_by(arguments: list[str]) -> set[str]:
 )
 def test_what_needs_no_engine_loads_none(arguments: list[str]) -> None:
     assert loaded_by(arguments) == set()
+
+
+def test_the_window_runs_with_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is off while the window is imported, and would let memory grow if it stayed off."""
+    seen: list[bool] = []
+    window = SimpleNamespace(run=lambda _arguments, _files: seen.append(gc.isenabled()) or 0)
+    monkeypatch.setitem(sys.modules, "paceline.gui.app", window)
+    assert program.main([]) == 0
+    assert seen == [True]
 
 
 CHAT = ["chat", "--prompt", "Hi", "--max-tokens", "2"]

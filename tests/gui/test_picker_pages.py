@@ -251,6 +251,14 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidge
     assert page.stack.currentWidget() is page.state
 
 
+def test_a_low_window_shows_two_recommended_rows(host: QWidget) -> None:
+    page = RecommendedPage(RecommendedPairs((PAIR,) * 9))
+    hosted(host, page)
+    page.show_picks(Picks(), 16 * 2**30, has_gpu=True)
+    page.resize(700, page.minimumSizeHint().height())
+    assert page.rows.viewport().height() >= 2 * page.rows.sizeHintForRow(0)
+
+
 def test_a_pair_for_a_gpu_is_not_praised_where_there_is_none(host: QWidget) -> None:
     for_gpu = replace(PAIR, title="Wolf 8B", machine="gpu")
     page = RecommendedPage(RecommendedPairs((for_gpu, PAIR)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 from itertools import groupby
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QLocale, Qt, QTranslator
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QLocale, QPoint, Qt, QTranslator
+from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QScrollArea
 
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
@@ -20,6 +21,7 @@ from paceline.engine.draft import grammar_drafter
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.conversations.model import ChatGroups
+from paceline.gui.kit import labels
 from paceline.gui.kit.labels import (
     LONGEST,
     ZERO_WIDTH_SPACE,
@@ -68,6 +70,25 @@ def test_a_name_is_cut_off_with_an_ellipsis_in_larger_letters_too(qtbot: QtBot) 
     label.setFont(font)
     assert "…" in label.text()
     assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
+
+
+def test_a_name_is_told_on_hover_where_it_is_cut_alone(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    tips = SimpleNamespace(showText=lambda _at, text, _widget: told.append(text))
+    monkeypatch.setattr(labels, "QToolTip", tips)
+    label = ElidedLabel(400)
+    qtbot.addWidget(label)
+    label.set_full_text("a name with a few words")
+    label.resize(label.sizeHint())
+    label.show()
+    asked = QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), QPoint(4, 4))
+    label.event(asked)
+    assert told == []
+    label.resize(60, 20)
+    label.event(asked)
+    assert told == ["a name with a few words"]
 
 
 def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:

@@ -139,6 +139,8 @@ def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     page.show_picks(Picks(), 0, has_gpu=False)
     model = page.rows.model()
+    titles = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert "Jedes Modell bis 2B" in titles
     for row in range(model.rowCount()):
         page.rows.setCurrentIndex(model.index(row, 0))
         shown = " ".join(

@@ -41,7 +41,7 @@ def test_the_first_run_installs_and_the_second_only_starts(checkout: Checkout) -
     assert "--no-cache-dir" in wheel
     assert re.search(r"install --no-deps --force-reinstall .*/cache/.*\.whl$", installs[0])
     assert installs[1].endswith("llama-cpp-python==9.9 numpy")
-    assert "--only-binary=llama-cpp-python" in installs[1]
+    assert installs[1].startswith("install --only-binary=llama-cpp-python "), "compiled at once"
     assert installs[2] == f"install --no-deps --editable {checkout.root}"
     assert "-DLLAVA_BUILD=OFF" in checkout.calls.read_text()
     assert "-DGGML_VULKAN=on jobs=" in checkout.calls.read_text()

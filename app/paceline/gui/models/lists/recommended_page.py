@@ -147,8 +147,8 @@ def _fits(pair: CuratedPair, n_free: int) -> bool | None:
 
 
 _LINE_PX = 600
-_LIST_PX = 112
-"""Two rows; the rest of a low window is for the details, whose lines must not be cut."""
+_LIST_PX = 114
+"""Two rows and a frame; the rest of a low window is for the details, whose lines are never cut."""
 
 
 class RecommendedPage(Page):
