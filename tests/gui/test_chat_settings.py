@@ -251,10 +251,13 @@ def test_a_chat_of_other_models_offers_to_load_them(
     other = tmp_path / "other.gguf"
     other.write_bytes(b"GGUF")
     program.models.load(Pair(ModelParams(str(other))))
+    client.finish_load()
+    assert errors.isHidden(), "they were chosen while the chat was shown"
+    n_loads = len(client.all(LoadPair))
+    program.session.new()
+    program.session.show(chat)
     assert "answered by other models" in errors.text.text()
     assert errors.action.text() == "Load them"
-    client.finish_load()
-    n_loads = len(client.all(LoadPair))
     program.session.new()
     assert errors.isHidden(), "it was about the chat"
     program.session.show(chat)
@@ -272,9 +275,11 @@ def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
     program: Program, client: FakeClient, tmp_path: Path
 ) -> None:
     errors = program.window.chat_pane.errors
-    set_and_ask(program, client, ReplySettings(), "One")
+    chat = set_and_ask(program, client, ReplySettings(), "One")
+    program.session.new()
     program.models.load(Pair(ModelParams("/models/other.gguf")))
     client.finish_load()
+    program.session.show(chat)
     assert not errors.isHidden()
     program.session.send("Two")
     client.reply("2")

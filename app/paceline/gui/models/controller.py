@@ -6,9 +6,9 @@ an MTP head is loaded, that takes the draft model's part, and the other way roun
 with the next draft model, unless something else was chosen meanwhile: before the load,
 or while it was under way. Auto always stays: without a draft model it drafts by lookups.
 
-Where the shown chat was last answered by other models than the loaded ones, these are offered: its
-newest record says which they were. Nothing is loaded unasked, and what is sent goes to the models
-that are loaded.
+Where a chat is shown that was last answered by other models than the loaded ones, these are
+offered: its newest record says which they were. Nothing is loaded unasked, and what is sent goes to
+the models that are loaded.
 """
 
 from __future__ import annotations
@@ -371,16 +371,16 @@ class ChatPairOffer(QObject):
 
     @Slot()
     def _look(self) -> None:
-        """Offer them once for a chat, and again when other models are loaded."""
+        """Offer them when the chat is shown; models that are chosen beside it are meant for it."""
         pair = self._loader.state.pair
         loaded = tuple(Path(file).name for file in pair.files) if pair is not None else ()
         seen = self._session.current.conversation_id, self._used(), loaded
         if seen == self._seen:
             return
-        self._seen = seen
+        (chat, _, before), self._seen = self._seen, seen
         self._notices.settled.emit(CHAT_PAIR)
-        _, used, _ = seen
-        if not used or not loaded or used == loaded:
+        shown, used, _ = seen
+        if not used or not loaded or used == loaded or (before and chat == shown):
             return
         for row, title in enumerate(self._saved.titles):
             if tuple(Path(file).name for file in self._saved.pair(row).files) == used:
