@@ -219,6 +219,17 @@ def test_what_was_found_is_marked(body: ReplyBody) -> None:
     assert view.grab().toImage() != before
 
 
+def test_the_frame_of_a_hit_hides_no_full_stop(body: ReplyBody) -> None:
+    text = "This was answer 50."
+    body.show_source(text, is_final=True)
+    body.mark(hits_in(text, phrase("answer 50"), 0))
+    end = body.answer.cursorRect(body.answer.document().find("."))
+    picture = body.answer.viewport().grab().toImage()
+    column = [picture.pixelColor(end.left() - 1, y) for y in range(end.top(), end.bottom())]
+    dark = [colour for colour in column if colour.lightness() < 100]
+    assert 0 < len(dark) < 5, "a stop, and no line from top to bottom"
+
+
 # ------------------------------------------------------------------------------------ in the chat
 
 

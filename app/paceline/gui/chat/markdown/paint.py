@@ -410,7 +410,8 @@ class GroundPainter:
     ) -> None:
         painter.setBrush(QColor(look.theme.selection))
         for rect in marked_rects(self._document, marked, formulas, *between):
-            painter.drawRoundedRect(rect.adjusted(-2, -1, 2, 1), 4, 4)
+            # Any further to the right, and the frame hides a full stop.
+            painter.drawRoundedRect(rect.adjusted(-1.5, -1, 0.5, 1), 3, 3)
 
     def _spans(self, painter: QPainter, pieces: Sequence[Piece]) -> None:
         grounds = {
