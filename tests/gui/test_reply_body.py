@@ -225,7 +225,7 @@ def test_the_frame_of_a_hit_hides_no_full_stop(body: ReplyBody) -> None:
     body.mark(hits_in(text, phrase("answer 50"), 0))
     end = body.answer.cursorRect(body.answer.document().find("."))
     picture = body.answer.viewport().grab().toImage()
-    column = [picture.pixelColor(end.left() - 1, y) for y in range(end.top(), end.bottom())]
+    column = [picture.pixelColor(end.left() - 2, y) for y in range(end.top(), end.bottom())]
     dark = [colour for colour in column if colour.alpha() > 128 and colour.lightness() < 100]
     assert 0 < len(dark) < 5, "a stop, and no line from top to bottom"
 
