@@ -382,7 +382,8 @@ class ResultPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "page")
-        self._panels: tuple[BenchPanel, ...] = ()
+        self.panels: tuple[BenchPanel, ...] = ()
+        """All that can be shown."""
         self._in_use = ""
         self._announcer = Announcer(self)
         self.strip = ProgressStrip()
@@ -441,25 +442,20 @@ class ResultPage(QWidget):
         )
 
     @property
-    def panels(self) -> tuple[BenchPanel, ...]:
-        """All that can be shown."""
-        return self._panels
-
-    @property
     def shown(self) -> BenchPanel | None:
         """The panel that is shown."""
         at = self.scope.currentIndex()
-        return self._panels[at] if 0 <= at < len(self._panels) else None
+        return self.panels[at] if 0 <= at < len(self.panels) else None
 
     def show_panels(self, panels: Sequence[BenchPanel], in_use: str) -> None:
         """Show figures; the prompts that are looked at stay."""
-        if [panel.title for panel in panels] != [panel.title for panel in self._panels]:
+        if [panel.title for panel in panels] != [panel.title for panel in self.panels]:
             chosen = self.scope.currentText()
             self.scope.clear()
             names = [prompt_title(panel.title) for panel in panels]
             self.scope.addItems([name or self.tr("All prompts") for name in names])
             self.scope.setCurrentIndex(max(self.scope.findText(chosen), 0))
-        self._panels, self._in_use = tuple(panels), in_use
+        self.panels, self._in_use = tuple(panels), in_use
         self.scope.setEnabled(len(panels) > 1)
         self._draw()
 
@@ -497,5 +493,5 @@ class ResultPage(QWidget):
     def _draw(self) -> None:
         panel = self.shown
         if panel is not None:
-            self.chart.show_panel(panel, axis_end(list(self._panels)))
+            self.chart.show_panel(panel, axis_end(list(self.panels)))
             self.table.show_rows(panel.rows, self._in_use)

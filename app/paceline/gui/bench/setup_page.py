@@ -179,7 +179,8 @@ class SetupPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "page")
-        self._offered: tuple[Contender, ...] = ()
+        self.offered: tuple[Contender, ...] = ()
+        """All that can be ticked, and what cannot, with its reason."""
         self._boxes: dict[str, YieldingCheckBox] = {}
         self._ticked: dict[str, bool] = {}
         self.heading = text_label(self.tr("Which strategy is fastest here?"), "heading", wraps=True)
@@ -243,7 +244,7 @@ class SetupPage(QWidget):
     @property
     def strategies(self) -> tuple[str, ...]:
         """What is ticked and can be measured."""
-        return tuple(c.strategy for c in self._offered if self._boxes[c.strategy].isChecked())
+        return tuple(c.strategy for c in self.offered if self._boxes[c.strategy].isChecked())
 
     @property
     def n_repeats(self) -> int:
@@ -254,11 +255,6 @@ class SetupPage(QWidget):
         """The box of a strategy that is offered."""
         return self._boxes[strategy]
 
-    @property
-    def offered(self) -> tuple[Contender, ...]:
-        """All that can be ticked, and what cannot, with its reason."""
-        return self._offered
-
     # -------------------------------------------------------------------------- what is shown
 
     def show_pair(self, words: str) -> None:
@@ -267,14 +263,14 @@ class SetupPage(QWidget):
 
     def show_contenders(self, contenders: Sequence[Contender]) -> None:
         """Offer these; what was ticked before stays so."""
-        if tuple(contenders) == self._offered:
+        if tuple(contenders) == self.offered:
             return
-        if [c.strategy for c in contenders] != [c.strategy for c in self._offered]:
+        if [c.strategy for c in contenders] != [c.strategy for c in self.offered]:
             for box in self._boxes.values():
                 box.hide()
                 box.deleteLater()
             self._boxes = {c.strategy: self._make_box(c) for c in contenders}
-        self._offered = tuple(contenders)
+        self.offered = tuple(contenders)
         for c in contenders:
             box = self._boxes[c.strategy]
             box.setText(c.title)

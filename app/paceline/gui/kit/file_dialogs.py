@@ -282,7 +282,8 @@ class FileField(QWidget):
     def __init__(self, title: str, explanation: str, file_filter: str) -> None:
         super().__init__()
         self._title, self._filter = title, file_filter
-        self._path = ""
+        self.path = ""
+        """The file."""
         self.files = FileChooser(self)
         self.files.chosen.connect(self.take)
         label = styled(YieldingLabel(title, keeps=8), role="muted")
@@ -301,14 +302,9 @@ class FileField(QWidget):
         self.clear.clicked.connect(self._on_clear)
         self.show_path("")
 
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self._path
-
     def show_path(self, path: str) -> None:
         """Show a file without emitting a signal."""
-        self._path = path
+        self.path = path
         self.name.set_full_text(Path(path).name)
         self.name.setToolTip(path)
         self.name.setVisible(bool(path))
@@ -316,14 +312,14 @@ class FileField(QWidget):
 
     @Slot()
     def _on_choose(self) -> None:
-        if self._path:
-            self.files.remember(self._path)
+        if self.path:
+            self.files.remember(self.path)
         self.files.ask_file(self.window(), self._title, self._filter)
 
     @Slot(str)
     def take(self, path: str) -> None:
         """Take a file, and tell."""
-        if path != self._path:
+        if path != self.path:
             self.show_path(path)
             self.changed.emit()
 

@@ -63,7 +63,8 @@ class ElidedLabel(QLabel):
         super().__init__()
         self._limit_px = limit_px
         self._mode = mode
-        self._full = ""
+        self.full_text = ""
+        """The whole text, also where only a part of it is shown."""
         self.setTextFormat(Qt.TextFormat.PlainText)
         # Absolute: a name in a script from right to left begins where its neighbours begin.
         self.setAlignment(
@@ -73,22 +74,17 @@ class ElidedLabel(QLabel):
         )
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
 
-    @property
-    def full_text(self) -> str:
-        """The whole text, also where only a part of it is shown."""
-        return self._full
-
     def set_full_text(self, text: str) -> None:
         """Show another text."""
-        if text == self._full:
+        if text == self.full_text:
             return
-        self._full = text
+        self.full_text = text
         self.updateGeometry()
         self._elide()
 
     def sizeHint(self) -> QSize:
         """As wide as the text, up to the limit."""
-        width = self.fontMetrics().horizontalAdvance(self._full) + 2
+        width = self.fontMetrics().horizontalAdvance(self.full_text) + 2
         return QSize(min(width, self._limit_px), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
@@ -108,13 +104,13 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if self.text() != self._full and _tell_whole(self, self._full, event):
+        if self.text() != self.full_text and _tell_whole(self, self.full_text, event):
             return True
         return super().event(event)
 
     def _elide(self) -> None:
         width = max(self.width(), _MIN_PX)
-        self.setText(self.fontMetrics().elidedText(self._full, self._mode, width))
+        self.setText(self.fontMetrics().elidedText(self.full_text, self._mode, width))
 
 
 class YieldingLabel(QLabel):

@@ -36,28 +36,17 @@ class Look(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self._mode: ThemeMode = "light"
-        self._theme = LIGHT
-        self._font_px = BASE_PX
+        self.mode: ThemeMode = "light"
+        """What was chosen: "system", "light" or "dark"."""
+        self.theme = LIGHT
+        """The colours in force."""
+        self.font_px = BASE_PX
+        """Size of running text, in device-independent pixels."""
         self._icons: Path | None = None
         self._reduces_motion = False
-        self._wraps_code = True
+        self.wraps_code = True
+        """Whether long lines of code go on in the next line; else each block is scrolled."""
         self._hears_desktop = False
-
-    @property
-    def theme(self) -> Theme:
-        """The colours in force."""
-        return self._theme
-
-    @property
-    def mode(self) -> ThemeMode:
-        """What was chosen: "system", "light" or "dark"."""
-        return self._mode
-
-    @property
-    def font_px(self) -> int:
-        """Size of running text, in device-independent pixels."""
-        return self._font_px
 
     @property
     def reduces_motion(self) -> bool:
@@ -87,35 +76,35 @@ class Look(QObject):
         if not self._hears_desktop:
             self._hears_desktop = True
             QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
-        self._mode, self._font_px = mode, font_px
-        self._theme = self._wanted()
+        self.mode, self.font_px = mode, font_px
+        self.theme = self._wanted()
         if isinstance(app := QApplication.instance(), QApplication):
-            apply_basics(app, self._theme, font_px)
+            apply_basics(app, self.theme, font_px)
 
     def reset(self) -> None:
         """Go back to the light theme in its usual size, with motion, as before `start`."""
-        self._mode, self._theme = "light", LIGHT
-        self._font_px = BASE_PX
+        self.mode, self.theme = "light", LIGHT
+        self.font_px = BASE_PX
         self._reduces_motion = False
-        self._wraps_code = True
+        self.wraps_code = True
 
     def dress(self) -> None:
         """Put the style sheet on, once a window is built."""
         if isinstance(app := QApplication.instance(), QApplication):
-            apply_sheet(app, self._theme)
+            apply_sheet(app, self.theme)
 
     def set_mode(self, mode: ThemeMode) -> None:
         """Follow the desktop ("system") or stay with one theme; anything else is a ValueError."""
         if mode not in ("system", "light", "dark"):
             raise ValueError(f"no such theme mode: {mode!r}")
-        self._mode = mode
-        if self._wanted() is not self._theme:
+        self.mode = mode
+        if self._wanted() is not self.theme:
             self._put_on()
 
     def set_font_px(self, size: int) -> None:
         """Choose another size of text, in device-independent pixels."""
-        if size != self._font_px:
-            self._font_px = size
+        if size != self.font_px:
+            self.font_px = size
             self._put_on()
 
     def set_motion(self, motion: Motion) -> None:
@@ -125,17 +114,12 @@ class Look(QObject):
             self._reduces_motion = reduces
             self.motion_changed.emit(reduces)
 
-    @property
-    def wraps_code(self) -> bool:
-        """Whether long lines of code go on in the next line; else each block is scrolled."""
-        return self._wraps_code
-
     def set_code_wrap(self, on: bool) -> None:  # noqa: FBT001
         """Let long lines of code go on in the next line, or be scrolled."""
-        if on != self._wraps_code:
-            self._wraps_code = on
+        if on != self.wraps_code:
+            self.wraps_code = on
             self.changing.emit()
-            self.changed.emit(self._theme)
+            self.changed.emit(self.theme)
 
     # ------------------------------------------------------------------------------------- icons
 
@@ -153,21 +137,21 @@ class Look(QObject):
     # ----------------------------------------------------------------------------------- private
 
     def _wanted(self) -> Theme:
-        if self._mode == "system":
+        if self.mode == "system":
             scheme = QGuiApplication.styleHints().colorScheme()
             return DARK if scheme == Qt.ColorScheme.Dark else LIGHT
-        return DARK if self._mode == "dark" else LIGHT
+        return DARK if self.mode == "dark" else LIGHT
 
     def _put_on(self) -> None:
-        self._theme = self._wanted()
+        self.theme = self._wanted()
         self.changing.emit()
         if isinstance(app := QApplication.instance(), QApplication):
-            apply_theme(app, self._theme, self._font_px)
-        self.changed.emit(self._theme)
+            apply_theme(app, self.theme, self.font_px)
+        self.changed.emit(self.theme)
 
     @Slot(Qt.ColorScheme)
     def _on_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
-        self.set_mode(self._mode)
+        self.set_mode(self.mode)
 
 
 class _Tinted(QIconEngine):

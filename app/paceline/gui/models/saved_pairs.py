@@ -37,22 +37,18 @@ class SavedPairs(QObject):
         self, pairs: Sequence[SavedPair], demo: Pair, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._pairs = tuple(pairs)
-        self._demo = demo
-
-    @property
-    def pairs(self) -> tuple[SavedPair, ...]:
+        self.pairs = tuple(pairs)
         """As they are kept in the settings."""
-        return self._pairs
+        self._demo = demo
 
     @property
     def titles(self) -> tuple[str, ...]:
         """What to call them."""
-        return tuple(saved.name or _files(self.pair(at)) for at, saved in enumerate(self._pairs))
+        return tuple(saved.name or _files(self.pair(at)) for at, saved in enumerate(self.pairs))
 
     def pair(self, at: int) -> Pair:
         """Return one to be loaded."""
-        saved = self._pairs[at]
+        saved = self.pairs[at]
         demo = self._demo
         target = _located(saved.target, demo.target.path)
         draft = saved.draft
@@ -64,7 +60,7 @@ class SavedPairs(QObject):
         """Return which one has the models of this pair; -1: none."""
         if pair is None:
             return -1
-        rows = [at for at in range(len(self._pairs)) if self.pair(at).files == pair.files]
+        rows = [at for at in range(len(self.pairs)) if self.pair(at).files == pair.files]
         return rows[0] if rows else -1
 
     def remember(self, pair: Pair, name: str = "") -> None:
@@ -76,20 +72,20 @@ class SavedPairs(QObject):
         target = _portable(pair.target, demo.target.path)
         saved = SavedPair(target, draft, name, pair.lookup_cache, pair.exact, pair.mtp)
         at = self.row_of(pair)
-        others = [other for row, other in enumerate(self._pairs) if row != at]
+        others = [other for row, other in enumerate(self.pairs) if row != at]
         self._set((saved, *others)[:MAX_PAIRS])
 
     def forget(self, at: int) -> None:
         """Drop one."""
-        self._set((*self._pairs[:at], *self._pairs[at + 1 :]))
+        self._set((*self.pairs[:at], *self.pairs[at + 1 :]))
 
     def forget_all(self) -> None:
         """Drop all of them."""
         self._set(())
 
     def _set(self, pairs: tuple[SavedPair, ...]) -> None:
-        if pairs != self._pairs:
-            self._pairs = pairs
+        if pairs != self.pairs:
+            self.pairs = pairs
             self.changed.emit()
 
 

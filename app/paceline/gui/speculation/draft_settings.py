@@ -56,23 +56,15 @@ class DraftPresets(QObject):
 
     def __init__(self, presets: Sequence[DraftPreset] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._presets = tuple(presets)
-        self._pair: PairKey | None = None
-
-    @property
-    def presets(self) -> tuple[DraftPreset, ...]:
+        self.presets = tuple(presets)
         """All of them, as they are saved; of those without a name the newest last."""
-        return self._presets
-
-    @property
-    def pair(self) -> PairKey | None:
+        self.pair: PairKey | None = None
         """The pair that is loaded; None: there is none."""
-        return self._pair
 
     def set_pair(self, pair: PairKey | None) -> None:
         """Know what is loaded."""
-        if pair != self._pair:
-            self._pair = pair
+        if pair != self.pair:
+            self.pair = pair
             self.changed.emit()
 
     @property
@@ -84,17 +76,17 @@ class DraftPresets(QObject):
     @property
     def named(self) -> tuple[DraftPreset, ...]:
         """Those of this pair that have a name."""
-        return tuple(p for p in self._presets if p.name and (p.target, p.draft) == self._pair)
+        return tuple(p for p in self.presets if p.name and (p.target, p.draft) == self.pair)
 
     def remember(self, strategy: str) -> None:
         """Keep the strategy as what was used last with this pair."""
-        if self._pair is None or strategy == self.last:
+        if self.pair is None or strategy == self.last:
             return
-        others = [p for p in self._presets if p is not self._find("")]
+        others = [p for p in self.presets if p is not self._find("")]
         n_too_many = sum(not p.name for p in others) - MAX_LAST + 1
         oldest = [p for p in others if not p.name][: max(n_too_many, 0)]
         kept = [p for p in others if not any(p is old for old in oldest)]
-        self._set((*kept, DraftPreset("", *self._pair, strategy)))
+        self._set((*kept, DraftPreset("", *self.pair, strategy)))
 
     def obstacle(self, name: str, but: str = "") -> str:
         """Why a preset of this pair cannot have a name, in words; empty: it can."""
@@ -108,12 +100,12 @@ class DraftPresets(QObject):
     @property
     def room(self) -> int:
         """How many more can have a name."""
-        return MAX_PRESETS - sum(bool(preset.name) for preset in self._presets)
+        return MAX_PRESETS - sum(bool(preset.name) for preset in self.presets)
 
     def save_as(self, name: str, strategy: str) -> None:
         """Keep a strategy for this pair under a name without obstacle."""
-        if self._pair is not None:
-            self._set((*self._presets, DraftPreset(clean_name(name), *self._pair, strategy)))
+        if self.pair is not None:
+            self._set((*self.presets, DraftPreset(clean_name(name), *self.pair, strategy)))
 
     def strategy_of(self, name: str) -> str:
         """The strategy of a preset of this pair; empty: it does not exist."""
@@ -125,20 +117,20 @@ class DraftPresets(QObject):
         found = self._find(old)
         if found is not None:
             renamed = replace(found, name=clean_name(new))
-            self._set(tuple(renamed if p is found else p for p in self._presets))
+            self._set(tuple(renamed if p is found else p for p in self.presets))
 
     def delete(self, name: str) -> None:
         """Drop a preset of this pair."""
         found = self._find(name)
         if found is not None:
-            self._set(tuple(p for p in self._presets if p is not found))
+            self._set(tuple(p for p in self.presets if p is not found))
 
     def _find(self, name: str) -> DraftPreset | None:
-        mine = [p for p in self._presets if (p.target, p.draft) == self._pair and p.name == name]
+        mine = [p for p in self.presets if (p.target, p.draft) == self.pair and p.name == name]
         return mine[0] if mine else None
 
     def _set(self, presets: tuple[DraftPreset, ...]) -> None:
-        self._presets = presets
+        self.presets = presets
         self.changed.emit()
         self.kept_changed.emit()
 

@@ -191,7 +191,8 @@ class PairFetcher(QObject):
         self._states = downloads.model
         self._background = background
         self._question = 0
-        self._pair: Pair | None = None
+        self.wanted: Pair | None = None
+        """The pair that is waited for, as it was asked for."""
         self._paths: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
         self._is_found = False
@@ -202,17 +203,12 @@ class PairFetcher(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether a pair is on its way, and nothing went wrong."""
-        return self._pair is not None and not self.problem
-
-    @property
-    def wanted(self) -> Pair | None:
-        """The pair that is waited for, as it was asked for."""
-        return self._pair
+        return self.wanted is not None and not self.problem
 
     def fetch(self, pair: Pair) -> None:
         """Fetch this pair, in place of one that was waited for."""
         self._question += 1
-        self._pair = pair
+        self.wanted = pair
         self._paths, self._waiting, self.problem = {}, {}, ""
         self._is_found = False
         question = self._question
@@ -225,7 +221,7 @@ class PairFetcher(QObject):
     def stop(self) -> None:
         """Stop waiting; running downloads go on."""
         self._question += 1
-        self._pair, self._waiting, self.problem = None, {}, ""
+        self.wanted, self._waiting, self.problem = None, {}, ""
         self.changed.emit()
 
     # ----------------------------------------------------------------------------------- private
@@ -257,7 +253,7 @@ class PairFetcher(QObject):
     @Slot()
     def _on_states(self) -> None:
         """Check the downloads' states."""
-        if self._pair is None or not self._is_found:
+        if self.wanted is None or not self._is_found:
             return
         states = {download: self._states.state_of(download) for download in self._waiting}
         if any(state is None or state.status == "cancelled" for state in states.values()):
@@ -272,7 +268,7 @@ class PairFetcher(QObject):
         elif self.problem:
             self._fail("")  # it was resumed
         if not self._waiting:
-            self._finish(self._pair)
+            self._finish(self.wanted)
 
     def _finish(self, pair: Pair) -> None:
         paths, draft = self._paths, pair.draft
@@ -283,7 +279,7 @@ class PairFetcher(QObject):
             mtp=paths[pair.head_file] if pair.head_file else pair.mtp,
         )
         self.ready.emit(found)  # `wanted` is still this pair
-        if self._pair is pair:
+        if self.wanted is pair:
             self.stop()
 
     def _fail(self, problem: str) -> None:

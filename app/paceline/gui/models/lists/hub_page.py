@@ -68,7 +68,8 @@ class RepositoryCard(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._repository: HubRepository | None = None
+        self.repository: HubRepository | None = None
+        """What is shown."""
         self._recommended: HubChoice | None = None
         self._n_free = 0
         self._picked = ""
@@ -129,16 +130,11 @@ class RepositoryCard(QWidget):
         self.token_button.clicked.connect(self._on_token)
         return gate
 
-    @property
-    def repository(self) -> HubRepository | None:
-        """What is shown."""
-        return self._repository
-
     def show_repository(
         self, repository: HubRepository, recommended: HubChoice | None, n_free: int
     ) -> None:
         """Show a repository, and which of its models suits `n_free` bytes of memory."""
-        self._repository, self._recommended, self._n_free = repository, recommended, n_free
+        self.repository, self._recommended, self._n_free = repository, recommended, n_free
         model = repository.model
         self.name.set_full_text(model.repo)
         self.facts.set_full_text(hub_facts(model))
@@ -171,14 +167,14 @@ class RepositoryCard(QWidget):
 
     def _candidate(self, index: Index) -> Candidate | None:
         choice = index.data(ROW)
-        if self._repository is None or choice is None:
+        if self.repository is None or choice is None:
             return None
-        return of_choice(self._repository, choice)
+        return of_choice(self.repository, choice)
 
     def row_text(self, index: Index) -> RowText:
         """What the row of a file says."""
         candidate = self._candidate(index)
-        if candidate is None or self._repository is None:
+        if candidate is None or self.repository is None:
             return RowText("")
         choice: HubChoice = index.data(ROW)
         badges = []
@@ -195,7 +191,7 @@ class RepositoryCard(QWidget):
             size=known_size(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
-            is_dimmed=bool(problem) or not self._repository.has_access,
+            is_dimmed=bool(problem) or not self.repository.has_access,
             problem=problem,
         )
 
@@ -210,7 +206,7 @@ class RepositoryCard(QWidget):
 
     @property
     def _has_access(self) -> bool:
-        return self._repository is not None and self._repository.has_access
+        return self.repository is not None and self.repository.has_access
 
     @Slot(QModelIndex)
     def _on_picked(self, index: QModelIndex) -> None:
@@ -223,13 +219,13 @@ class RepositoryCard(QWidget):
 
     @Slot()
     def _on_page(self) -> None:
-        if self._repository is not None:
-            QDesktopServices.openUrl(QUrl(self._repository.url))
+        if self.repository is not None:
+            QDesktopServices.openUrl(QUrl(self.repository.url))
 
     @Slot()
     def _on_license(self) -> None:
-        if self._repository is not None:
-            QDesktopServices.openUrl(QUrl(self._repository.license_url))
+        if self.repository is not None:
+            QDesktopServices.openUrl(QUrl(self.repository.license_url))
 
     @Slot(str)
     def _on_token_typed(self, text: str) -> None:

@@ -90,19 +90,15 @@ class SuitedFirst(QConcatenateTablesProxyModel):
 
     def __init__(self, source: LibraryModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._target: Candidate | None = None
+        self.target: Candidate | None = None
+        """The target that draft models are looked for; None: any model will do."""
         self._parts = tuple(_Part(source, self, rank) for rank in (SUITED, OTHER, BROKEN))
         for part in self._parts:
             self.addSourceModel(part)
 
-    @property
-    def target(self) -> Candidate | None:
-        """The target that draft models are looked for; None: any model will do."""
-        return self._target
-
     def set_target(self, target: Candidate | None) -> None:
         """Put models that will hardly draft for this target after the others."""
-        self._target = target
+        self.target = target
         for part in self._parts:
             part.set_target(target)
 
@@ -123,7 +119,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
             candidate.title,
             said(entry.problem) or candidate_facts(candidate),
             known_size(candidate.n_bytes),
-            why_hardly(self._target, candidate),
+            why_hardly(self.target, candidate),
             candidate.subtitle,
         )
 

@@ -248,19 +248,21 @@ class PickerController(DialogOwner[PickerDialog]):
         )
         self._hub = PickerHub(hub, lambda: devices.n_free, self)
         planner = devices.planner or RoomPlanner(models)
-        self._judgement = PairJudgement(models, planner, self)
+        self.judgement = PairJudgement(models, planner, self)
+        """What is known of the pair being picked."""
         self._builder = PickerBuilder(
             models=models,
             entries=library.model,
             results=hub.results,
             states=downloads.model,
-            judgement=self._judgement,
+            judgement=self.judgement,
             window=context.window,
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
         self._loaded: Pair | None = None
         self._fetched: Pair | None = None
-        self._picks = Picks()
+        self.picks = Picks()
+        """What is picked so far."""
         self._button = MainButton("wait", "")
         devices.changed.connect(self._on_room)
         self._fetcher.ready.connect(self._on_fetched)
@@ -275,16 +277,6 @@ class PickerController(DialogOwner[PickerDialog]):
     def show_loaded(self, pair: Pair | None) -> None:
         """Remember what is loaded, with which the dialog begins."""
         self._loaded = pair
-
-    @property
-    def judgement(self) -> PairJudgement:
-        """What is known of the pair being picked."""
-        return self._judgement
-
-    @property
-    def picks(self) -> Picks:
-        """What is picked so far."""
-        return self._picks
 
     def prepare(self) -> None:
         """Make ready for `open` when there is time."""
@@ -309,7 +301,7 @@ class PickerController(DialogOwner[PickerDialog]):
         super().close()
         self._builder.discard()
         self._fetcher.stop()
-        self._judgement.close()
+        self.judgement.close()
 
     @Slot()
     def load_fetched(self) -> None:
@@ -326,13 +318,13 @@ class PickerController(DialogOwner[PickerDialog]):
         self._connect(dialog)
         self._devices.watch(is_watched=True)
         self._on_room()
-        self._picks = Picks()
+        self.picks = Picks()
         if self._loaded is not None:
             pair = self._loaded
             drafter = self._of_path(pair.files[1]) if len(pair.files) > 1 else None
             if drafter is not None:
                 drafter = replace(drafter, is_head=bool(pair.head_file))
-            self._picks = Picks(
+            self.picks = Picks(
                 target=self._of_path(pair.target.path),
                 draft=drafter,
                 is_decided=True,
@@ -364,7 +356,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._devices.watch(is_watched=False)
         self._files.leave()
         self._hub.leave()
-        self._judgement.ask(None)
+        self.judgement.ask(None)
         self._builder.prepare()
 
     @Slot()
@@ -373,20 +365,20 @@ class PickerController(DialogOwner[PickerDialog]):
         engine = self._devices.description
         if self.dialog is not None and engine is not None:
             self._pane.show_engine(engine)
-            self._judgement.set_room(self._devices.room)
+            self.judgement.set_room(self._devices.room)
 
     # ------------------------------------------------------------------------------- what is picked
 
     def _set(self, picks: Picks) -> None:
-        before, self._picks = self._picks, picks
+        before, self.picks = self.picks, picks
         if replace(before, step=picks.step) != picks:
             self._show_pair()
         self._show()
 
     def _show_pair(self) -> None:
         """Have the pair judged."""
-        self._pane.show_target(self._picks.target)
-        picks = self._picks
+        self._pane.show_target(self.picks.target)
+        picks = self.picks
         self._pane.show_draft(picks.draft, is_decided=picks.is_decided, uses_head=picks.uses_head)
 
     @Slot()
@@ -394,18 +386,18 @@ class PickerController(DialogOwner[PickerDialog]):
         """Show what is picked, and what the main button would do now."""
         if self.dialog is None:
             return
-        plan = self._judgement.judgement.plan
+        plan = self.judgement.judgement.plan
         warning = self._fetcher.problem if self._is_waited_for else ""
         if not warning and plan is not None and not plan.fits:
             warning = self.tr("This may not fit into the memory.")
         self._button = main_button(
-            self._picks,
+            self.picks,
             obstacle=self._pane.obstacle(),
             warning=warning,
             is_downloading=self._fetcher.is_busy and self._is_waited_for,
         )
         self.dialog.show_picks(
-            self._picks, self._button, self._devices.n_free, has_gpu=self._devices.room.has_gpu
+            self.picks, self._button, self._devices.n_free, has_gpu=self._devices.room.has_gpu
         )
 
     @property
@@ -416,36 +408,36 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(object)
     def _on_picked(self, candidate: Candidate | None) -> None:
-        if self._picks.step == _DRAFT_STEP:
-            self._set(self._picks.with_draft(candidate))
+        if self.picks.step == _DRAFT_STEP:
+            self._set(self.picks.with_draft(candidate))
         elif candidate is not None and candidate.is_head and self.dialog is not None:
             self.dialog.show_problem(candidate.problem)
         elif candidate is not None:
-            self._set(self._picks.with_target(candidate))
+            self._set(self.picks.with_target(candidate))
 
     @Slot()
     def _on_head_picked(self) -> None:
         """The target's own head is to draft."""
-        self._set(self._picks.with_draft(None, uses_head=True))
+        self._set(self.picks.with_draft(None, uses_head=True))
 
     @Slot(object, object)
     def _on_pair_picked(self, target: Candidate, draft: Candidate | None) -> None:
-        picks = replace(self._picks, target=target)
+        picks = replace(self.picks, target=target)
         self._set(picks.with_draft(draft, uses_head=draft is None))
 
     @Slot()
     def _on_confirmed(self) -> None:
         """Go on: to the second step, or to the main button, which is not pressed by accident."""
-        if self._picks.step != _DRAFT_STEP and not self._picks.is_decided:
+        if self.picks.step != _DRAFT_STEP and not self.picks.is_decided:
             self._on_step(_DRAFT_STEP)
         elif self.dialog is not None:
             self.dialog.main.setFocus(Qt.FocusReason.TabFocusReason)
 
     @Slot(object)
     def _on_remedy(self, remedy: Remedy) -> None:
-        target = self._of_path(remedy.target) if remedy.target else self._picks.target
+        target = self._of_path(remedy.target) if remedy.target else self.picks.target
         draft = self._of_path(remedy.draft) if remedy.draft else None
-        picks = replace(self._picks, target=target)
+        picks = replace(self.picks, target=target)
         self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
         if self.dialog is not None:  # the button that had the keyboard is gone
             self.dialog.main.setFocus()
@@ -457,8 +449,8 @@ class PickerController(DialogOwner[PickerDialog]):
     def _on_library(self) -> None:
         """Take what the library has found of models that were picked before it knew them."""
         if self.dialog is not None:
-            target, draft = map(self._seen_now, (self._picks.target, self._picks.draft))
-            self._set(replace(self._picks, target=target, draft=draft))
+            target, draft = map(self._seen_now, (self.picks.target, self.picks.draft))
+            self._set(replace(self.picks, target=target, draft=draft))
 
     def _seen_now(self, candidate: Candidate | None) -> Candidate | None:
         if candidate is None or self._library.model.entry_of(Path(candidate.reference)) is None:
@@ -467,7 +459,7 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(int)
     def _on_step(self, step: int) -> None:
-        self._set(replace(self._picks, step=2 if step == _DRAFT_STEP else 1))
+        self._set(replace(self.picks, step=2 if step == _DRAFT_STEP else 1))
         self._begin_page()
 
     @Slot()

@@ -90,17 +90,13 @@ class PairJudgement(QObject):
         self._background = Background(self)
         self._room = Room()
         self._pair: Pair | None = None
-        self._judgement = Judgement()
+        self.judgement = Judgement()
+        """What is known now."""
         self._question = 0
         self._is_planning = self._is_closed = False
         self._planned: object = None
         self._wait_to_look = self._timer(self._look)
         self._wait_to_plan = self._timer(self._plan)
-
-    @property
-    def judgement(self) -> Judgement:
-        """What is known now."""
-        return self._judgement
 
     @Slot(object)
     def set_room(self, room: Room) -> None:
@@ -163,7 +159,7 @@ class PairJudgement(QObject):
     # --------------------------------------------------------------------------------- the plan
 
     def _ask_for_plan(self) -> None:
-        if self._judgement.status == "known" and not self._wait_to_plan.isActive():
+        if self.judgement.status == "known" and not self._wait_to_plan.isActive():
             self._wait_to_plan.start()  # not restarted, so that the bar follows a moving slider
 
     @Slot()
@@ -181,18 +177,18 @@ class PairJudgement(QObject):
 
     def _on_planned(self, question: int, plan: MemoryPlan) -> None:
         if question == self._question:
-            self._set(replace(self._judgement, plan=plan, plan_problem=""))
+            self._set(replace(self.judgement, plan=plan, plan_problem=""))
         self._plan_next()
 
     def _on_no_plan(self, question: int, error: UserError) -> None:
         if question == self._question:
-            self._set(replace(self._judgement, plan=None, plan_problem=str(error)))
+            self._set(replace(self.judgement, plan=None, plan_problem=str(error)))
         self._plan_next()
 
     def _plan_next(self) -> None:
         """Plan again if something was changed meanwhile."""
         self._is_planning = False
-        if self._judgement.status == "known":
+        if self.judgement.status == "known":
             self._plan()
 
     def _stopper(self, question: int) -> Callable[[], bool]:
@@ -200,8 +196,8 @@ class PairJudgement(QObject):
         return lambda: question != self._question
 
     def _set(self, judgement: Judgement) -> None:
-        if judgement != self._judgement:
-            self._judgement = judgement
+        if judgement != self.judgement:
+            self.judgement = judgement
             self.changed.emit(judgement)
 
     def _timer(self, slot: Callable[[], None]) -> QTimer:
