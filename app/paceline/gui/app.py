@@ -88,9 +88,8 @@ class Interrupts(QObject):
             self.interrupted.emit()
 
 
-def _note(number: int, frame: FrameType | None) -> None:
+def _note(_number: int, _frame: FrameType | None) -> None:
     """Do nothing: the number is on its way through the socket."""
-    del number, frame
 
 
 INTERRUPTED = 130
@@ -257,8 +256,7 @@ class _Failures(QObject):
             self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
 
     @staticmethod
-    def _on_qt_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-        del context
+    def _on_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
         level = {
             QtMsgType.QtDebugMsg: logging.DEBUG,
             QtMsgType.QtInfoMsg: logging.INFO,

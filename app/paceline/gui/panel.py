@@ -313,8 +313,7 @@ class PanelController(QObject):
     # ------------------------------------------------------------------- what the engine reports
 
     @Slot(object, object)
-    def _on_tuned(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
-        del reply
+    def _on_tuned(self, _reply: Reply, answer: TuneApplied | TuneRejected) -> None:
         if isinstance(answer, TuneRejected):
             why = said(answer.message, answer.hint)
             self._panel.draft_settings.show_problem(self.tr("Not for this reply: {}").format(why))

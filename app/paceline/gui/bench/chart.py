@@ -281,9 +281,8 @@ class BenchChart(QWidget):
         """Short bars."""
         return QSize(260, panel_height(len(self.panel.rows)))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the bars."""
-        del event
         painter = QPainter(self)
         paint_panel(painter, QRectF(self.rect()), self.panel, look.theme, self._longest)
         painter.end()

@@ -289,8 +289,7 @@ class ContextMeterController(QObject):
             self._show_last_reply()
 
     @Slot(object)
-    def _on_started(self, reply: Reply) -> None:
-        del reply
+    def _on_started(self, _reply: Reply) -> None:
         self._n_asked += 1  # an answer that is still under way is out of date
         self._n_cut = 0
         self._ask.stop()
@@ -301,8 +300,7 @@ class ContextMeterController(QObject):
             self._follow.start()
 
     @Slot(object)
-    def _on_ended(self, reply: Reply) -> None:
-        del reply
+    def _on_ended(self, _reply: Reply) -> None:
         self._follow.stop()
         self.ask_soon()
 

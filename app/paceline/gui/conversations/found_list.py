@@ -113,9 +113,8 @@ class HitRow(QStyledItemDelegate):
         super().__init__(parent)
         self._lock = look.icon("lock")
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         """A line for a chat, two for a message."""
-        del option
         if isinstance(index.data(ROW), FoundChat):
             return QSize(100, height_of(_title_font()) + 2 * _AIR_PX + _ABOVE_CHAT_PX)
         return QSize(100, _LINES * height_of(ui_font(SMALL)) + 2 * _AIR_PX)

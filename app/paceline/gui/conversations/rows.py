@@ -161,9 +161,8 @@ class ConversationRow(QStyledItemDelegate):
         """Height of every row."""
         return height_of(ui_font(COMPACT)) + height_of(ui_font(SMALL)) + 2 * _AIR_PX + 2
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """One height for all."""
-        del option, index
         return QSize(100, self.row_px)
 
     # ------------------------------------------------------------------------------------ places
@@ -302,18 +301,18 @@ class ConversationRow(QStyledItemDelegate):
 
     # ----------------------------------------------------------------------------------- editing
 
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+    def createEditor(
+        self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index
+    ) -> QWidget:
         """A field for another title."""
-        del option, index
         editor = QLineEdit(parent)
         editor.setAccessibleName(self.tr("Title of the chat"))
         return editor
 
     def updateEditorGeometry(
-        self, editor: QWidget, option: QStyleOptionViewItem, index: Index
+        self, editor: QWidget, option: QStyleOptionViewItem, _index: Index
     ) -> None:
         """Put the field over the row."""
-        del index
         ground = _ground(QRect(option.rect))
         height = min(editor.sizeHint().height(), ground.height())
         editor.setGeometry(

@@ -399,9 +399,8 @@ class _LineRow(QStyledItemDelegate):
         super().__init__(parent)
         self._lines = lines
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """As wide as the longest line; the list asks for the first only."""
-        del option, index
         metrics = QFontMetrics(mono_font(SMALL))
         return QSize(
             metrics.horizontalAdvance(self._lines.longest) + 2 * STEP, metrics.height() + 4

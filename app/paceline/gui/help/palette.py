@@ -406,9 +406,8 @@ class PaletteModel(Rows[Row]):
 class PaletteRow(QStyledItemDelegate):
     """Paints `Row`s."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """All rows are alike."""
-        del option, index
         return QSize(200, px(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

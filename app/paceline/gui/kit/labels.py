@@ -157,9 +157,8 @@ class YieldingLabel(QLabel):
             return True
         return super().event(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint what there is room for."""
-        del event
         painter = QStylePainter(self)
         painter.drawItemText(
             self.contentsRect(),
@@ -199,9 +198,8 @@ class YieldingCheckBox(QCheckBox):
             return True
         return super().event(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint what there is room for."""
-        del event
         option = QStyleOptionButton()
         self.initStyleOption(option)
         option.text = self.shown_text

@@ -46,9 +46,8 @@ class Rows(QAbstractListModel, Generic[_Row]):
         """What a screen reader says of it."""
         return self.title(row)
 
-    def tip(self, row: _Row) -> str:
+    def tip(self, _row: _Row) -> str:
         """What is said while the pointer rests on it; empty: nothing."""
-        del row
         return ""
 
     def rowCount(self, parent: Index | None = None) -> int:

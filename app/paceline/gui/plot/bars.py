@@ -89,9 +89,8 @@ class BarChart(QWidget):
     def _step_px(self) -> float:
         return min(self.width() / max(len(self.bars), 1), px(self._style.widest))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the bars, and their labels as far as they do not run into each other."""
-        del event
         style, theme = self._style, look.theme
         painter = QPainter(self)
         painter.setFont(ui_font(TINY))
@@ -145,8 +144,7 @@ class _Bar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(120, _HEIGHT)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        del event
+    def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QPainterPath()

@@ -165,9 +165,8 @@ _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 class ReplyBars(QStyledItemDelegate):
     """A row: the question, speed with a mark for plain decoding, acceptance by source."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """All rows are as high."""
-        del option, index
         return QSize(320, px(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

@@ -214,8 +214,7 @@ class RunController(DialogOwner[RunDialog]):
         return self._record is not None and self._record.message_id == message_id
 
     @Slot(object)
-    def _on_started(self, reply: Reply) -> None:
-        del reply
+    def _on_started(self, _reply: Reply) -> None:
         self.check.cancel(self.tr("A message was sent meanwhile, so the check gave way."))
         self._show_verify()
 

@@ -307,9 +307,8 @@ class ThemePicture(QAbstractButton):
         text = QFontMetrics(ui_font()).size(0, self.text())
         return QSize(max(px(_WIDTH), text.width()) + 8, px(_HEIGHT) + STEP + text.height() + 8)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint picture, ring and name."""
-        del event
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = QRectF((self.width() - px(_WIDTH)) / 2, 4, px(_WIDTH), px(_HEIGHT))

@@ -66,8 +66,7 @@ _Index = QModelIndex | QPersistentModelIndex
 class _Delegate(QStyledItemDelegate):
     """Draws title and id in one line, below it the summary, or why it cannot be used now."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        del option
+    def sizeHint(self, _option: QStyleOptionViewItem, index: _Index) -> QSize:
         width = _TEXT_PX
         height = 2 * _PADDING + self._title_height(index, width) + _GAP
         for text in self._below(index):

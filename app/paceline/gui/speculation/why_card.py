@@ -61,9 +61,8 @@ class CostBars(QWidget):
         texts = [_WIDEST, *((str(row.width), row.time, row.ratio) for row in self.rows)]
         return [max(map(metrics.horizontalAdvance, column)) for column in zip(*texts, strict=True)]
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the rows from the top."""
-        del event
         theme = look.theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

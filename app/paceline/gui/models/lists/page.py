@@ -192,9 +192,8 @@ class ModelRow(QStyledItemDelegate):
         super().__init__(parent)
         self._text_of = text_of
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         """Every row has the same height."""
-        del option, index
         return QSize(200, px(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -227,9 +226,8 @@ class OptionRow(QAbstractButton):
         """As high as a row of a list."""
         return QSize(200, px(ROW_PX))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint it like a row of a list."""
-        del event
         paint_row(
             QPainter(self),
             self.rect().adjusted(0, 1, 0, -1),

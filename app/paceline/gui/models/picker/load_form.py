@@ -41,8 +41,7 @@ class _Mark(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(60, _MARK_PX)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        del event
+    def paintEvent(self, _event: QPaintEvent) -> None:
         if self.share is None:
             return
         painter = QPainter(self)

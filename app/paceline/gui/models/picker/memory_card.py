@@ -79,8 +79,7 @@ class _Bar(QWidget):
         self._at = [start + (end - start) * share for start, end in pairs]
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        del event
+    def paintEvent(self, _event: QPaintEvent) -> None:
         if not self._at:
             return
         *sizes, free = self._at
@@ -115,8 +114,7 @@ class _Swatch(QWidget):
         self.part: Part | None = None
         self.setFixedSize(_SWATCH_PX, _SWATCH_PX)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        del event
+    def paintEvent(self, _event: QPaintEvent) -> None:
         if self.part is None:
             return
         painter = QPainter(self)
