@@ -19,7 +19,6 @@ from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 from paceline.chat.advice import MOST, Advice, advise, findings
 from paceline.chat.pair import PairState
 from paceline.chat.reply import Reply, TurnOptions
-from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import FoldSection
 from paceline.gui.kit.dialogs import scrolling
@@ -305,10 +304,7 @@ class PanelController(QObject):
 
     @Slot(str)
     def _on_advice(self, strategy: str) -> None:
-        try:
-            self._speculation.use(strategy)
-        except UserError as error:
-            self._notifications.user_error(error)
+        self._notifications.attempt(self._speculation.use, strategy)
 
     # ------------------------------------------------------------------- what the engine reports
 

@@ -173,10 +173,7 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot(str)
     def _on_used(self, strategy: str) -> None:
-        try:
-            self._speculation.use(strategy)
-        except UserError as error:
-            self._context.notices.user_error(error)
+        self._context.notices.attempt(self._speculation.use, strategy)
 
     @Slot()
     def _on_copy(self) -> None:

@@ -117,10 +117,7 @@ class AttachmentsController(QObject):
     @Slot(list)
     def attach(self, paths: Sequence[str]) -> None:
         """Attach files; the chat stays as it is until they are read."""
-        try:
-            check_count(self._composer.attachments, len(paths))
-        except UserError as error:
-            self._notices.user_error(error)
+        if not self._notices.attempt(check_count, self._composer.attachments, len(paths)):
             return
         if paths:
             self.files.remember(paths[0])

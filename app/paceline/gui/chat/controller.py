@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from paceline.chat.code import file_pattern
-from paceline.chat.conversations import DeletedMessages, later_turns
+from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
 from paceline.chat.reply import Reply
 from paceline.conversation import Conversation, Message
@@ -152,21 +152,14 @@ class ChatController(QObject):
         words = (
             self.tr("The message was deleted.") if n == 1 else self.tr("{} messages were deleted.")
         )
-        undo = Action(self.tr("Undo"), partial(self._undelete, deleted))
+        undo = Action(
+            self.tr("Undo"), partial(self._notices.attempt, self._session.undelete, deleted)
+        )
         self._notices.tell(words.format(n), action=undo, topic=_DELETED)
-
-    def _undelete(self, deleted: DeletedMessages) -> None:
-        try:
-            self._session.undelete(deleted)
-        except UserError as error:
-            self._notices.user_error(error)
 
     @Slot(str)
     def _on_branch(self, message_id: str) -> None:
-        try:
-            self._session.branch(message_id)
-        except UserError as error:
-            self._notices.user_error(error)
+        self._notices.attempt(self._session.branch, message_id)
 
     @Slot()
     def _on_origin(self) -> None:
@@ -174,11 +167,8 @@ class ChatController(QObject):
         origin, known = self._session.current.origin, self._session.conversations.summary
         if origin is None or known(origin.conversation_id) is None:
             return  # it says that the chat was deleted
-        try:
-            self._session.show_message(origin.conversation_id, origin.message_id)
-        except UserError as error:
-            self._notices.user_error(error)
-        else:
+        place = origin.conversation_id, origin.message_id
+        if self._notices.attempt(self._session.show_message, *place):
             self._chat.go_to(origin.message_id)
 
     @Slot(str)

@@ -113,13 +113,10 @@ class ConversationsController(QObject):
 
     @Slot(str)
     def _show(self, conversation_id: str) -> bool:
-        try:
-            self._session.show(conversation_id)
-        except UserError as error:
-            self._notices.user_error(error)
+        is_shown = self._notices.attempt(self._session.show, conversation_id)
+        if not is_shown:
             self._sidebar.select(self._session.current.conversation_id)
-            return False
-        return True
+        return is_shown
 
     @Slot(str, str, object)
     def _on_hit(self, conversation_id: str, message_id: str, words: Sequence[str]) -> None:
@@ -140,15 +137,15 @@ class ConversationsController(QObject):
 
     @Slot(str, str)
     def _on_rename(self, conversation_id: str, title: str) -> None:
-        self._try(self._session.rename, conversation_id, title)
+        self._notices.attempt(self._session.rename, conversation_id, title)
 
     @Slot(str, bool)
     def _on_pin(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001
-        self._try(self._session.pin, conversation_id, on)
+        self._notices.attempt(self._session.pin, conversation_id, on)
 
     @Slot(str, object)
     def _on_tag(self, conversation_id: str, tags: Sequence[str]) -> None:
-        self._try(self._session.tag, conversation_id, tags)
+        self._notices.attempt(self._session.tag, conversation_id, tags)
 
     @Slot(str)
     def _on_delete(self, conversation_id: str) -> None:
@@ -168,7 +165,7 @@ class ConversationsController(QObject):
         deleted, self._deleted = self._deleted, ""
         self._purge.stop()
         if deleted:
-            self._try(self._session.restore, deleted)
+            self._notices.attempt(self._session.restore, deleted)
 
     @Slot()
     def _on_undo_over(self) -> None:
@@ -205,10 +202,3 @@ class ConversationsController(QObject):
         """Purge what was deleted last time."""
         for conversation_id in self._leftovers():
             self._session.conversations.purge(conversation_id)
-
-    def _try(self, use_case: Callable[..., None], *args: object) -> None:
-        """Run a use case; tell the user if the conversation cannot be read."""
-        try:
-            use_case(*args)
-        except UserError as error:
-            self._notices.user_error(error)

@@ -227,10 +227,7 @@ class OpenFile(FileChooser):
     def _on_read(self, text: object) -> None:
         take, self._take = self._take, None
         if take is not None:
-            try:
-                take(str(text))
-            except UserError as error:
-                self._notifications.user_error(error)
+            self._notifications.attempt(take, str(text))
 
 
 class SaveFile(FileChooser):

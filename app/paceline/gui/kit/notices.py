@@ -85,6 +85,15 @@ class Notifications(QObject):
         """Tell of an error as it is."""
         self.error(error.message, error.hint)
 
+    def attempt(self, use_case: Callable[..., object], *args: object) -> bool:
+        """Do something that the user asked for; why it cannot be done is an error, and False."""
+        try:
+            use_case(*args)
+        except UserError as error:
+            self.user_error(error)
+            return False
+        return True
+
     def user_errors(self, errors: Sequence[UserError], others: str) -> None:
         """Tell the first of some errors, if there is any, and how many more there are.
 

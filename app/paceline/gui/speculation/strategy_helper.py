@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 
 from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
-from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
@@ -270,11 +269,4 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
 
     @Slot(str)
     def _on_applied(self, strategy: str) -> None:
-        try:
-            self._speculation.use(strategy)
-        except UserError as error:
-            self._notifications.user_error(error)
-
-    @Slot()
-    def _on_finished(self) -> None:
-        self.dialog = None
+        self._notifications.attempt(self._speculation.use, strategy)
