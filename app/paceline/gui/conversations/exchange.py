@@ -13,13 +13,13 @@ from __future__ import annotations
 import dataclasses
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QLocale, QObject, QTimer, Slot
+from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline import __version__
@@ -29,11 +29,11 @@ from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.page import Look, PageColours, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
-from paceline.chat.session import ChatSession
 from paceline.conversation import Conversation
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.kit.background import Slices
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
@@ -64,7 +64,7 @@ class ExchangeController(QObject):
         self._was_private = False
         self.files = FileChooser(self)
         self.files.chosen.connect(self._on_chosen)
-        self._gather = _Gathering(self._session, self)
+        self._gathering = Slices(self)
         context.actions.export_chat.triggered.connect(self.ask_export)
         sidebar.export_requested.connect(self.ask_export_of)
         sidebar.copy_requested.connect(self.copy)
@@ -82,7 +82,7 @@ class ExchangeController(QObject):
     @Slot(str)
     def ask_export_of(self, conversation_id: str) -> None:
         """Ask where a chat is to be exported; the kind of file is chosen there."""
-        if self.files.is_open or self._gather.is_busy:
+        if self.files.is_open or self._gathering.is_busy:
             return
         try:
             conversation, _ = self._session.conversations.with_records(conversation_id)
@@ -150,7 +150,20 @@ class ExchangeController(QObject):
             names = [name for name in conversation.messages if name in records]
         elif kind == "html":
             names = [m.message_id for m in conversation.path() if m.message_id in records]
-        self._gather.start(conversation, records, names, done)
+        self._gathering.start(self._gather(conversation, dict(records), names, done))
+
+    def _gather(
+        self,
+        conversation: Conversation,
+        records: dict[str, RunRecord],
+        names: Sequence[str],
+        done: Callable[[Conversation, dict[str, RunRecord]], None],
+    ) -> Iterator[None]:
+        for name in names:
+            steps = self._session.conversations.steps_of(name)
+            records[name] = replace(records[name], steps=steps)
+            yield
+        done(conversation, records)
 
     def _write(
         self, path: Path, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
@@ -187,7 +200,7 @@ class ExchangeController(QObject):
     @Slot(str)
     def copy(self, conversation_id: str) -> None:
         """Put a chat into the clipboard, as Markdown."""
-        if not self._gather.is_busy:
+        if not self._gathering.is_busy:
             self._collect(conversation_id, "plain-markdown", self._copy)
 
     def _copy(self, conversation: Conversation, records: dict[str, RunRecord]) -> None:
@@ -205,51 +218,6 @@ class ExchangeController(QObject):
     @Slot()
     def _update(self) -> None:
         self._context.actions.export_chat.setEnabled(bool(self._session.current.messages))
-
-
-class _Gathering(QObject):
-    """Reads the steps of replies, one reply per turn of the event loop."""
-
-    def __init__(self, session: ChatSession, parent: QObject) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._waiting: list[str] = []
-        self._chat: Conversation | None = None
-        self._records: dict[str, RunRecord] = {}
-        self._done: Callable[[Conversation, dict[str, RunRecord]], None] | None = None
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._next)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a chat is being gathered."""
-        return self._chat is not None
-
-    def start(
-        self,
-        chat: Conversation,
-        records: Mapping[str, RunRecord],
-        names: Sequence[str],
-        done: Callable[[Conversation, dict[str, RunRecord]], None],
-    ) -> None:
-        """Read the steps of these replies, then call `done` with the chat and its records."""
-        self._chat, self._records, self._done = chat, dict(records), done
-        self._waiting = list(reversed(names))
-        self._timer.start(0)
-
-    @Slot()
-    def _next(self) -> None:
-        if self._waiting:
-            name = self._waiting.pop()
-            self._records[name] = replace(
-                self._records[name], steps=self._session.conversations.steps_of(name)
-            )
-            return
-        self._timer.stop()
-        chat, done = self._chat, self._done
-        self._chat = self._done = None
-        if chat is not None and done is not None:
-            done(chat, self._records)
 
 
 def file_stem(title: str) -> str:
@@ -328,7 +296,9 @@ class ImportController(QObject):
         self._show_passport = show_passport
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.import_files)
-        self._put = _Putting(context.session, self._on_put, self._notices.user_error, self)
+        self._session = context.session
+        self._waiting: list[ImportedChat] = []
+        self._putting = Slices(self)
         context.actions.import_chats.triggered.connect(self.ask_import)
         sidebar.import_action.triggered.connect(self.ask_import)
 
@@ -352,11 +322,26 @@ class ImportController(QObject):
         chats, passports, errors = result
         others = self.tr("{} more files could not be imported either.")
         self._notices.user_errors(errors, others)
-        self._put.start(chats)
+        self._waiting += chats
+        if not self._putting.is_busy:
+            self._putting.start(self._put())
         for report in passports:
             self._show_passport(report)
 
-    def _on_put(self, chats: Sequence[ImportedChat]) -> None:
+    def _put(self) -> Iterator[None]:
+        put = []
+        while self._waiting:
+            chat = self._waiting.pop(0)
+            is_last = not self._waiting
+            import_it = partial(self._session.import_conversation, shows=is_last)
+            if self._notices.attempt(import_it, chat.conversation, chat.records):
+                put.append(chat)
+            if not is_last:
+                yield
+        if put:
+            self._tell(put)
+
+    def _tell(self, chats: Sequence[ImportedChat]) -> None:
         n_left_out = sum(chat.n_left_out for chat in chats)
         if len(chats) == 1:
             title = chats[0].conversation.title
@@ -367,48 +352,6 @@ class ImportController(QObject):
             more = self.tr("Left out: {} messages of the system or of tools.")
             message += " " + more.format(n_left_out)
         self._notices.tell(message)
-
-
-class _Putting(QObject):
-    """Stores imported chats, one per turn of the event loop; the last one is shown."""
-
-    def __init__(
-        self,
-        session: ChatSession,
-        done: Callable[[Sequence[ImportedChat]], None],
-        failed: Callable[[UserError], None],
-        parent: QObject,
-    ) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._done = done
-        self._failed = failed
-        self._waiting: list[ImportedChat] = []
-        self._put: list[ImportedChat] = []
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._next)
-
-    def start(self, chats: Sequence[ImportedChat]) -> None:
-        """Keep these after those that are still waiting."""
-        self._waiting.extend(chats)
-        if self._waiting:
-            self._timer.start(0)
-
-    @Slot()
-    def _next(self) -> None:
-        chat = self._waiting.pop(0)
-        is_last = not self._waiting
-        if is_last:
-            self._timer.stop()
-        try:
-            self._session.import_conversation(chat.conversation, chat.records, shows=is_last)
-        except UserError as error:
-            self._failed(error)
-        else:
-            self._put.append(chat)
-        if is_last and self._put:
-            put, self._put = self._put, []
-            self._done(put)
 
 
 def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], list[UserError]]:

@@ -7,10 +7,10 @@ For work that may block for a while, such as touching a file on a sleeping disk.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
+from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal, Slot
 
 from paceline.errors import CancelledError, UserError
 from paceline.gui.kit.translation import translator
@@ -103,3 +103,31 @@ class Background(QObject):
     def _forget(self, job: Job) -> None:
         self._jobs.pop(job, None)
         job.deleteLater()
+
+
+class Slices(QObject):
+    """Work that only this thread may do, a slice per turn of the event loop, so that nothing waits.
+
+    Each ``next`` of an iterator is a slice; what follows the last ``yield`` is done with it.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._steps: Iterator[None] = iter(())
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._on_time)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is left to do."""
+        return self._timer.isActive()
+
+    def start(self, steps: Iterator[None]) -> None:
+        """Begin; what was left of other work is dropped."""
+        self._steps = steps
+        self._timer.start(0)
+
+    @Slot()
+    def _on_time(self) -> None:
+        if next(self._steps, self) is self:
+            self._timer.stop()

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QColor, QEnterEvent, QImage
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
+from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.file_dialogs import PNG_SCALE
 from paceline.gui.kit.labels import YieldingLabel, text_label
@@ -462,21 +463,14 @@ class PlotPicture(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._stages: Iterator[None] = iter(())
-        self._next = QTimer(self)
-        self._next.timeout.connect(self._on_next)
+        self._making = Slices(self)
 
     def start(self, plot: SpeedPlot) -> None:
         """Begin to draw the part that a plot shows now; a picture that is begun goes on."""
-        if not self._next.isActive():
-            self._stages = self._make(plot)
-            next(self._stages)
-            self._next.start(0)
-
-    @Slot()
-    def _on_next(self) -> None:
-        if next(self._stages, self) is self:
-            self._next.stop()
+        if not self._making.is_busy:
+            stages = self._make(plot)
+            next(stages)
+            self._making.start(stages)
 
     def _make(self, plot: SpeedPlot) -> Iterator[None]:
         theme, plain = look.theme, plot.plain_tokens_per_s

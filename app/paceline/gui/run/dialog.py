@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from paceline.chat.decisions import Mix
 from paceline.chat.sameness import CannotCompare, Differs, Result, Same
+from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
@@ -210,7 +211,7 @@ class ReplyPage(QScrollArea):
         self._sources = sources
         self._record: RunRecord | None = None
         self._obstacles: Mapping[str, str] = {}
-        self._stages: Iterator[None] = iter(())
+        self._filling = Slices(self)
         self.metrics = StepMetrics(sources)
         self.models: dict[str, ModelCard] = {}
         self.setWidgetResizable(True)
@@ -227,14 +228,12 @@ class ReplyPage(QScrollArea):
         self._cards.addWidget(self.figures)
         self._cards.addStretch(1)
         self.setWidget(page)
-        self._next = QTimer(self)
-        self._next.timeout.connect(self._on_next)
         self._has_cards = False
 
     @property
     def is_filled(self) -> bool:
         """Whether everything is shown that is known."""
-        return self._record is not None and not self._next.isActive()
+        return self._record is not None and not self._filling.is_busy
 
     def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
         """Show a run.
@@ -249,16 +248,7 @@ class ReplyPage(QScrollArea):
         if error is not None:
             self.problem_text.setText(said(error.message, error.hint))
         self.figures.show_record(record)
-        self._stages = self._fill(record)
-        self._next.start(0)
-
-    @Slot()
-    def _on_next(self) -> None:
-        try:
-            next(self._stages)
-        except StopIteration:
-            self._next.stop()
-            self.filled.emit()
+        self._filling.start(self._fill(record))
 
     def _fill(self, record: RunRecord) -> Iterator[None]:
         """Make or show one part between two turns of the event loop."""
@@ -292,7 +282,7 @@ class ReplyPage(QScrollArea):
         yield
         self.models["draft"].show_model(record.draft, obstacle=self._obstacles["draft"])
         self.notes.show_rows([("", said(note)) for note in record.notes])
-        yield
+        self.filled.emit()
 
     def _make_cards(self) -> Iterator[None]:
         self.plot = SpeedPlot(

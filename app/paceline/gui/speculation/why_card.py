@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Slot
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
+from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FoldCard
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
@@ -163,9 +166,7 @@ class WhyCard(FoldCard):
         self.content_of_report = QWidget()
         self.costs = CostBars()
         self._drafters = column_of(spacing=8)
-        self._missing: tuple[DrafterView, ...] = ()
-        self._next = QTimer(self, singleShot=True, interval=0)
-        self._next.timeout.connect(self._add_block)
+        self._adding = Slices(self)
         self.unused = text_label(wraps=True, plain=True)
         self.balance: list[QLabel] = []
         self._balance = column_of(spacing=4)
@@ -198,22 +199,17 @@ class WhyCard(FoldCard):
         if is_open and self._report is not self._drawn:
             self._draw()
 
-    @Slot()
-    def _add_block(self) -> None:
-        """Make one block between two turns of the event loop: several at once would be felt."""
-        if not self._missing:
-            return
-        block = DrafterBlock()
-        block.show_drafter(self._missing[0])
-        self._missing = self._missing[1:]
-        self.blocks.append(block)
-        self._drafters.addWidget(block)
-        if self._missing:
-            self._next.start()
+    def _add_blocks(self, views: Sequence[DrafterView]) -> Iterator[None]:
+        for view in views:
+            block = DrafterBlock()
+            block.show_drafter(view)
+            self.blocks.append(block)
+            self._drafters.addWidget(block)
+            yield  # several at once would be felt
 
     def _draw(self) -> None:
         report = self._drawn = self._report
-        self._missing = ()
+        self._adding.start(iter(()))
         self.hint.setVisible(report is None)
         self.content_of_report.setVisible(report is not None)
         if report is None:
@@ -229,9 +225,7 @@ class WhyCard(FoldCard):
             block.deleteLater()
         for block, drafter in zip(self.blocks, view.drafters, strict=False):
             block.show_drafter(drafter)
-        self._missing = view.drafters[len(self.blocks) :]
-        if self._missing:
-            self._next.start()
+        self._adding.start(self._add_blocks(view.drafters[len(self.blocks) :]))
         say(self.unused, view.unused)
         while len(self.balance) < len(view.balance):
             label = text_label(wraps=True, plain=True)
