@@ -9,7 +9,6 @@ in no list can be opened, and folders added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
-from paceline.catalog.hub.values import HubChoice, HubRepository
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.local.library import LibraryEntry
@@ -71,7 +69,6 @@ class PickerFiles(QObject):
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(self.take)
         self._folder.chosen.connect(folders.add)
-        library.busy_changed.connect(self._on_busy)
 
     def serve(self, dialog: PickerDialog) -> None:
         """Listen to a dialog, and keep its list of models fresh."""
@@ -84,7 +81,8 @@ class PickerFiles(QObject):
         page.trash_requested.connect(self._library.delete)
         page.copy_requested.connect(self._on_copy)
         self._library.set_visible(True)
-        self._on_busy(self._library.is_busy)
+        self._library.busy_changed.connect(page.show_looking)
+        page.show_looking(self._library.is_busy)
 
     def leave(self) -> None:
         """The dialog is gone."""
@@ -96,11 +94,6 @@ class PickerFiles(QObject):
         """Pick a file that need not be in the list."""
         look = partial(self._models.library.look_at, Path(path))
         self._background.start(look, self._on_looked_at, self._on_unusable)
-
-    @Slot(bool)
-    def _on_busy(self, is_busy: bool) -> None:  # noqa: FBT001
-        if self._dialog is not None:
-            self._dialog.installed.show_looking(is_busy)
 
     @Slot()
     def _on_open(self) -> None:
@@ -135,87 +128,11 @@ class PickerFiles(QObject):
 
     def _on_unusable(self, error: UserError) -> None:
         if self._dialog is not None:
-            self._dialog.show_problem(said(error.message, error.hint))
+            self._dialog.show_problem(error.message, error.hint)
 
     @Slot(object)
     def _on_copy(self, entry: LibraryEntry) -> None:
         QGuiApplication.clipboard().setText(str(entry.file.path))
-
-
-class PickerHub(QObject):
-    """Serves one dialog after the other."""
-
-    online_chosen = Signal()
-    """The user has left the offline mode."""
-
-    def __init__(
-        self,
-        hub: HubController,
-        n_free: Callable[[], int],
-        parent: QObject,
-    ) -> None:
-        """`n_free` returns how many bytes of memory a model may take."""
-        super().__init__(parent)
-        self._hub = hub
-        self._n_free = n_free
-        self._dialog: PickerDialog | None = None
-        hub.repository_ready.connect(self._on_repository)
-        hub.repository_failed.connect(self._on_repository_failed)
-        hub.token_kept.connect(self._on_token_kept)
-        hub.token_failed.connect(self._on_token_failed)
-
-    def serve(self, dialog: PickerDialog) -> None:
-        """Listen to a dialog."""
-        self._dialog = dialog
-        page = dialog.hub
-        page.search_requested.connect(self._hub.search)
-        page.typed.connect(self._hub.search_soon)
-        page.more_requested.connect(self._hub.more)
-        page.repository_requested.connect(self._on_repository_requested)
-        page.online_requested.connect(self._on_online)
-        page.card.token_given.connect(self._hub.set_token)
-        dialog.recommended.repository_wanted.connect(self._on_repository_wanted)
-
-    def leave(self) -> None:
-        """The dialog is gone."""
-        self._dialog = None
-
-    @Slot(str)
-    def _on_repository_requested(self, repo: str) -> None:
-        self._hub.open_repository(repo, self._n_free())
-
-    @Slot(str)
-    def _on_repository_wanted(self, repo: str) -> None:
-        if self._dialog is not None:
-            self._dialog.show_page(self._dialog.hub)
-            self._dialog.hub.open_repository(repo)
-
-    @Slot(object, object)
-    def _on_repository(self, repository: HubRepository, best: HubChoice | None) -> None:
-        if self._dialog is not None:
-            self._dialog.hub.show_repository(repository, best)
-
-    @Slot(object)
-    def _on_repository_failed(self, error: UserError) -> None:
-        if self._dialog is not None:
-            self._dialog.hub.show_repository_failed(error)
-
-    @Slot()
-    def _on_token_kept(self) -> None:
-        """Look again, with the token."""
-        if self._dialog is not None:
-            self._dialog.hub.look_again()
-
-    @Slot(object)
-    def _on_token_failed(self, error: UserError) -> None:
-        if self._dialog is not None:
-            self._dialog.show_problem(said(error.message, error.hint))
-
-    @Slot()
-    def _on_online(self) -> None:
-        self.online_chosen.emit()
-        if self._dialog is not None:
-            self._dialog.hub.look_again()
 
 
 _DRAFT_STEP = 2
@@ -246,7 +163,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._files = PickerFiles(
             models, library, context.background, context.settings.setting("model_folders"), self
         )
-        self._hub = PickerHub(hub, lambda: devices.n_free, self)
+        self._hub = hub
         planner = devices.planner or RoomPlanner(models)
         self.judgement = PairJudgement(models, planner, self)
         """What is known of the pair being picked."""
@@ -269,8 +186,8 @@ class PickerController(DialogOwner[PickerDialog]):
         self._fetcher.changed.connect(self._show)
         library.refreshed.connect(self._on_library)
         context.notices.posted.connect(self._on_notice)
+        hub.token_failed.connect(self._on_token_failed)
         self._files.taken.connect(self._on_picked)
-        self._hub.online_chosen.connect(self.online_chosen)
 
     # ------------------------------------------------------------------------------- from outside
 
@@ -343,19 +260,52 @@ class PickerController(DialogOwner[PickerDialog]):
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
         dialog.recommended.pair_picked.connect(self._on_pair_picked)
         self._files.serve(dialog)
-        self._hub.serve(dialog)
+        self._serve_hub(dialog)
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
         dialog.steps.chosen.connect(self._on_step)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
 
+    def _serve_hub(self, dialog: PickerDialog) -> None:
+        hub, page = self._hub, dialog.hub
+        page.search_requested.connect(hub.search)
+        page.typed.connect(hub.search_soon)
+        page.more_requested.connect(hub.more)
+        page.repository_requested.connect(self._on_repository_requested)
+        page.online_requested.connect(self._on_online)
+        page.card.token_given.connect(hub.set_token)
+        dialog.recommended.repository_wanted.connect(self._on_repository_wanted)
+        hub.repository_ready.connect(page.show_repository)
+        hub.repository_failed.connect(page.show_repository_failed)
+        hub.token_kept.connect(page.look_again)
+
+    @Slot(str)
+    def _on_repository_requested(self, repo: str) -> None:
+        self._hub.open_repository(repo, self._devices.n_free)
+
+    @Slot(str)
+    def _on_repository_wanted(self, repo: str) -> None:
+        if self.dialog is not None:
+            self.dialog.show_page(self.dialog.hub)
+            self.dialog.hub.open_repository(repo)
+
+    @Slot(object)
+    def _on_token_failed(self, error: UserError) -> None:
+        if self.dialog is not None:
+            self.dialog.show_problem(error.message, error.hint)
+
+    @Slot()
+    def _on_online(self) -> None:
+        self.online_chosen.emit()
+        if self.dialog is not None:
+            self.dialog.hub.look_again()
+
     @Slot()
     def _on_finished(self) -> None:
         super()._on_finished()
         self._devices.watch(is_watched=False)
         self._files.leave()
-        self._hub.leave()
         self.judgement.ask(None)
         self._builder.prepare()
 
@@ -509,4 +459,4 @@ class PickerController(DialogOwner[PickerDialog]):
     def _on_notice(self, notice: Notice) -> None:
         """Show failures here as well: the window below the dialog takes no clicks."""
         if self.dialog is not None and notice.level == "error":
-            self.dialog.show_problem(said(notice.message, notice.hint))
+            self.dialog.show_problem(notice.message, notice.hint)

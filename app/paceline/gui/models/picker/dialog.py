@@ -222,9 +222,9 @@ class PickerDialog(QDialog):
         is_busy = button.todo == "wait" and button.is_downloading
         self.cancel.setText(self.tr("Close") if is_busy else self.tr("Cancel"))
 
-    def show_problem(self, text: str) -> None:
+    def show_problem(self, text: str, hint: str = "") -> None:
         """Show why something cannot be done, until it is dismissed."""
-        self.problem.show_notice(Notice("error", text))
+        self.problem.show_notice(Notice("error", text, hint))
 
     @property
     def page(self) -> QWidget:
