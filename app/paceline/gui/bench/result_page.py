@@ -11,9 +11,7 @@ from typing import Any
 from PySide6.QtCore import (
     QAbstractTableModel,
     QEvent,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QSize,
     Qt,
     Signal,
@@ -47,14 +45,13 @@ from paceline.gui.kit.labels import (
     without_soft_breaks,
 )
 from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 from paceline.gui.plot.plot_words import entries_html
 from paceline.gui.state.figures import percent_text, ratio_text, speed_text
-
-Index = QModelIndex | QPersistentModelIndex
 
 NAME, SPEED, RATIO, SPREAD, ACCEPTED, PER_STEP, SAME, RUNS, USE = range(9)
 ROW_PX = 38
@@ -399,9 +396,7 @@ class ResultPage(QWidget):
             margins=(14, STEP + 2, 14, STEP + 2),
             spacing=HALF,
         )
-        self.scope = Choice()
-        self.scope.setMinimumContentsLength(16)
-        self.scope.setAccessibleName(self.tr("Prompts that are shown"))
+        self.scope = Choice(name=self.tr("Prompts that are shown"), n_letters=16)
         self.scope.activated.connect(self._on_scope)
         self.chart = BenchChart()
         self.legend = text_label("", "legend", wraps=True)

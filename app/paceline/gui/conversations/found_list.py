@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
 
 from paceline.conversation import ConversationSummary, SearchHit
 from paceline.gui.conversations.chat_lines import title_text
-from paceline.gui.conversations.model import Index
 from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
-from paceline.gui.kit.rows import ROW, Rows
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.search_field import takes_escape
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY

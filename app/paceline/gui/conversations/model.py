@@ -25,7 +25,6 @@ from PySide6.QtCore import (
     QLocale,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QStringListModel,
     Qt,
     Signal,
@@ -34,6 +33,7 @@ from PySide6.QtCore import (
 
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.chat_lines import second_line, spoken_row, title_text
+from paceline.gui.kit.rows import Index
 from paceline.gui.kit.translation import translator
 
 TAG_CHARS = 32
@@ -173,7 +173,6 @@ GROUP_ROLE = ID_ROLE + 2
 SUMMARY_ROLE = ID_ROLE + 3
 """The `ConversationSummary`; None for a heading."""
 
-Index = QModelIndex | QPersistentModelIndex
 Entry = ConversationSummary | Heading
 
 FEW = 8

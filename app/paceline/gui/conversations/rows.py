@@ -25,8 +25,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE, Index
+from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE
 from paceline.gui.kit.labels import units
+from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, CORNER, SMALL, TINY, px
 from paceline.gui.look.theme import ui_font

@@ -6,7 +6,7 @@ leaves every field, also those of several lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
@@ -179,12 +179,18 @@ class Number(QDoubleSpinBox):
 class Choice(QComboBox):
     """A drop-down list that leaves the wheel to the panel around it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(
+        self, entries: Iterable[tuple[str, Any]] = (), *, name: str = "", n_letters: int = 5
+    ) -> None:
+        """`entries` are words with their values, `n_letters` of the words are seen at least."""
+        super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(5)
+        self.setMinimumContentsLength(n_letters)
         self.setProperty("kind", "value")
+        self.setAccessibleName(name)
+        for words, value in entries:
+            self.addItem(words, value)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave it to the panel."""

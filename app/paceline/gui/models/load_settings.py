@@ -106,14 +106,6 @@ def _box() -> QCheckBox:
     return box
 
 
-def _choice(*choices: tuple[str, str]) -> Choice:
-    """Offer pairs of a value and its name."""
-    choice = Choice()
-    for value, name in choices:
-        choice.addItem(name, value)
-    return choice
-
-
 class LoadColumn(QWidget):
     """One model's title and fields, named as in `ModelParams`; itself not shown.
 
@@ -130,24 +122,24 @@ class LoadColumn(QWidget):
         self._shown: dict[str, QWidget] = {}
         auto = self.tr("auto")
         self.gpu_layers = _number(AUTO, _MAX_LAYERS, auto)
-        self.device = _choice(("", auto))
+        self.device = Choice([(auto, "")])
         self.n_ctx = _number(0, _MAX_CONTEXT, auto)
         self.n_ctx.setSingleStep(512)
         self.n_threads = _number(0, _MAX_THREADS, auto)
         self.extra_bufts, self.swa_full = _box(), _box()
         self.n_cpu_moe = _number(AUTO, _MAX_LAYERS, self.tr("all"))
-        self.split_mode = _choice(
-            ("", auto),
-            ("none", self.tr("one GPU")),
-            ("layer", self.tr("layers")),
-            ("row", self.tr("rows")),
+        splits = (
+            (self.tr("one GPU"), "none"),
+            (self.tr("layers"), "layer"),
+            (self.tr("rows"), "row"),
         )
+        self.split_mode = Choice([(auto, ""), *splits])
         self.tensor_split = _Shares()
         self.tensor_split.setPlaceholderText(auto)
         self.main_gpu = WholeNumber(0, _MAX_GPU)
         kinds = [(kind, kind) for kind in KV_TYPES]
-        self.kv_type_k, self.kv_type_v = _choice(*kinds), _choice(*kinds)
-        self.flash_attn = _choice(("auto", auto), ("off", self.tr("off")), ("on", self.tr("on")))
+        self.kv_type_k, self.kv_type_v = Choice(kinds), Choice(kinds)
+        self.flash_attn = Choice([(auto, "auto"), (self.tr("off"), "off"), (self.tr("on"), "on")])
         self._fields: dict[str, tuple[QWidget, str, str]] = {
             "n_gpu_layers": (
                 self.gpu_layers,

@@ -60,9 +60,8 @@ class VersionsDialog(QDialog):
         self.setObjectName(RUN)
         self._difference: Difference | None = None
         self._at = 0
-        self.left, self.right = Choice(), Choice()
-        self.left.setAccessibleName(self.tr("Version to the left"))
-        self.right.setAccessibleName(self.tr("Version to the right"))
+        self.left = Choice(name=self.tr("Version to the left"))
+        self.right = Choice(name=self.tr("Version to the right"))
         self.figures = tuple(text_label(wraps=True, plain=True) for _ in range(2))
         self.summary = YieldingLabel()
         self.back = QPushButton(self.tr("&Previous"))

@@ -132,16 +132,13 @@ class TemplateEditor(QDialog):
         return column_of(label, (field, 1), spacing=4)
 
     def _make_formats(self) -> Choice:
-        choice = Choice()
-        choice.setAccessibleName(self.tr("Start from another template"))
-        choice.setMinimumContentsLength(16)
-        choice.addItem(self.tr("Start from…"), "")
         names = {
             "plain": self.tr("Plain text with User: and Assistant:"),
             "continue": self.tr("Go on with the text"),
         }
-        for known in FORMATS:
-            choice.addItem(names.get(known.name, known.name), known.source)
+        known = ((names.get(each.name, each.name), each.source) for each in FORMATS)
+        entries = ((self.tr("Start from…"), ""), *known)
+        choice = Choice(entries, name=self.tr("Start from another template"), n_letters=16)
         choice.activated.connect(self._on_format)
         return choice
 

@@ -94,14 +94,12 @@ class ReplyForm(QWidget):
         self._shown: Form = "free"
         self._refusal = ""
         label = styled(YieldingLabel(self.tr("Structured output"), keeps=8), role="muted")
-        self.form_choice = Choice()
-        for form, name in (
-            ("free", self.tr("Free text")),
-            ("schema", self.tr("JSON schema")),
-            ("grammar", self.tr("Grammar")),
-        ):
-            self.form_choice.addItem(name, form)
-        self.form_choice.setMinimumContentsLength(9)
+        forms = (
+            (self.tr("Free text"), "free"),
+            (self.tr("JSON schema"), "schema"),
+            (self.tr("Grammar"), "grammar"),
+        )
+        self.form_choice = Choice(forms, n_letters=9)
         self.form_choice.setToolTip(
             self.tr("What the reply must look like; forced pieces are drafted for free.")
         )

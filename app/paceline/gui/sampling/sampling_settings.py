@@ -331,8 +331,7 @@ class SamplingSettings(Card):
 
     def _make_thinking(self) -> QWidget:
         label = styled(YieldingLabel(self.tr("Reasoning"), keeps=8), role="muted")
-        self.thinking = Choice()
-        self.thinking.setMinimumContentsLength(12)
+        self.thinking = Choice(n_letters=12)
         self.thinking.setToolTip(
             self.tr(
                 "How much the model reasons before it answers: the choices that its chat template "

@@ -169,12 +169,9 @@ class ChoiceField(Choice):
         setting: Setting,
     ) -> None:
         """Offer pairs of a value and its name."""
-        super().__init__()
+        super().__init__(((name, value) for value, name in choices), n_letters=14)
         self.setProperty("kind", "")
-        self.setMinimumContentsLength(14)
         self.setting = setting
-        for value, name in choices:
-            self.addItem(name, value)
         self._show()
         self.activated.connect(self._on_chosen)
         setting.changed.connect(self._show)

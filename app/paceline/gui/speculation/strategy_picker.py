@@ -9,9 +9,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QEvent,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     QRect,
     QSize,
@@ -42,6 +40,7 @@ from paceline.gui.kit.dialogs import DialogOwner, scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
+from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.speculation import (
@@ -60,13 +59,12 @@ _PADDING, _GAP, _MARK_PX = 8, 2, 20
 _TEXT_PX = WIDTH_PX - _MARK_PX - 2 * _PADDING - 24
 """Width of the text; leaves room for frame and scroll bar."""
 _WRAP = int(Qt.TextFlag.TextWordWrap)
-_Index = QModelIndex | QPersistentModelIndex
 
 
 class _Delegate(QStyledItemDelegate):
     """Draws title and id in one line, below it the summary, or why it cannot be used now."""
 
-    def sizeHint(self, _option: QStyleOptionViewItem, index: _Index) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         width = _TEXT_PX
         height = 2 * _PADDING + self._title_height(index, width) + _GAP
         for text in self._below(index):
@@ -77,7 +75,7 @@ class _Delegate(QStyledItemDelegate):
             height += QFontMetrics(mono_font(11)).height()
         return QSize(width, height)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         state = option.state
         palette, rect = option.palette, option.rect
         is_enabled = bool(state & QStyle.StateFlag.State_Enabled)
@@ -125,17 +123,17 @@ class _Delegate(QStyledItemDelegate):
         return ui_font(13, QFont.Weight.DemiBold)
 
     @classmethod
-    def _title_height(cls, index: _Index, width: int) -> int:
+    def _title_height(cls, index: Index, width: int) -> int:
         """A long chain has several lines."""
         room = QRect(0, 0, width, 10_000)
         return QFontMetrics(cls._title_font()).boundingRect(room, _WRAP, str(index.data())).height()
 
     @staticmethod
-    def _below(index: _Index) -> list[str]:
+    def _below(index: Index) -> list[str]:
         return [text for text in (index.data(_SUMMARY), index.data(_OBSTACLE)) if text]
 
     @classmethod
-    def _id_has_own_line(cls, index: _Index, width: int) -> bool:
+    def _id_has_own_line(cls, index: Index, width: int) -> bool:
         title = QFontMetrics(cls._title_font()).horizontalAdvance(str(index.data()))
         name = QFontMetrics(mono_font(11)).horizontalAdvance(str(index.data(_NAME)))
         return title + name + 16 > width

@@ -23,10 +23,9 @@ from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, Sear
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.errors import UserError
-from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
-from paceline.gui.kit.rows import ROW, Rows
+from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -40,7 +39,7 @@ from paceline.gui.models.candidates import (
     spoken,
 )
 from paceline.gui.models.lists.hub_controller import HubResults
-from paceline.gui.models.lists.page import Badge, Index, ModelList, Page, RowText
+from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
 
 _NAME_PX = 2000
 
@@ -265,7 +264,7 @@ class HubPage(Page):
         self._repository_wanted = ""
         self._asked: SearchQuery | None = None
         self.bar.addWidget(self.make_search(self.tr("Search on Hugging Face")), 1)
-        self.sort = self._choice(
+        self.sort = self.make_choice(
             self.tr("Order"),
             (
                 (self.tr("Trending"), "trending"),
@@ -274,7 +273,7 @@ class HubPage(Page):
                 (self.tr("Newest"), "recent"),
             ),
         )
-        self.license = self._choice(
+        self.license = self.make_choice(
             self.tr("License"), ((self.tr("Any license"), ""), *((name, name) for name in LICENSES))
         )
         choices, ticks = QWidget(), QWidget()
@@ -303,16 +302,6 @@ class HubPage(Page):
         self.card.confirmed.connect(self.confirmed)
         results.state_changed.connect(self._show_state)
         self.rows.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-
-    @staticmethod
-    def _choice(name: str, entries: tuple[tuple[str, str], ...]) -> Choice:
-        choice = Choice()
-        choice.setAccessibleName(name)
-        choice.setToolTip(name)
-        for text, value in entries:
-            choice.addItem(text, value)
-        choice.setMinimumContentsLength(12)
-        return choice
 
     @staticmethod
     def _lay_out(row: QWidget, spacing: int, *widgets: QWidget) -> QHBoxLayout:

@@ -18,8 +18,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.catalog.local.library import LibraryEntry
-from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.layouts import row_of
+from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -37,7 +37,7 @@ from paceline.gui.models.lists.library import (
     LibraryModel,
     place_title,
 )
-from paceline.gui.models.lists.page import Badge, Index, OptionRow, Page, RowText
+from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
 
 SUITED, OTHER, BROKEN = range(3)
 
@@ -148,17 +148,13 @@ class InstalledPage(Page):
         self._is_looking = False
         self._model = SuitedFirst(library, self)
         self.bar.addWidget(self.make_search(self.tr("Search installed models")), 1)
-        self.sort = Choice()
-        self.sort.setAccessibleName(self.tr("Order"))
-        self.sort.setToolTip(self.tr("Order"))
-        self.sort.setMinimumContentsLength(12)
-        for text, order in (
+        orders = (
             (self.tr("Name"), "name"),
             (self.tr("Largest first"), "largest"),
             (self.tr("Smallest first"), "smallest"),
             (self.tr("Place"), "place"),
-        ):
-            self.sort.addItem(text, order)
+        )
+        self.sort = self.make_choice(self.tr("Order"), orders)
         self.bar.addWidget(self.sort)
         self.without = OptionRow(
             self.tr("No draft model: lookups only"),

@@ -31,7 +31,6 @@ from PySide6.QtCore import (
     QFileSystemWatcher,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     QTimer,
     Signal,
@@ -45,13 +44,13 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import Notifications, ask_to_delete
+from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
 
 ENTRY_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The row's `LibraryEntry`."""
 
-Index = QModelIndex | QPersistentModelIndex
 _Key = tuple[Any, ...]
 _TOP = QModelIndex()
 

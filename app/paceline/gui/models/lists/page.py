@@ -5,7 +5,7 @@ In the list a click or Enter picks, Enter and a double click also go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import (
@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPointF,
     QRect,
     QRectF,
@@ -38,14 +37,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
+from paceline.gui.kit.rows import Index
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
-
-Index = QModelIndex | QPersistentModelIndex
 
 ROW_PX = 56
 _MARGIN_PX = 12
@@ -398,6 +397,12 @@ class Page(QWidget):
     def pick(self, index: QModelIndex) -> bool:
         """Take a row; whether that was possible."""
         raise NotImplementedError
+
+    def make_choice(self, name: str, entries: Iterable[tuple[str, str]]) -> Choice:
+        """Make a field to choose from words with their values."""
+        choice = Choice(entries, name=name, n_letters=12)
+        choice.setToolTip(name)
+        return choice
 
     def make_search(self, words: str) -> SearchField:
         """A search field from which the arrow keys lead into the list."""
