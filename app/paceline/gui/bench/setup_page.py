@@ -21,7 +21,7 @@ from paceline.gui.bench.words import prompt_title
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 
@@ -113,9 +113,7 @@ class PromptsCard(Card):
 
     def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
         """Offer these, all ticked; or say why there are none."""
-        for box in self._boxes.values():
-            box.hide()
-            box.deleteLater()
+        discard(self._boxes.values())
         self._boxes = {}
         for workload in workloads:
             box = YieldingCheckBox(prompt_title(workload.name))
@@ -266,9 +264,7 @@ class SetupPage(QWidget):
         if tuple(contenders) == self.offered:
             return
         if [c.strategy for c in contenders] != [c.strategy for c in self.offered]:
-            for box in self._boxes.values():
-                box.hide()
-                box.deleteLater()
+            discard(self._boxes.values())
             self._boxes = {c.strategy: self._make_box(c) for c in contenders}
         self.offered = tuple(contenders)
         for c in contenders:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, set_look, styled
+from paceline.gui.kit.layouts import column_of, discard, set_look, styled
 from paceline.gui.kit.translation import local, translator
 from paceline.messages import ChatMessage, TokensCounted
 
@@ -284,10 +284,7 @@ class ContextPopover(QFrame):
     def show_use(self, use: ContextUse) -> None:
         """Show what fills the context."""
         self.title.setText(headline(use))
-        for label in self._labels:
-            self._rows.removeWidget(label)
-            label.hide()
-            label.deleteLater()
+        discard(self._labels, self._rows)
         self._labels = []
         rows = [(words, f"{local(n_tokens):,}") for words, n_tokens in parts(use)]
         if use.room:

@@ -23,7 +23,7 @@ from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.layouts import column_of, discard, styled
 from paceline.gui.look.scale import px
 
 _GAP_PX = 4
@@ -101,9 +101,7 @@ class TagBar(QWidget):
 
     def _make_buttons(self, tags: Sequence[str]) -> None:
         had_focus = next((b.objectName() for b in self.buttons if b.hasFocus()), "")
-        for button in self.buttons:
-            button.hide()
-            button.deleteLater()
+        discard(self.buttons)
         self.buttons = []
         for tag in tags:
             button = styled(QToolButton(self), kind="tag")

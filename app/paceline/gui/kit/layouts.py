@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
@@ -143,6 +144,27 @@ class Bar(QFrame):
         super().showEvent(event)
         if (around := self.parentWidget()) is not None:
             around.update(0, 0, around.width(), self.geometry().bottom() + 1)
+
+
+def discard(widgets: Iterable[QWidget], layout: QLayout | None = None) -> None:
+    """Take widgets out of sight and out of their layout now; they are deleted a moment later."""
+    for widget in widgets:
+        if layout is not None:
+            layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+
+
+def as_many(
+    widgets: list[_Widget], n: int, make: Callable[[], _Widget], layout: QBoxLayout
+) -> list[_Widget]:
+    """Show `n` widgets, which are returned, of those that there are and of new ones at the end."""
+    while len(widgets) < n:
+        widgets.append(make())
+        layout.addWidget(widgets[-1])
+    for at, widget in enumerate(widgets):
+        widget.setVisible(at < n)
+    return widgets[:n]
 
 
 def styled(widget: _Widget, **properties: str) -> _Widget:

@@ -19,7 +19,7 @@ from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_s
 from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
+from paceline.gui.kit.layouts import FlowLayout, column_of, discard, row_of, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
@@ -400,10 +400,7 @@ class StopField(QWidget):
         self.changed.emit()
 
     def _make_chips(self) -> None:
-        for chip in self.chips:
-            self._flow.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
+        discard(self.chips, self._flow)
         self.chips = []
         before: QWidget = self.field
         for stop in self.stops:

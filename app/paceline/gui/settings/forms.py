@@ -20,7 +20,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconButton, column_of, row_of
+from paceline.gui.kit.layouts import IconButton, column_of, discard, row_of
 from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, px
@@ -269,9 +269,7 @@ class FolderList(QWidget):
 
     @Slot()
     def _fill(self) -> None:
-        for row in self.rows:
-            row.hide()
-            row.deleteLater()
+        discard(self.rows)
         self.rows = [FolderRow(folder) for folder in self.setting.value]
         for at, row in enumerate(self.rows):
             row.removed.connect(self._on_removed)

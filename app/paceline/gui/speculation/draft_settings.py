@@ -30,7 +30,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.settings import MAX_PRESETS, DraftPreset
@@ -431,10 +431,7 @@ class DraftSettings(Card):
 
     @Slot()
     def _rebuild(self) -> None:
-        for section in self._sections:
-            self._rows.removeWidget(section)
-            section.hide()
-            section.deleteLater()
+        discard(self._sections, self._rows)
         members = self._model.members
         self._fields = []
         self._sections = [self._section(info, is_chain=len(members) > 1) for info in members]

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.advice import Advice
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconButton, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconButton, column_of, discard, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL
 from paceline.gui.look.theme import ui_font
@@ -260,11 +260,8 @@ class DrafterCard(Card):
         if rows == self._rows:
             return
         self._rows = rows
-        while len(self.lines) > len(rows):
-            line = self.lines.pop()
-            self.body.removeWidget(line)
-            line.hide()
-            line.deleteLater()
+        discard(self.lines[len(rows) :], self.body)
+        del self.lines[len(rows) :]
         while len(self.lines) < len(rows):
             line = _Line()
             line.more.setVisible(self.is_open)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FoldCard
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import as_many, column_of, discard, fill, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -218,19 +219,13 @@ class WhyCard(FoldCard):
         self.costs.show_rows(view.costs)
         self._costs_title.setVisible(bool(view.costs))
         self.costs.setVisible(bool(view.costs))
-        while len(self.blocks) > len(view.drafters):
-            block = self.blocks.pop()
-            self._drafters.removeWidget(block)
-            block.hide()
-            block.deleteLater()
+        discard(self.blocks[len(view.drafters) :], self._drafters)
+        del self.blocks[len(view.drafters) :]
         for block, drafter in zip(self.blocks, view.drafters, strict=False):
             block.show_drafter(drafter)
         self._adding.start(self._add_blocks(view.drafters[len(self.blocks) :]))
         say(self.unused, view.unused)
-        while len(self.balance) < len(view.balance):
-            label = text_label(wraps=True, plain=True)
-            self.balance.append(label)
-            self._balance.addWidget(label)
-        for at, label in enumerate(self.balance):
-            label.setText(view.balance[at] if at < len(view.balance) else "")
-            label.setVisible(at < len(view.balance))
+        make = partial(text_label, wraps=True, plain=True)
+        labels = as_many(self.balance, len(view.balance), make, self._balance)
+        for label, words in zip(labels, view.balance, strict=True):
+            label.setText(words)

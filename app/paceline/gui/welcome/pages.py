@@ -30,7 +30,7 @@ from paceline.catalog.judge.curated import words_of
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of
+from paceline.gui.kit.layouts import column_of, discard, fill, row_of
 from paceline.gui.kit.translation import local_size, translator
 from paceline.messages import DeviceInfo
 
@@ -174,9 +174,7 @@ class WayCard(Card):
             button.clicked.connect(self._on_clicked)
             self.options.append(button)
             self.body.insertWidget(self.body.count() - 2, button)
-        for button in self.options[len(options) :]:
-            self.body.removeWidget(button)
-            button.deleteLater()
+        discard(self.options[len(options) :], self.body)
         del self.options[len(options) :]
 
     @Slot()
@@ -249,9 +247,7 @@ class MachineCard(Card):
     def show_facts(self, facts: Sequence[Fact]) -> None:
         """Show these facts."""
         if len(facts) != len(self._facts):
-            for labels in self._facts:
-                self._grid.removeWidget(labels)
-                labels.deleteLater()
+            discard(self._facts, self._grid)
             self._facts = [_FactLabels() for _ in facts]
             self._n_columns = 0
         for labels, fact in zip(self._facts, facts, strict=True):
@@ -347,10 +343,7 @@ class StartPage(QWidget):
         """Show these questions, each with a remark."""
         if [button.words for button in self.questions] == [text for text, _ in questions]:
             return
-        for button in self.questions:
-            self._grid.removeWidget(button)
-            button.hide()
-            button.deleteLater()
+        discard(self.questions, self._grid)
         self.questions = []
         for text, remark in questions:
             button = OptionButton(text, remark)

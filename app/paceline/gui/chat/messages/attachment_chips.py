@@ -22,7 +22,7 @@ from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import FlowLayout, column_of, row_of, styled
+from paceline.gui.kit.layouts import FlowLayout, column_of, discard, row_of, styled
 from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
@@ -232,8 +232,7 @@ class DraftAttachments(QWidget):
         """Replace all files by these."""
         if tuple(attachments) == self.attachments:
             return
-        for chip in self.chips:
-            self._drop(chip)
+        discard(self.chips, self._flow)
         self.chips = []
         self._add(attachments)
 
@@ -252,11 +251,6 @@ class DraftAttachments(QWidget):
             self.chips.append(chip)
             self._flow.addWidget(chip)
         self._update()
-
-    def _drop(self, chip: DraftChip) -> None:
-        self._flow.removeWidget(chip)
-        chip.hide()
-        chip.deleteLater()
 
     def _update(self) -> None:
         self.setVisible(bool(self.chips))
@@ -284,7 +278,7 @@ class DraftAttachments(QWidget):
         at = self.chips.index(chip)
         had_focus = chip.isAncestorOf(self.focusWidget() or self)
         self.chips.remove(chip)
-        self._drop(chip)
+        discard([chip], self._flow)
         if had_focus and self.chips:
             self.chips[min(at, len(self.chips) - 1)].name.setFocus(Qt.FocusReason.OtherFocusReason)
         self._update()

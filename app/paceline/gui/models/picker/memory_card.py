@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, fill, row_of, set_look
+from paceline.gui.kit.layouts import as_many, column_of, fill, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes
 from paceline.gui.look.current import look
@@ -391,24 +391,18 @@ class MemoryCard(Card):
 
     def _show_bars(self, plan: MemoryPlan | None) -> None:
         devices = plan.devices if plan is not None else ()
-        while len(self.bars) < len(devices):
-            bar = MemoryBar()
-            self.bars.append(bar)
-            self._bar_rows.addWidget(bar)
-        for at, bar in enumerate(self.bars):
-            bar.setVisible(at < len(devices))
-            if at < len(devices):
-                bar.show_plan(devices[at], is_only=len(devices) == 1)
+        bars = as_many(self.bars, len(devices), MemoryBar, self._bar_rows)
+        for bar, device in zip(bars, devices, strict=True):
+            bar.show_plan(device, is_only=len(devices) == 1)
 
     def _show_ways(self, plan: MemoryPlan | None) -> None:
         remedies = plan.remedies if plan is not None and not plan.fits else ()
         self.help.setVisible(bool(remedies))
-        while len(self.ways) < len(remedies):
-            way = _Way()
-            way.chosen.connect(self.remedy_chosen)
-            self.ways.append(way)
-            self._way_rows.addWidget(way)
-        for at, way in enumerate(self.ways):
-            way.setVisible(at < len(remedies))
-            if at < len(remedies):
-                way.show_remedy(remedies[at])
+        ways = as_many(self.ways, len(remedies), self._make_way, self._way_rows)
+        for way, remedy in zip(ways, remedies, strict=True):
+            way.show_remedy(remedy)
+
+    def _make_way(self) -> _Way:
+        way = _Way()
+        way.chosen.connect(self.remedy_chosen)
+        return way

@@ -20,7 +20,7 @@ from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconLabel, as_many, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -154,16 +154,10 @@ class VerdictCard(Card):
         self.setAccessibleName(words)
 
     def _show_lines(self, lines: list[tuple[Level | str, str]]) -> None:
-        while len(self.lines) < len(lines):
-            line = _Line()
-            self.lines.append(line)
-            self._rows.addWidget(line)
-        for line, shown in zip(self.lines, [*lines, *[None] * len(self.lines)], strict=False):
-            line.setVisible(shown is not None)
-            if shown is not None:
-                level, text = shown
-                line.show_line(self._sign(level), text, self._level_name(level))
-                line.sign.setVisible(bool(level))
+        shown = as_many(self.lines, len(lines), _Line, self._rows)
+        for line, (level, text) in zip(shown, lines, strict=True):
+            line.show_line(self._sign(level), text, self._level_name(level))
+            line.sign.setVisible(bool(level))
 
     def _show_below(self, judgement: Judgement) -> None:
         verdict = judgement.verdict
