@@ -8,6 +8,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from paceline.gui.look.scale import font_px
+from paceline.gui.models.picker.dialog import StepBar
+from paceline.params import ReplySettings
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -105,3 +107,23 @@ def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     assert sidebar.minimumWidth() > 180
     assert figure.fontInfo().pixelSize() > before
     dialog.close()
+
+
+@pytest.mark.usefixtures("dressed")
+@pytest.mark.qt_log_ignore("This plugin does not support")  # a dialog's sizes
+def test_no_lower_neighbour_cuts_off_large_words(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    program = make_program(Settings(font_px=22))
+    client.finish_load()
+    program.window.panel.sampling.use(ReplySettings(max_tokens=50))
+    program.window.actions_.log.trigger()
+    log, steps = program.help.log.dialog, StepBar()
+    assert log is not None
+    qtbot.addWidget(steps)
+    steps.target.show_name("A model", is_picked=True)
+    steps.show()
+    page, badge = log.page, program.sampling.badge
+    for widget in (badge.open_button, page.level, page.search, steps.target.name):
+        qtbot.waitUntil(lambda it=widget: it.height() >= it.sizeHint().height())  # type: ignore[misc]
+    log.close()

@@ -202,7 +202,9 @@ class LogPage(QWidget):
         self._make_filters()
         self._make_list()
         self._make_foot()
-        head = row_of(self.level, (self.search, 1), self.follow, spacing=STEP)
+        # Aligned, since the lower box would else limit the row's height.
+        follow = (self.follow, 0, Qt.AlignmentFlag.AlignVCenter)
+        head = row_of(self.level, (self.search, 1), follow, spacing=STEP)
         foot = row_of((self.told, 1), self.copy, self.folder, spacing=STEP)
         column_of(head, (self.list, 1), foot, on=self, margins=(0, GAP, 0, GAP), spacing=STEP)
         self._poll = QTimer(self, interval=POLL_MS)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
@@ -69,7 +69,9 @@ class SettingsBadge(QWidget):
         self._presets = presets
         self.open_button = styled(YieldingButton(), kind="chip")
         self.reset_button = styled(QPushButton(self.tr("Reset")), kind="link")
-        row_of(self.open_button, self.reset_button, on=self, margins=0, spacing=4)
+        # Aligned, since the lower button would else limit the row's height.
+        reset = (self.reset_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row_of(self.open_button, reset, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         presets.changed.connect(self.refresh)
         self.refresh()

@@ -74,11 +74,11 @@ class StepButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Two lines."""
-        return QSize(200, _HEIGHT)
+        return QSize(200, px(_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
         """The name may give way."""
-        return QSize(140, _HEIGHT)
+        return QSize(140, px(_HEIGHT))
 
     def show_name(self, name: str, *, is_picked: bool) -> None:
         """Show what is picked, or what is to be done."""
