@@ -40,7 +40,8 @@ _SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the wor
 _FIRST = 3.0  # steps that this counts for
 _FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
 _NEXT_REPLY = 0.7  # and with each reply, in which it may do better
-_LEAST_HASTE = 0.25  # after replies in which it was tried in vain: decision 101
+_CREDIT = 1.0  # plain steps that they may lose at once
+_ON_TRIALS = 0.005  # of plain steps, what trials in vain may lose in the long run: decision 105
 _NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
 _TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
 _VERSION = 1
@@ -61,7 +62,7 @@ class Acceptance:
         saved: Plain steps that it saved, over all.
     """
 
-    __slots__ = ("_accepted", "_gain", "_haste", "_is_tried", "_judged", "_long_accepted",
+    __slots__ = ("_accepted", "_credit", "_gain", "_judged", "_long_accepted",
                  "_long_judged", "_n_gains", "_n_tried", "_rates", "_safe", "_squares",
                  "n_accepted", "n_judged", "saved")  # fmt: skip
 
@@ -70,8 +71,7 @@ class Acceptance:
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
-        self._haste = 1.0  # with which trials are forgotten
-        self._is_tried = False  # in this reply
+        self._credit = _CREDIT  # plain steps that trials in vain may lose
         self.forget()
 
     def forget(self) -> None:
@@ -153,8 +153,8 @@ class Acceptance:
 
         The mean of its recent steps and its standard error: an upper bound, as in UCB1-Tuned
         (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all lose alike, is
-        given up after a few. Trials are forgotten with time, so that it is tried again; the more
-        slowly, the more replies have shown that it does not pay.
+        given up after a few. Trials are forgotten with time, so that it is tried again; but not
+        before a small share of the steps has made up for what they lost.
         """
         n = self._n_gains + _FIRST
         mean = self._gain / n
@@ -171,32 +171,38 @@ class Acceptance:
         """Whether a good number of its steps say that it does not pay here."""
         return self._n_tried >= _TELLING and self.value <= 0.0
 
-    def gained(self, tokens: float) -> None:
-        """Count a step that it drafted; see `value`."""
+    def gained(self, tokens: float, reading: float = 0.0) -> None:
+        """Count a step that it drafted; see `value`.
+
+        Args:
+            tokens: What it gained over a plain step, less its time, without what reading took.
+            reading: Plain steps that it took to read what was written without it.
+        """
         self._gain = _KEPT_GAIN * self._gain + tokens
         self._squares = _KEPT_GAIN * self._squares + tokens * tokens
         self._n_gains = _KEPT_GAIN * self._n_gains + 1.0
         self._n_tried += 1.0
-        self._is_tried = True
+        self._credit = _CREDIT if self.has_paid else self._credit - max(reading - tokens, 0.0)
 
     def pass_over(self, n_steps: int = 1) -> None:
         """Let some steps go by."""
-        self._fade(_FORGOTTEN if n_steps == 1 else _FORGOTTEN**n_steps)
+        self._credit = min(self._credit + _ON_TRIALS * n_steps, _CREDIT)
+        if self._credit > 0.0:
+            self._fade(_FORGOTTEN if n_steps == 1 else _FORGOTTEN**n_steps)
 
-    def begin_reply(self) -> None:
-        """Another text begins, in which a model may do better, and each class otherwise."""
-        if self.has_paid:
-            self._haste = 1.0
-        elif self._is_tried:
-            self._haste = max(0.5 * self._haste, _LEAST_HASTE)
-        self._is_tried = False
-        self._fade(_NEXT_REPLY)
+    def begin_reply(self, share: float = 1.0) -> None:
+        """Another text begins, in which a model may do better, and each class otherwise.
+
+        Args:
+            share: Of a usual reply's length, what replies have: in a short one less is gained.
+        """
+        if self._credit > 0.0:
+            self._fade(_NEXT_REPLY**share)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]
         self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)
 
     def _fade(self, kept: float) -> None:
-        kept **= self._haste
         self._gain *= kept
         self._squares *= kept
         self._n_gains *= kept

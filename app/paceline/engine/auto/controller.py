@@ -483,7 +483,8 @@ class Controller:
             rates = knowledge.accepted(name)
             rates.pass_over()
             if self._model is not None and name == self._model.drafter:
-                rates.gained(n_committed - 1.0 - self.rate * (took - self._reading - 1.0))
+                gain = n_committed - 1.0 - self.rate * (took - self._reading - 1.0)
+                rates.gained(gain, self._reading)
 
     # -------------------------------------------------------------------------------- telling
 

@@ -52,12 +52,12 @@ class Knowledge:
 
     def begin_reply(self) -> None:
         """Another reply begins: learn from the last one what is only then known."""
-        for rates in self.rates.values():
-            rates.begin_reply()
         if self.n_tokens:
             self.n_reply += 0.25 * (self.n_tokens - self.n_reply)
             self.n_tokens = 0
             self.costs.age()
+        for rates in self.rates.values():
+            rates.begin_reply(min(self.n_reply / _REPLY, 1.0))
         slope = self.slope.fit()
         if slope is not None:
             self.learn_context(slope)

@@ -213,8 +213,10 @@ class AutoChain(Chain):
             control.shadow(drafter, draft.sure, n_agreed, n_compared)
         if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
-        elif width == 1 and decode_s > 0.0 and not (lap.had_pause or self._is_first):
-            self._count_own(decode_s, deciding_s)
+        elif not (lap.had_pause or self._is_first):
+            plain_s = decode_s if width == 1 else self._knowledge.pace.plain
+            if plain_s:
+                self._count_own(plain_s, deciding_s)
         self._told_s = self._computed() - began
         return _FIRST if self._is_first else step.decision
 
@@ -276,7 +278,12 @@ class AutoChain(Chain):
         return min(beside_s, _MOST_BESIDE * usual) - usual if usual else 0.0
 
     def _count_own(self, plain_s: float, own_s: float) -> None:
-        """Count a plain step that was decided on, and what that took; rest where it is too much."""
+        """Count a step whose decision gained nothing; rest where deciding took too much.
+
+        Args:
+            plain_s: Seconds of a plain step's decode.
+            own_s: Those of deciding.
+        """
         saved = min(self._knowledge.saved_up + 1.0, SAVED_UP) - own_s / (OWN_SHARE * plain_s)
         if saved < 0.0:
             self._rest(max(self._n_rest, int(-saved)), _RESTS)
