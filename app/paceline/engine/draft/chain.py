@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from paceline.engine.draft.base import (
@@ -76,9 +77,14 @@ class GuardedDrafter:
         self._turn_meter = meter
         self._meter: DrafterMeter | None = None  # made when it begins
         self._drafter: Drafter = info.make(bench, settings)
-        # Asked once: a look at a protocol takes microseconds, and every step would take it.
-        self._extender = self._drafter if isinstance(self._drafter, Extender) else None
-        self._paced = self._drafter if isinstance(self._drafter, Paced) else None
+        # Asked once, and of models alone: a look at a protocol takes 20 us with cold caches.
+        self._paced: Paced | None = None
+        if info.family == "model" and isinstance(self._drafter, Paced):
+            self._paced = self._drafter
+
+    @cached_property
+    def _extender(self) -> Extender | None:
+        return self._drafter if isinstance(self._drafter, Extender) else None
 
     @property
     def may_draft(self) -> bool:
