@@ -42,14 +42,14 @@ def _reply(
     *,
     seed: int = SEED,
     how: str = "off",
-    old: tuple[int, ...] = (),
+    old: EarlierReply | None = None,
 ) -> tuple[TurnFinished, float, float]:
     """Return a reply, and the seconds of the whole and after the prompt."""
     pair.loaded.empty()
     began = time.thread_time()
     reply = generate(
         pair, edit.messages, strategy=how, sampling=edit.sampling, max_tokens=n_tokens, seed=seed,
-        earlier=(EarlierReply(old),) if old else (),
+        earlier=(old,) if old else (),
     )  # fmt: skip
     next(reply)
     read = time.thread_time()
@@ -67,12 +67,13 @@ def _measure(pair: Pair, n: int, name: str, n_tokens: int) -> dict[str, Any]:
     before, after = edited(n)[name]
     old = _reply(pair, before, n_tokens)[0].tokens
     fresh = _reply(pair, after, n_tokens, seed=OTHER)[0].tokens
+    replaced = EarlierReply(old, same_prompt=before.messages == after.messages)
     row: dict[str, Any] = {"prompt": n, "edit": name, "fresh": _kept(kept_of(old, fresh))}
     tokens = set()
     first = n + EDITS.index(name)
     for i in range(len(STRATEGIES)):
         how = STRATEGIES[(first + i) % len(STRATEGIES)]
-        done, whole_s, decode_s = _reply(pair, after, n_tokens, how=how, old=old)
+        done, whole_s, decode_s = _reply(pair, after, n_tokens, how=how, old=replaced)
         tokens.add(done.tokens)
         stats = done.stats
         row[how] = [whole_s, decode_s, stats.n_steps, stats.n_drafted, stats.n_accepted]

@@ -41,6 +41,19 @@ def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, kee
     (earlier,) = asked(bench).earlier
     assert earlier.text == "Two."
     assert earlier.tokens
+    assert not earlier.same_prompt
+
+
+def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(
+    bench: ChatBench,
+) -> None:
+    bench.session.conversations.set_settings(ReplySettings(SamplingParams(temperature=0.1)))
+    bench.session.regenerate(keeps=True)
+    assert asked(bench).earlier[0].same_prompt
+    bench.client.reply("Third.")
+    bench.session.conversations.set_settings(ReplySettings(system_prompt="Rhyme."))
+    bench.session.regenerate(keeps=True)
+    assert [reply.same_prompt for reply in asked(bench).earlier] == [False, False]
 
 
 def test_a_seed_of_the_chats_own_goes_first(bench: ChatBench) -> None:
@@ -124,7 +137,8 @@ def test_a_reply_without_tokens_drafts_by_its_text(bench: ChatBench) -> None:
     """As those of chats that were imported, or written by hand."""
     bench.session.edit_reply(bench.message(5), "My own.")
     bench.session.edit(bench.message(4), "And three?", keeps=True)
-    assert asked(bench).earlier[0] == EarlierReply((), "My own.", repeats=asked(bench).seed == 7)
+    earlier = asked(bench).earlier[0]
+    assert earlier == EarlierReply((), "My own.", asked(bench).seed == 7, same_prompt=False)
 
 
 def test_pasted_replies_of_any_length_leave_room_for_the_next_turn() -> None:

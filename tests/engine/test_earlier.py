@@ -45,6 +45,19 @@ def test_the_text_is_that_of_plain_decoding_in_fewer_steps(
     assert new.stats.kept.share > 0.5
 
 
+def test_after_another_prompt_the_earlier_reply_drafts_less_at_first() -> None:
+    bench = bench_of(FakeModel(random_language(5)))
+    old = ended(bench, sampling=WARM, max_tokens=40, ignore_eog=True)
+    n_drafted = []
+    for same_prompt in (True, False):
+        new = ended(
+            bench, sampling=WARM, max_tokens=8, ignore_eog=True, strategy=strategy("earlier"),
+            earlier=(EarlierReply(old.tokens, same_prompt=same_prompt),),
+        )  # fmt: skip
+        n_drafted.append(new.stats.n_drafted / new.stats.n_steps)
+    assert n_drafted[0] > 1.5 * n_drafted[1]
+
+
 def test_a_reply_that_replaces_none_asks_nothing_for_it() -> None:
     stats = ended(bench_of(talker()), sampling=WARM, strategy=strategy("auto")).stats
     assert "earlier" not in {each.drafter for each in stats.by_drafter}

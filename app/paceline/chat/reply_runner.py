@@ -206,7 +206,8 @@ class ReplyRunner:
         if continued is not None:
             before = self._conversations.full_reply(continued.message_id)
             reply.go_on_after(continued.content, before)
-        reply.earlier = self._versions(replaced or continued, reply.options.settings)
+        first = replaced or continued
+        reply.earlier = self._versions(first, question_id, reply.options.settings)
         self.active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
@@ -228,7 +229,9 @@ class ReplyRunner:
             self._fail(reply, RunError("no-model", problem, "Open one in the Models menu."))
         return reply
 
-    def _versions(self, first: Message | None, settings: ReplySettings) -> tuple[EarlierReply, ...]:
+    def _versions(
+        self, first: Message | None, question_id: str, settings: ReplySettings
+    ) -> tuple[EarlierReply, ...]:
         """Return a reply and the newest of its other versions; none: there is no such reply."""
         if first is None:
             return ()
@@ -242,7 +245,11 @@ class ReplyRunner:
             repeats = settings.sampling.temperature == 0 or (
                 seed is not None and seed == settings.seed
             )
-            found.append(EarlierReply(tuple(t.token for t in traces), text, repeats))
+            same_prompt = message.parent_id == question_id and (
+                reply is None or reply.options.settings.system_prompt == settings.system_prompt
+            )
+            tokens = tuple(trace.token for trace in traces)
+            found.append(EarlierReply(tokens, text, repeats, same_prompt))
         return tuple(version for version in found if version.text)
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:

@@ -125,6 +125,7 @@ class Turn:
             lookup_cache=pair.lookup_cache,
             replaced=self._earlier,
             repeats=all(reply.repeats for reply in command.earlier[:1]),
+            same_prompt=all(reply.same_prompt for reply in command.earlier[:1]),
             kept=pair.kept,
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)

@@ -48,8 +48,10 @@ def test_it_copies_the_reply_from_its_first_token() -> None:
     assert after((), OLD, max=2) == list(OLD[:2])
 
 
-def test_with_other_noise_it_waits_until_some_tokens_have_come_again() -> None:
-    it = EarlierReply(replace(bench(), replaced=(OLD,), repeats=False), {"max": 8, "p_min": 0.5})
+@pytest.mark.parametrize("what", ["repeats", "same_prompt"])
+def test_with_other_noise_or_prompt_it_waits_until_some_tokens_have_come_again(what: str) -> None:
+    other = replace(bench(), replaced=(OLD,), **{what: False})
+    it = EarlierReply(other, {"max": 8, "p_min": 0.5})
     history = [1, 2, 3]
     it.begin(history, 3)
     assert list(it.propose(8).tokens) == []

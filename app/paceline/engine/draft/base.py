@@ -139,6 +139,7 @@ class Workbench:
         lookup_cache: The static lookup-cache file that the user chose; None without one.
         replaced: The tokens of the reply that this one replaces, and of its other versions.
         repeats: Whether the first of these was drawn with this turn's noise.
+        same_prompt: Whether it answered the same prompt, as far as is known.
         kept: A shelf in memory that lives as long as the pair, for indexes that the next turn of
             the same chat can go on with.
     """
@@ -153,6 +154,7 @@ class Workbench:
     lookup_cache: Path | None = None
     replaced: Sequence[Sequence[int]] = ()
     repeats: bool = True
+    same_prompt: bool = True
     kept: dict[str, object] = field(default_factory=dict)
 
 
