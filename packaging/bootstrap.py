@@ -514,7 +514,7 @@ def bring_starter(environment: Environment) -> None:
         if tried is True or (isinstance(tried, (int, float)) and 0 <= now - tried < STARTER_AGAIN):
             return
         with locked(shelf / "lock"):
-            words = ["-I", "-m", "paceline.starter", "--shelf", str(shelf)]
+            words = ["-I", str(Path(__file__).with_name("bring_starter.py")), "--shelf", str(shelf)]
             code = subprocess.run([environment.python, *words], stdout=DEVNULL, check=False)
             known[home] = now if code.returncode else True
             draft = marks.with_suffix(".new")

@@ -24,7 +24,7 @@ def test_it_is_brought_behind_the_kernels_and_kept_beside_the_wheels(checkout: C
     (call,) = brought(checkout)
     assert f"--shelf {checkout.cache / 'starter'}" in call
     lines = checkout.calls.read_text()
-    assert lines.index("kernel_build") < lines.index("paceline.starter")
+    assert lines.index("kernel_build") < lines.index("bring_starter.py")
 
 
 def test_the_next_start_does_not_ask_again_but_another_home_does(checkout: Checkout) -> None:
@@ -66,7 +66,7 @@ def test_checks_do_not_need_it(checkout: Checkout) -> None:
 def test_one_that_cannot_be_fetched_costs_no_start_and_is_tried_an_hour_later(
     checkout: Checkout,
 ) -> None:
-    result = checkout.run("x", FAKE_FAIL="paceline.starter")
+    result = checkout.run("x", FAKE_FAIL="bring_starter.py")
     assert result.returncode == 7  # that of what was started
     assert len(brought(checkout)) == 1
     checkout.run("x")

