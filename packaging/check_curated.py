@@ -12,15 +12,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from paceline.catalog.hub.values import HubChoice, HubRepository
-from paceline.catalog.judge.curated import CuratedPair, curated_pairs_path, load_curated
+from paceline.catalog.judge.curated import (
+    CuratedPair,
+    curated_pairs_path,
+    load_curated,
+    words_of,
+)
 from paceline.catalog.judge.draft_search import best_for_drafting
 from paceline.catalog.judge.pairing import judge, reads_alike
 from paceline.catalog.models import Models
@@ -28,6 +35,56 @@ from paceline.cli.output import in_columns
 from paceline.errors import UserError
 from paceline.files import write_whole
 from paceline.paths import Paths
+
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9][\w. -]*(/[A-Za-z0-9][\w. -]*)*\.gguf", re.ASCII)
+
+
+def faults(pair: CuratedPair) -> Iterator[str]:
+    """What is wrong with an entry by itself, without a look at the Hub."""
+    names = pair.target_repo or pair.target_file or pair.target_words or pair.draft_repo
+    if pair.kind != "lookup":
+        yield from _faults_of_models(pair)
+    elif names or pair.draft_file or pair.target_params is None:
+        yield "an entry of kind “lookup” has target_params and names no model"
+    low, high = pair.target_params or (1, 1)
+    if not 0 < low <= high:
+        yield "target_params is no smallest and largest number of weights"
+    if pair.draft_bytes is not None and (pair.draft_bytes <= 0 or pair.draft_file is None):
+        yield "draft_bytes is no size of a file that is named"
+    if pair.gain is not None and pair.evidence is None:
+        yield "a gain needs evidence"
+    if pair.evidence is not None:
+        url, day = pair.evidence.url, pair.evidence.date
+        if not url.startswith("https://"):
+            yield f"evidence.url {url!r:.60} is no https address"
+        if day is not None and not _is_date(day):
+            yield f"evidence.date {day!r:.60} is no ISO day or month"
+
+
+def _faults_of_models(pair: CuratedPair) -> Iterator[str]:
+    for name, repo, file in (
+        ("target", pair.target_repo, pair.target_file),
+        ("draft", pair.draft_repo, pair.draft_file),
+    ):
+        is_inside = name == "draft" and pair.kind == "mtp" and not (repo or file)
+        if not (is_inside or _REPO.fullmatch(repo)):
+            yield f"{name}_repo {repo!r:.60} is no OWNER/NAME"
+        if file is not None and not _FILE.fullmatch(file):
+            yield f"{name}_file {file!r:.60} is no path of a GGUF file"
+    words = pair.target_words
+    if not words or any(words_of(word) != {word} for word in words):
+        yield "target_words is no list of single words in lower case"
+    if pair.least_memory is None or pair.least_memory <= 0:
+        yield "least_memory is no number of bytes"
+
+
+def _is_date(text: str) -> bool:
+    day = text if len(text) == 10 else f"{text}-01"
+    try:
+        return date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -52,8 +109,8 @@ class Finding:
 
 
 def check(models: Models, pair: CuratedPair) -> Finding:
-    """Return what the Hub says about an entry; a Hub that cannot be asked is a problem of it."""
-    problems: list[str] = []
+    """Return what is found about an entry; a Hub that cannot be asked is a problem of it."""
+    problems: list[str] = [*faults(pair)]
     pages: list[HubRepository] = []
     for repo in filter(None, (pair.target_repo, pair.draft_repo)):
         try:
