@@ -72,24 +72,33 @@ def decode_part(cls: type[T], data: object) -> T:
     Raises:
         CodecError: As for `decode`.
     """
-    if not isinstance(data, dict):
-        raise CodecError(f"{cls.__name__} is an object, not {type(data).__name__}")
     return typing.cast(T, _decode_dataclass(cls, data))
 
 
 def decode_known(cls: type[T], data: object) -> T:
     """As `decode_part`, without the fields that only a later version of the program knows.
 
-    Those of the class itself, and of dataclasses among its fields, are passed over.
+    Those of the class itself, and of dataclasses among its fields and in tuples, are passed over.
     """
     return decode_part(cls, _known(cls, data))
 
 
 def _known(hint: Any, data: Any) -> Any:
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        return _known(_inner(hint), data)
+    if origin is tuple and isinstance(data, list):
+        return [_known(get_args(hint)[0], item) for item in data]
     if not (dataclasses.is_dataclass(hint) and isinstance(data, dict)):
         return data
     hints = get_type_hints(hint)
     return {key: _known(hints[key], value) for key, value in data.items() if key in hints}
+
+
+def _inner(hint: Any) -> Any:
+    """Every union in the messages is `X | None`."""
+    (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
+    return inner
 
 
 def _encode_fields(message: Any) -> dict[str, Any]:
@@ -137,7 +146,7 @@ class _UnknownFieldMisfitError(_MisfitError):
 _Reader = Callable[[Any], Any]
 
 
-def _decode_dataclass(cls: type, data: dict[str, Any]) -> object:
+def _decode_dataclass(cls: type, data: object) -> object:
     try:
         return _dataclass_reader(cls)(data)
     except _MisfitError as error:
@@ -199,8 +208,7 @@ def _misfit(value: object) -> _MisfitError:
 
 
 def _optional_reader(hint: Any) -> _Reader:
-    """Every union in the messages is `X | None`."""
-    (inner,) = (_reader(arg) for arg in get_args(hint) if arg is not type(None))
+    inner = _reader(_inner(hint))
     return lambda value: None if value is None else inner(value)
 
 

@@ -220,7 +220,7 @@ def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_mor
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (7, "is an object"),
+        (7, "settings: 7 does not fit"),
         ({"max_tokens": "many"}, "does not fit"),
         ({"max_tokens": 0}, "Max tokens is 0"),
         ({"sampling": {"temperature": 7}}, "Temperature is 7"),

@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part
-from paceline.conversation import Attachment, Conversation, Message, clean
+from paceline.conversation import Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
 from paceline.run_record import record_from_json, record_to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sized
 
     from paceline.figures import TokenTrace
     from paceline.messages import StepCommitted
@@ -55,69 +55,6 @@ def _newer(why: str) -> UserError:
     )
 
 
-class Fields:
-    """An object of the file; every method raises a `UserError` where a field does not fit."""
-
-    def __init__(self, data: object, place: str) -> None:
-        if not isinstance(data, dict):
-            raise broken(place, "is not an object")
-        self._data: dict[str, Any] = data
-        self._place = place
-
-    def place(self, key: str) -> str:
-        """Return what a field is called in an error."""
-        return f"{self._place}.{key}" if self._place else key
-
-    def has(self, key: str) -> bool:
-        """Whether a field is there, and not null."""
-        return self._data.get(key) is not None
-
-    def raw(self, key: str) -> object:
-        """Return a field as it is; None if it is missing."""
-        return self._data.get(key)
-
-    def text(self, key: str, default: str | None = None, most: int = MAX_TEXT_CHARS) -> str:
-        """Return a text; half an emoji in it becomes a question mark."""
-        value = self._data.get(key, default)
-        if not isinstance(value, str):
-            raise broken(self.place(key), "is not a text" if key in self._data else "is missing")
-        if len(value) > most:
-            raise broken(self.place(key), f"has more than {most:,} characters")
-        return clean(value)
-
-    def name(self, key: str, default: str | None = None) -> str:
-        """Return a text of at most a thousand characters."""
-        return self.text(key, default, MAX_NAME_CHARS)
-
-    def optional_name(self, key: str) -> str | None:
-        """Return a text of at most a thousand characters, or None."""
-        return self.name(key) if self._data.get(key) is not None else None
-
-    def flag(self, key: str) -> bool:
-        """Return a truth value; false if it is missing."""
-        value = self._data.get(key, False)
-        if not isinstance(value, bool):
-            raise broken(self.place(key), "is neither true nor false")
-        return value
-
-    def number(self, key: str, most: float, default: float = 0.0) -> float:
-        """Return a number that is not negative."""
-        value = self._data.get(key, default)
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= most or not math.isfinite(value):
-            raise broken(self.place(key), f"is not a number from 0 to {most:,.0f}")
-        return float(value)
-
-    def items(self, key: str, most: int) -> list[Any]:
-        """Return a list; empty if it is missing."""
-        value = self._data.get(key, [])
-        if not isinstance(value, list):
-            raise broken(self.place(key), "is not a list")
-        if len(value) > most:
-            raise broken(self.place(key), f"has more than {most:,} entries")
-        return value
-
-
 def scrubbed(value: Any) -> Any:
     """Return the JSON data with every text in it `clean`."""
     if isinstance(value, str):
@@ -141,28 +78,39 @@ _MAX_COUNT = 1_000_000
 _MAX_DRAFT = 4_096  # the largest position that is accepted
 
 
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The file's object about the conversation; its fields are those of `Conversation`."""
+
+    id: str
+    title: str = ""
+    created_s: float = 0.0
+    changed_s: float = 0.0
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    private: bool = False
+    leaf_id: str | None = None
+    settings: ReplySettings | None = None
+
+
 def to_json(
     conversation: Conversation, records: Mapping[str, RunRecord], app_version: str = ""
 ) -> dict[str, Any]:
     """Return a conversation and the records of its replies as JSON data; nothing is left out."""
-    messages = conversation.messages
+    messages, settings = conversation.messages, conversation.settings
+    rest = {each.name: getattr(conversation, each.name) for each in fields(_Head)[1:]}
+    head = encode_part(_Head(conversation.conversation_id, **rest))
+    if settings is not None:
+        head["settings"] = _without_infinity(head["settings"])
     return {
         "format": FORMAT,
         "version": VERSION,
         "app_version": app_version,
-        "conversation": {
-            "id": conversation.conversation_id,
-            "title": conversation.title,
-            "created_s": conversation.created_s,
-            "changed_s": conversation.changed_s,
-            "pinned": conversation.pinned,
-            "tags": list(conversation.tags),
-            "private": conversation.private,
-            "leaf_id": conversation.leaf_id,
-            "settings": _settings_to_json(conversation.settings),
-        },
+        "conversation": head,
         "messages": [_message_to_json(message) for message in messages.values()],
-        "runs": [_run_to_json(records[name]) for name in messages if name in records],
+        "runs": [
+            _without_infinity(record_to_json(records[name])) for name in messages if name in records
+        ],
     }
 
 
@@ -191,21 +139,21 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
     Raises:
         UserError: It is not such data, or of a newer version; the text names the field.
     """
-    whole = Fields(data, "")
-    if whole.raw("format") != FORMAT:
+    data = scrubbed(data)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise broken("format", f"is not “{FORMAT}”")
-    version = whole.raw("version")
+    version = data.get("version")
     if type(version) is not int or version < 1:
         raise broken("version", "is not a number from 1 on")
     if version > VERSION:
         raise _newer(f"format {version}, known: {VERSION}")
     messages: dict[str, Message] = {}
-    for number, item in enumerate(whole.items("messages", MAX_MESSAGES)):
-        message = _message(Fields(item, f"messages[{number}]"), messages)
+    for number, item in enumerate(_items(data, "messages")):
+        message = _message(item, f"messages[{number}]", messages)
         messages[message.message_id] = message
-    conversation = _conversation(Fields(whole.raw("conversation"), "conversation"), messages)
+    conversation = _conversation(data.get("conversation"), messages)
     records: dict[str, RunRecord] = {}
-    for number, item in enumerate(whole.items("runs", MAX_MESSAGES)):
+    for number, item in enumerate(_items(data, "runs")):
         record = _run(item, f"runs[{number}]", messages)
         if record.message_id in records:
             raise broken(f"runs[{number}].message_id", "has a run already")
@@ -216,101 +164,84 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
 # --------------------------------------------------------------------------------------- parts
 
 
-def _message_to_json(message: Message) -> dict[str, Any]:
-    return {
-        "id": message.message_id,
-        "parent_id": message.parent_id,
-        "role": message.role,
-        "content": message.content,
-        "created_s": message.created_s,
-        "attachments": [asdict(attachment) for attachment in message.attachments],
-    }
+def _items(data: dict[str, Any], key: str) -> list[Any]:
+    """Return a list of the file; empty if it is missing."""
+    value = data.get(key, [])
+    if not isinstance(value, list):
+        raise broken(key, "is not a list")
+    _check_size(key, value, MAX_MESSAGES, "entries")
+    return value
 
 
-def _message(fields: Fields, before: Mapping[str, Message]) -> Message:
-    name = fields.name("id")
-    if not name or name in before:
-        raise broken(
-            fields.place("id"), "stands for another message already" if name else "is empty"
-        )
-    parent = fields.optional_name("parent_id")
-    if parent is not None and parent not in before:
-        raise broken(fields.place("parent_id"), f"names no message before it ({parent!r:.60})")
-    files = fields.items("attachments", MAX_FILES)
-    return Message(
-        name,
-        parent,
-        _role(fields),
-        fields.text("content"),
-        fields.number("created_s", LAST_SECOND),
-        tuple(
-            _attachment(Fields(item, fields.place(f"attachments[{number}]")))
-            for number, item in enumerate(files)
-        ),
-    )
-
-
-def _role(fields: Fields) -> Literal["user", "assistant"]:
-    match fields.raw("role"):
-        case "user":
-            return "user"
-        case "assistant":
-            return "assistant"
-    raise broken(fields.place("role"), "is neither “user” nor “assistant”")
-
-
-def _attachment(fields: Fields) -> Attachment:
-    n_bytes = int(fields.number("n_bytes", _MAX_BYTES))
-    return Attachment(fields.name("name"), fields.text("text"), n_bytes)
-
-
-def _conversation(fields: Fields, messages: dict[str, Message]) -> Conversation:
-    tags = fields.items("tags", MAX_TAGS)
-    words = tuple(
-        Fields({"tag": tag}, f"conversation.tags[{i}]").name("tag") for i, tag in enumerate(tags)
-    )
-    leaf = fields.optional_name("leaf_id")
-    if leaf is None and messages:
-        raise broken(fields.place("leaf_id"), "is missing")
-    if leaf is not None and leaf not in messages:
-        raise broken(fields.place("leaf_id"), f"names no message ({leaf!r:.60})")
-    return Conversation(
-        fields.name("id"),
-        fields.name("title", ""),
-        fields.number("created_s", LAST_SECOND),
-        MappingProxyType(messages),
-        leaf,
-        fields.number("changed_s", LAST_SECOND),
-        fields.flag("pinned"),
-        words,
-        fields.flag("private"),
-        _settings(fields),
-    )
-
-
-def _settings_to_json(settings: ReplySettings | None) -> dict[str, Any] | None:
-    return _without_infinity(encode_part(settings)) if settings is not None else None
-
-
-def _settings(fields: Fields) -> ReplySettings | None:
-    place, data = fields.place("settings"), scrubbed(fields.raw("settings"))
-    if data is None:
-        return None
+def _decoded(kind: type[_T], data: object, place: str) -> _T:
     try:
-        settings = decode_known(ReplySettings, read_forbidden(data))
-        check_settings(settings)
+        return decode_known(kind, data)
     except CodecError as error:
-        raise broken(place, f"have something that does not fit ({error!s:.200})") from None
-    except ValueOutOfRangeError as error:
-        raise broken(place, f"cannot be used ({error.message:.200})") from None
-    return settings
+        what = f"{place}{str(error).removeprefix(kind.__name__)}"  # it goes on with the field
+        raise UserError("broken-chat", f"The chat is damaged: {what:.300}.", HINT) from None
+
+
+def _check_size(place: str, value: Sized, most: int, of: str = "characters") -> None:
+    if len(value) > most:
+        raise broken(place, f"has more than {most:,} {of}")
+
+
+def _check_time(place: str, seconds: float) -> None:
+    if not 0 <= seconds <= LAST_SECOND:
+        raise broken(place, "is no time")
+
+
+def _message_to_json(message: Message) -> dict[str, Any]:
+    data = encode_part(message)
+    return {"id": data.pop("message_id"), **data}
+
+
+def _message(data: object, place: str, before: Mapping[str, Message]) -> Message:
+    if isinstance(data, dict) and "id" in data:
+        data = {**data, "message_id": data["id"]}
+    message = _decoded(Message, data, place)
+    name, parent = message.message_id, message.parent_id
+    if not name or name in before:
+        raise broken(f"{place}.id", "stands for another message already" if name else "is empty")
+    if parent is not None and parent not in before:
+        raise broken(f"{place}.parent_id", f"names no message before it ({parent!r:.60})")
+    _check_size(f"{place}.id", name, MAX_NAME_CHARS)
+    _check_size(f"{place}.content", message.content, MAX_TEXT_CHARS)
+    _check_time(f"{place}.created_s", message.created_s)
+    _check_size(f"{place}.attachments", message.attachments, MAX_FILES, "entries")
+    for number, file in enumerate(message.attachments):
+        at = f"{place}.attachments[{number}]"
+        _check_size(f"{at}.name", file.name, MAX_NAME_CHARS)
+        _check_size(f"{at}.text", file.text, MAX_TEXT_CHARS)
+        if not 0 <= file.n_bytes <= _MAX_BYTES:
+            raise broken(f"{at}.n_bytes", "is no size")
+    return message
+
+
+def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
+    if isinstance(data, dict):
+        read_forbidden(data.get("settings"))
+    head = _decoded(_Head, data, "conversation")
+    if head.leaf_id is None and messages:
+        raise broken("conversation.leaf_id", "is missing")
+    if head.leaf_id is not None and head.leaf_id not in messages:
+        raise broken("conversation.leaf_id", f"names no message ({head.leaf_id!r:.60})")
+    _check_size("conversation.tags", head.tags, MAX_TAGS, "entries")
+    for name in (head.id, head.title, *head.tags):
+        _check_size("a name of the conversation", name, MAX_NAME_CHARS)
+    _check_time("conversation.created_s", head.created_s)
+    _check_time("conversation.changed_s", head.changed_s)
+    if head.settings is not None:
+        try:
+            check_settings(head.settings)
+        except ValueOutOfRangeError as error:
+            place = "conversation.settings"
+            raise broken(place, f"cannot be used ({error.message:.200})") from None
+    rest = {each.name: getattr(head, each.name) for each in fields(head)[1:]}
+    return Conversation(head.id, messages=MappingProxyType(messages), **rest)
 
 
 # ---------------------------------------------------------------------------------------- runs
-
-
-def _run_to_json(record: RunRecord) -> dict[str, Any]:
-    return _without_infinity(record_to_json(record))
 
 
 def _without_infinity(data: dict[str, Any]) -> dict[str, Any]:
@@ -334,7 +265,6 @@ def _is_mixed(first: object) -> bool:
 
 
 def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord:
-    data = scrubbed(data)
     try:
         record = record_from_json(read_forbidden(data))
     except UnknownFieldError as error:
@@ -368,8 +298,7 @@ def _check_record(record: RunRecord, place: str) -> None:
             raise broken(f"{place}.sampling.{key}", "is beyond all sense")
     if record.seed is not None and not 0 <= record.seed < 2**64:
         raise broken(f"{place}.seed", "is not a number from 0 to 2^64")
-    if not 0 <= record.started_s <= LAST_SECOND:
-        raise broken(f"{place}.started_s", "is no time")
+    _check_time(f"{place}.started_s", record.started_s)
     figures = (
         ("stats", record.stats and asdict(record.stats)),
         ("target", record.target and asdict(record.target)),
