@@ -29,6 +29,7 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
 from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
 from paceline.paths import resources
+from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,17 +81,12 @@ class Workload:
             most: Tokens at most; None: as many as the workload says.
         """
         n_tokens = self.max_tokens if most is None else min(most, self.max_tokens)
-        return StartTurn(
-            turn_id,
-            messages=self.messages,
-            prompt=self.prompt,
-            prompt_tokens=self.prompt_tokens,
-            sampling=self.sampling,
+        return made_of(
+            StartTurn,
+            self,
+            turn_id=turn_id,
             strategy=read_strategy(strategy),
             max_tokens=n_tokens,
-            seed=self.seed,
-            ignore_eog=self.ignore_eog,
-            earlier=self.earlier,
         )
 
 

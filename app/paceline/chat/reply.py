@@ -22,6 +22,7 @@ from paceline.messages import (
 )
 from paceline.params import DEFAULT_STRATEGY, ReplySettings
 from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
+from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,19 +217,7 @@ def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:
 
 def model_record(info: ModelInfo, fingerprint: str = "") -> ModelRecord:
     """Return what is kept of a loaded model."""
-    return ModelRecord(
-        name=info.name,
-        file=Path(info.path).name,
-        architecture=info.architecture,
-        description=info.description,
-        n_params=info.n_params,
-        size_bytes=info.size_bytes,
-        n_ctx=info.n_ctx,
-        n_threads=info.n_threads,
-        n_threads_batch=info.n_threads_batch,
-        n_gpu_layers=info.n_gpu_layers,
-        fingerprint=fingerprint,
-    )
+    return made_of(ModelRecord, info, file=Path(info.path).name, fingerprint=fingerprint)
 
 
 def to_record(reply: Reply) -> RunRecord:
@@ -237,12 +226,10 @@ def to_record(reply: Reply) -> RunRecord:
     if reply.status in ("finished", "failed"):
         status = "finished" if reply.status == "finished" else "failed"
     options, settings = reply.options, reply.options.settings
-    return RunRecord(
-        reply.message_id,
-        status,
-        started_s=reply.started_s,
-        strategy=reply.strategy,
-        asked_strategy=reply.asked_strategy,
+    return made_of(
+        RunRecord,
+        reply,
+        status=status,
         sampling=settings.sampling,
         max_tokens=settings.max_tokens,
         seed=reply.seed if reply.seed is not None else settings.seed,
@@ -250,19 +237,8 @@ def to_record(reply: Reply) -> RunRecord:
         system_prompt=settings.system_prompt,
         cuts=options.cuts,
         prompting=options.prompting,
-        n_cut=reply.n_cut,
-        reason=reply.reason,
-        error=reply.error,
         stats=reply.stats if reply.has_ended else None,
-        first_token_s=reply.first_token_s,
-        notes=reply.notes,
-        target=reply.target,
-        draft=reply.draft,
-        app_version=reply.app_version,
-        engine_version=reply.engine_version,
         steps=tuple(reply.steps),
-        n_parts=reply.n_parts,
-        edited=reply.edited,
     )
 
 
@@ -279,33 +255,19 @@ def to_reply(
     """
     record = renamed(record, record.message_id)
     all_steps = list(record.steps or steps)
-    return Reply(
+    return made_of(
+        Reply,
+        record,
         turn_id="",
-        message_id=record.message_id,
         conversation_id=conversation_id,
         options=TurnOptions(settings=record.settings, cuts=record.cuts, prompting=record.prompting),
         status="finished" if record.status == "finished" else "failed",
-        strategy=record.strategy,
         asked_strategy=record.asked_strategy or record.strategy,
         text=text,
         traces=[trace for step in all_steps for trace in step.tokens],
         steps=all_steps,
         n_prompt=record.stats.n_prompt if record.stats is not None else 0,
         n_prefilled=record.stats.n_prompt if record.stats is not None else 0,
-        seed=record.seed,
-        started_s=record.started_s,
-        first_token_s=record.first_token_s,
-        reason=record.reason,
-        stats=record.stats,
-        error=record.error,
-        notes=record.notes,
-        n_cut=record.n_cut,
-        target=record.target,
-        draft=record.draft,
-        app_version=record.app_version,
-        engine_version=record.engine_version,
-        n_parts=record.n_parts,
-        edited=record.edited,
     )
 
 

@@ -34,6 +34,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,17 +223,16 @@ class SamenessCheck:
             tuple(trace.text_end for trace in traces), [], [], stats,
         )  # fmt: skip
         was_cut_off = record.reason in (None, "cancelled", "context")
-        command = StartTurn(
-            self._run.turn_id,
+        command = made_of(
+            StartTurn,
+            record,
+            turn_id=self._run.turn_id,
             messages=_without(build_messages(path, record.system_prompt), record.n_cut),
-            sampling=record.sampling,
             strategy=PLAIN,
             # A stopped reply, or one that filled its context, did not end by a token.
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,
-            seed=record.seed,
-            stop=record.stop,
-            prompting=record.prompting,
             expected=tokens,
+            cuts=False,
         )
         self._listener.sameness_progressed(record.message_id, 0, len(tokens))
         if stats is not None and stats.n_reused == 0:

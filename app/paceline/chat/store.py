@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
+from paceline.shared_fields import made_of
 from paceline.storage.search import Query, text_of
 
 if TYPE_CHECKING:
@@ -105,16 +106,7 @@ class ConversationStore(Protocol):
 
 def summary_of(conversation: Conversation) -> ConversationSummary:
     """Return the line of the list."""
-    return ConversationSummary(
-        conversation.conversation_id,
-        title=conversation.title,
-        created_s=conversation.created_s,
-        changed_s=conversation.changed_s,
-        pinned=conversation.pinned,
-        tags=conversation.tags,
-        private=conversation.private,
-        origin=conversation.origin,
-    )
+    return made_of(ConversationSummary, conversation)
 
 
 class MemoryStore:

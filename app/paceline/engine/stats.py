@@ -9,6 +9,7 @@ from typing import NamedTuple
 from paceline.engine.auto.ledger import Ledger
 from paceline.engine.auto.plain_time import BUSY, PlainTime
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
+from paceline.shared_fields import made_of
 
 _HELD = 0.1
 """A machine is busy that keeps the engine's thread waiting for this share of its time."""
@@ -59,12 +60,8 @@ class DrafterMeter:
 
     def freeze(self, drafter: str) -> DrafterStats:
         """Return the counts as a message."""
-        return DrafterStats(
-            drafter, self.n_begin, self.n_draft, self.n_accept,
-            self.begin_s, self.draft_s, self.accept_s,
-            self.drafts, self.drafts_accepted, self.tokens, self.tokens_accepted,
-            tuple(self.per_position),
-        )  # fmt: skip
+        places = tuple(self.per_position)
+        return made_of(DrafterStats, self, drafter=drafter, accepted_per_position=places)
 
 
 class TurnMeter:

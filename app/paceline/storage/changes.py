@@ -36,6 +36,7 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
+from paceline.shared_fields import made_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +189,8 @@ def saved(
 
 
 def _head(conversation: Conversation) -> Head:
-    return Head(
-        conversation.conversation_id,
-        clean(conversation.title),
-        conversation.created_s,
-        conversation.changed_s,
-        conversation.pinned,
-        tuple(map(clean, conversation.tags)),
-        conversation.leaf_id,
-        conversation.settings,
-        conversation.origin,
-    )
+    title, tags = clean(conversation.title), tuple(map(clean, conversation.tags))
+    return made_of(Head, conversation, title=title, tags=tags)
 
 
 FORMAT = 1

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
+from paceline.shared_fields import made_of
 from paceline.storage import tables
 from paceline.storage.changes import (
     BeginRun,
@@ -56,7 +57,7 @@ def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[Conver
     for key in waiting.heads.keys() | waiting.shown.keys():
         found.pop(key, None)
         if head := _shown_head(connection, waiting, key):
-            found[key] = tables.summary_of(head)
+            found[key] = made_of(ConversationSummary, head)
     return tuple(found.values())
 
 

@@ -37,6 +37,7 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
+from paceline.shared_fields import made_of
 from paceline.storage.changes import Head
 from paceline.storage.problems import DamageError
 
@@ -146,14 +147,6 @@ def read_through(connection: sqlite3.Connection) -> None:
         connection.execute(f"SELECT max(length({column})) FROM {table} NOT INDEXED").fetchone()
 
 
-def summary_of(head: Head) -> ConversationSummary:
-    """A conversation as the list shows it."""
-    return ConversationSummary(
-        head.conversation_id, head.title, head.created_s, head.changed_s, head.pinned, head.tags,
-        origin=head.origin,
-    )  # fmt: skip
-
-
 def removed_ids(connection: sqlite3.Connection) -> tuple[str, ...]:
     """The conversations that were removed, but not purged."""
     rows = connection.execute("SELECT id FROM conversations WHERE is_removed ORDER BY key")
@@ -189,11 +182,7 @@ def conversation_of(head: Head, messages: dict[str, Message]) -> Conversation:
     leaf = head.leaf_id
     if leaf not in known:
         leaf = next(reversed(known), None)
-    return Conversation(
-        head.conversation_id, head.title, head.created_s, MappingProxyType(known), leaf,
-        head.changed_s, head.pinned, head.tags, settings=head.settings,
-        origin=head.origin,
-    )  # fmt: skip
+    return made_of(Conversation, head, messages=MappingProxyType(known), leaf_id=leaf)
 
 
 def write_head(connection: sqlite3.Connection, head: Head) -> int:

@@ -44,6 +44,7 @@ from paceline.engine.model.model_file import GgufHeader, check_model_file, model
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.wire import Dying, FrameReader, Ready, encode_message, frame
+from paceline.shared_fields import made_of
 from paceline.sizes import one_line
 
 TOKENS = "tokenizer.ggml.tokens"
@@ -387,16 +388,8 @@ def _nature(path: Path, architecture: str, *, is_causal: bool) -> Nature:
 
     vocab = LlamaBackend().load_vocabulary(str(path))
     try:
-        return Nature(
-            kind=vocab.kind,
-            n_tokens=vocab.n_tokens,
-            bos=vocab.bos,
-            eos=vocab.eos,
-            add_bos=vocab.add_bos,
-            add_eos=vocab.add_eos,
-            memory=_memory(vocab),
-            writes=is_causal and _writes(vocab, architecture),
-        )
+        writes = is_causal and _writes(vocab, architecture)
+        return made_of(Nature, vocab, memory=_memory(vocab), writes=writes)
     finally:
         vocab.close()
 

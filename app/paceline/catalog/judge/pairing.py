@@ -19,6 +19,7 @@ from typing import Literal
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
+from paceline.shared_fields import made_of
 
 Level = Literal["good", "note", "bad"]
 
@@ -112,9 +113,7 @@ class _Tokens:
 
     @classmethod
     def of(cls, model: Examined) -> _Tokens:
-        n = model.nature
-        text = model.texts.__getitem__
-        return cls(n.kind, n.n_tokens, n.bos, n.eos, n.add_bos, n.add_eos, text)
+        return made_of(cls, model.nature, text=model.texts.__getitem__)
 
 
 def mismatch(target: Examined, draft: Examined) -> Mismatch | None:

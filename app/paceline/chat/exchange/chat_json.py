@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +25,7 @@ from paceline.conversation import Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
 from paceline.run_record import record_from_json, record_to_json
+from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sized
@@ -98,8 +99,7 @@ def to_json(
 ) -> dict[str, Any]:
     """Return a conversation and the records of its replies as JSON data; nothing is left out."""
     messages, settings = conversation.messages, conversation.settings
-    rest = {each.name: getattr(conversation, each.name) for each in fields(_Head)[1:]}
-    head = encode_part(_Head(conversation.conversation_id, **rest))
+    head = encode_part(made_of(_Head, conversation, id=conversation.conversation_id))
     if settings is not None:
         head["settings"] = _without_infinity(head["settings"])
     return {
@@ -237,8 +237,8 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
         except ValueOutOfRangeError as error:
             place = "conversation.settings"
             raise broken(place, f"cannot be used ({error.message:.200})") from None
-    rest = {each.name: getattr(head, each.name) for each in fields(head)[1:]}
-    return Conversation(head.id, messages=MappingProxyType(messages), **rest)
+    tree = MappingProxyType(messages)
+    return made_of(Conversation, head, conversation_id=head.id, messages=tree)
 
 
 # ---------------------------------------------------------------------------------------- runs
