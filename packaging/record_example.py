@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import sys
@@ -19,7 +20,8 @@ from pathlib import Path
 from typing import get_args
 
 from paceline import starter
-from paceline.chat.recording import RecordedEvent, Recording, write_recording
+from paceline.chat.recording import RecordedEvent, Recording
+from paceline.codec import encode, encode_part
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.model.own_kernels import processor
 from paceline.hosting.inline import InlineClient
@@ -75,6 +77,24 @@ def record(file: Path) -> Recording:
     machine = f"{cores}, {target.n_threads} thread(s), {platform.system()}"
     today = datetime.datetime.now().astimezone().date().isoformat()
     return Recording(QUESTION, STRATEGY, target, machine, today, tuple(events))
+
+
+def write_recording(path: Path, recording: Recording) -> None:
+    """Write a recording, one event a line.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    head = {
+        "question": recording.question,
+        "strategy": recording.strategy,
+        "target": encode_part(recording.target),
+        "machine": recording.machine,
+        "date": recording.date,
+    }
+    lines = [head, *([round(seconds, 4), encode(event)] for seconds, event in recording.events)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, "utf-8")
 
 
 def main() -> int:

@@ -1,8 +1,8 @@
-"""One JSON form for every message, derived from the dataclasses themselves.
+"""Dataclasses as JSON data, and made of one another; their fields alone say how.
 
 `encode` gives plain JSON data with the message's name under ``"type"``; `decode` checks names,
 fields and types and refuses everything else, because in the process host the other end of the
-pipe may be a broken child. Used by the process host, the log and replay; any thread.
+pipe may be a broken child. Any thread.
 """
 
 from __future__ import annotations
@@ -13,19 +13,15 @@ import functools
 import operator
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from paceline.messages import Command, Event
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
-Message = Command | Event
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-_MESSAGES: dict[str, type] = {cls.__name__: cls for cls in (*get_args(Command), *get_args(Event))}
 
 
 class CodecError(ValueError):
@@ -36,13 +32,22 @@ class UnknownFieldError(CodecError):
     """The data has a field that this version of the program does not know."""
 
 
-def encode(message: Message) -> dict[str, Any]:
-    """Return JSON data (dict, list, str, int, float, bool, None) for a message."""
-    return {"type": type(message).__name__, **_encode_fields(message)}
+def by_name(union: Any) -> dict[str, type]:
+    """Return the classes of a union by their names."""
+    return {cls.__name__: cls for cls in get_args(union)}
 
 
-def decode(data: object) -> Message:
+def encode(message: DataclassInstance) -> dict[str, Any]:
+    """Return JSON data (dict, list, str, int, float, bool, None) for a message, with its name."""
+    return {"type": type(message).__name__, **encode_part(message)}
+
+
+def decode(data: object, classes: Mapping[str, type[T]]) -> T:
     """Return the message that `encode` gave this data for.
+
+    Args:
+        data: Anything.
+        classes: From `by_name`: the dataclasses that are accepted.
 
     Raises:
         CodecError: Unknown type, missing or unknown field, or a value of the wrong type.
@@ -50,16 +55,19 @@ def decode(data: object) -> Message:
     if not isinstance(data, dict):
         raise CodecError(f"a message is an object, not {type(data).__name__}")
     name = data.get("type")
-    cls = _MESSAGES.get(name) if isinstance(name, str) else None
+    cls = classes.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise CodecError(f"unknown message type {name!r}")
-    fields = {key: value for key, value in data.items() if key != "type"}
-    return typing.cast(Message, _decode_dataclass(cls, fields))
+        raise CodecError(f"unknown type {name!r:.60}")
+    return decode_part(cls, {key: value for key, value in data.items() if key != "type"})
 
 
 def encode_part(value: DataclassInstance) -> dict[str, Any]:
     """Return JSON data for a dataclass that is part of a message, or is made of such parts."""
-    return _encode_fields(value)
+    names, get_values = _fields(type(value))
+    return {
+        name: item if type(item) in _PLAIN else _encode_value(item)
+        for name, item in zip(names, get_values(value), strict=True)
+    }
 
 
 def decode_part(cls: type[T], data: object) -> T:
@@ -72,7 +80,12 @@ def decode_part(cls: type[T], data: object) -> T:
     Raises:
         CodecError: As for `decode`.
     """
-    return typing.cast(T, _decode_dataclass(cls, data))
+    try:
+        return typing.cast(T, _dataclass_reader(typing.cast(type, cls))(data))
+    except _MisfitError as error:
+        where = "".join((cls.__name__, *reversed(error.place)))
+        is_unknown = isinstance(error, _UnknownFieldMisfitError)
+        raise (UnknownFieldError if is_unknown else CodecError)(f"{where}{error}") from None
 
 
 def decode_known(cls: type[T], data: object) -> T:
@@ -81,6 +94,17 @@ def decode_known(cls: type[T], data: object) -> T:
     Those of the class itself, and of dataclasses among its fields and in tuples, are passed over.
     """
     return decode_part(cls, _known(cls, data))
+
+
+def made_of(cls: type[T], source: object, **given: Any) -> T:
+    """Return a `cls` whose fields are those of `source` by name, but for what is given.
+
+    Raises:
+        TypeError: A field without a default is neither given nor one of the source's.
+    """
+    names, _ = _fields(typing.cast(type, cls))
+    taken = {n: getattr(source, n) for n in names if n not in given and hasattr(source, n)}
+    return cls(**taken, **given)
 
 
 def _known(hint: Any, data: Any) -> Any:
@@ -101,20 +125,11 @@ def _inner(hint: Any) -> Any:
     return inner
 
 
-def _encode_fields(message: Any) -> dict[str, Any]:
-    cls: type = type(message)
-    names, get_values = _fields(cls)
-    return {
-        name: value if type(value) in _PLAIN else _encode_value(value)
-        for name, value in zip(names, get_values(message), strict=True)
-    }
-
-
 def _encode_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
-    if dataclasses.is_dataclass(value):
-        return _encode_fields(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return encode_part(value)
     return str(value) if isinstance(value, Path) else value
 
 
@@ -144,15 +159,6 @@ class _UnknownFieldMisfitError(_MisfitError):
 
 
 _Reader = Callable[[Any], Any]
-
-
-def _decode_dataclass(cls: type, data: object) -> object:
-    try:
-        return _dataclass_reader(cls)(data)
-    except _MisfitError as error:
-        where = "".join((cls.__name__, *reversed(error.place)))
-        is_unknown = isinstance(error, _UnknownFieldMisfitError)
-        raise (UnknownFieldError if is_unknown else CodecError)(f"{where}{error}") from None
 
 
 @functools.cache

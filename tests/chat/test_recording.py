@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from paceline.chat.recording import Recording, read_recording, write_recording
+from paceline.chat.recording import Recording, read_recording
 from paceline.errors import UserError
 from paceline.messages import FiguresReported, StepCommitted, TurnFinished
 from paceline.paths import resources
+from record_example import write_recording
 
 SHIPPED = resources() / "examples" / "starter.jsonl"
 

@@ -23,13 +23,13 @@ from paceline.chat.prompt import (
     read_earlier,
     read_token_ids,
 )
+from paceline.codec import made_of
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
 from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
 from paceline.paths import resources
-from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

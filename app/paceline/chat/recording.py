@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from paceline.codec import CodecError, decode, decode_part, encode, encode_part
+from paceline.codec import by_name, decode, decode_part
 from paceline.errors import UserError
 from paceline.messages import (
     ControlReported,
@@ -32,6 +32,7 @@ RecordedEvent = (
     | FiguresReported
     | TurnFinished
 )
+_EVENTS: dict[str, type[RecordedEvent]] = by_name(RecordedEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +60,8 @@ class Recording:
         return tuple((seconds, replace(event, turn_id=turn_id)) for seconds, event in self.events)
 
 
-def write_recording(path: Path, recording: Recording) -> None:
-    """Write a recording, one event a line.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    head = {
-        "question": recording.question,
-        "strategy": recording.strategy,
-        "target": encode_part(recording.target),
-        "machine": recording.machine,
-        "date": recording.date,
-    }
-    lines = [head, *([round(seconds, 4), encode(event)] for seconds, event in recording.events)]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    path.write_text(text, "utf-8")
-
-
 def read_recording(path: Path) -> Recording:
-    """Read what `write_recording` wrote.
+    """Read what `packaging/record_example.py` wrote.
 
     Raises:
         UserError: It is missing or damaged.
@@ -86,7 +69,7 @@ def read_recording(path: Path) -> Recording:
     try:
         head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
         target = decode_part(ModelInfo, head.pop("target"))
-        events = tuple((float(seconds), _event(data)) for seconds, data in lines)
+        events = tuple((float(seconds), decode(data, _EVENTS)) for seconds, data in lines)
         return Recording(target=target, events=events, **head)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(
@@ -94,10 +77,3 @@ def read_recording(path: Path) -> Recording:
             f"The recorded example cannot be read ({error}).",
             "Install Paceline again.",
         ) from error
-
-
-def _event(data: object) -> RecordedEvent:
-    event = decode(data)
-    if not isinstance(event, RecordedEvent):
-        raise CodecError(f"{type(event).__name__} is no event of a reply")
-    return event

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 
+from paceline.codec import made_of
 from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     ControlReported,
@@ -22,7 +23,6 @@ from paceline.messages import (
 )
 from paceline.params import DEFAULT_STRATEGY, ReplySettings
 from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
-from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from paceline.chat.prompt import build_messages
+from paceline.codec import made_of
 from paceline.messages import (
     EngineDied,
     PrefillProgressed,
@@ -34,7 +35,6 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,9 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from paceline.codec import made_of
 from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
-from paceline.shared_fields import made_of
 from paceline.storage.search import Query, text_of
 
 if TYPE_CHECKING:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = "llama-cpp-python"
@@ -60,112 +64,85 @@ def find(facts: Facts) -> list[Problem]:
     return [*_library(facts), *_window(facts), *_files(facts), *_speed(facts)]
 
 
-def _library(facts: Facts) -> list[Problem]:
-    problems = []
+def _library(facts: Facts) -> Iterator[Problem]:
     installed = facts.installed.get(_LIBRARY)
     if facts.library_error:
-        problems.append(
-            Problem(
-                "library-not-loaded",
-                f"The native library cannot be loaded: {facts.library_error}",
-                f"Install it again: pip install --force-reinstall {_LIBRARY}"
-                f"{'==' + facts.required_library if facts.required_library else ''}",
-            )
+        yield Problem(
+            "library-not-loaded",
+            f"The native library cannot be loaded: {facts.library_error}",
+            f"Install it again: pip install --force-reinstall {_LIBRARY}"
+            f"{'==' + facts.required_library if facts.required_library else ''}",
         )
     elif facts.process_error:
-        problems.append(
-            Problem(
-                "engine-process",
-                f"The engine does not answer from a process of its own: {facts.process_error}",
-                "Look whether a security program or a limit on processes keeps Paceline from "
-                "starting one, and whether the folder for temporary files has room; meanwhile "
-                "`paceline chat --host inline` works without it.",
-            )
+        yield Problem(
+            "engine-process",
+            f"The engine does not answer from a process of its own: {facts.process_error}",
+            "Look whether a security program or a limit on processes keeps Paceline from "
+            "starting one, and whether the folder for temporary files has room; meanwhile "
+            "`paceline chat --host inline` works without it.",
         )
     if installed and facts.required_library and installed != facts.required_library:
-        problems.append(
-            Problem(
-                "library-version",
-                f"{_LIBRARY} {installed} is installed, but Paceline is made for "
-                f"{facts.required_library}; its low-level interface changes between releases.",
-                f"pip install {_LIBRARY}=={facts.required_library}",
-            )
+        yield Problem(
+            "library-version",
+            f"{_LIBRARY} {installed} is installed, but Paceline is made for "
+            f"{facts.required_library}; its low-level interface changes between releases.",
+            f"pip install {_LIBRARY}=={facts.required_library}",
         )
     if _flag(facts.system_info, "AMX_INT8"):
-        problems.append(
-            Problem(
-                "amx",
-                "The native library was built with AMX. Built by GCC 12 or older it can crash in "
-                "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
-                _REBUILD.format(version=installed or facts.required_library),
-            )
+        yield Problem(
+            "amx",
+            "The native library was built with AMX. Built by GCC 12 or older it can crash in "
+            "the first decode of more than one token (ggml-org/llama.cpp issue 20824).",
+            _REBUILD.format(version=installed or facts.required_library),
         )
-    return problems
 
 
-def _window(facts: Facts) -> list[Problem]:
+def _window(facts: Facts) -> Iterator[Problem]:
     version = facts.installed.get(_PYSIDE)
     if version is None:
-        return [
-            Problem(
-                "no-pyside",
-                "PySide6 is not installed, so the window cannot be opened.",
-                f"pip install {_PYSIDE}; `paceline chat` works without it.",
-            )
-        ]
-    if _numbers(version)[:2] == (6, 12) and facts.python < (3, 12):
-        return [
-            Problem(
-                "pyside-references",
-                f"PySide6 {version} loses references to None and True on Python before 3.12; "
-                "the window ends after some thousand calls.",
-                f'pip install "{_PYSIDE}<6.12", or use Python 3.12.',
-            )
-        ]
-    return []
+        yield Problem(
+            "no-pyside",
+            "PySide6 is not installed, so the window cannot be opened.",
+            f"pip install {_PYSIDE}; `paceline chat` works without it.",
+        )
+    elif _numbers(version)[:2] == (6, 12) and facts.python < (3, 12):
+        yield Problem(
+            "pyside-references",
+            f"PySide6 {version} loses references to None and True on Python before 3.12; "
+            "the window ends after some thousand calls.",
+            f'pip install "{_PYSIDE}<6.12", or use Python 3.12.',
+        )
 
 
-def _files(facts: Facts) -> list[Problem]:
-    problems = [
-        Problem(
+def _files(facts: Facts) -> Iterator[Problem]:
+    for folder in facts.locked_folders:
+        yield Problem(
             "folder-not-writable",
             f"The folder {folder} cannot be written to.",
             "Set PACELINE_HOME to a folder that you can write to.",
         )
-        for folder in facts.locked_folders
-    ]
-    problems += [
-        Problem(
-            "demo-pair-missing", f"The demo model {name} is missing.", "Install Paceline again."
-        )
-        for name in facts.missing_models
-    ]
-    return problems
+    for name in facts.missing_models:
+        text = f"The demo model {name} is missing."
+        yield Problem("demo-pair-missing", text, "Install Paceline again.")
 
 
-def _speed(facts: Facts) -> list[Problem]:
-    problems = []
+def _speed(facts: Facts) -> Iterator[Problem]:
     is_x86 = facts.machine.lower() in ("x86_64", "amd64")
     if is_x86 and facts.system_info and not _flag(facts.system_info, "AVX2"):
-        problems.append(
-            Problem(
-                "no-avx2",
-                "The native library was built without AVX2 and is several times slower for it, "
-                "if this processor has AVX2.",
-                'CMAKE_ARGS="-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON" pip install '
-                "--force-reinstall --no-cache-dir --no-binary=llama-cpp-python llama-cpp-python",
-            )
+        yield Problem(
+            "no-avx2",
+            "The native library was built without AVX2 and is several times slower for it, "
+            "if this processor has AVX2.",
+            'CMAKE_ARGS="-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON" pip install '
+            "--force-reinstall --no-cache-dir --no-binary=llama-cpp-python llama-cpp-python",
         )
     if facts.has_nvidia and not facts.library_error and not facts.supports_gpu:
-        problems.append(
-            Problem(
-                "gpu-unused",
-                "There is an NVIDIA GPU, but the native library was built for the processor only.",
-                'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
-                "--no-binary=llama-cpp-python llama-cpp-python",
-            )
+        yield Problem(
+            "gpu-unused",
+            "There is an NVIDIA GPU, but the native library was built for the processor only.",
+            'CMAKE_ARGS="-DGGML_CUDA=on" pip install --force-reinstall --no-cache-dir '
+            "--no-binary=llama-cpp-python llama-cpp-python",
         )
-    return problems
 
 
 def _flag(system_info: str, name: str) -> bool:

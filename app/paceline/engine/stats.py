@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from paceline.codec import made_of
 from paceline.engine.auto.ledger import Ledger
 from paceline.engine.auto.plain_time import BUSY, PlainTime
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
-from paceline.shared_fields import made_of
 
 _HELD = 0.1
 """A machine is busy that keeps the engine's thread waiting for this share of its time."""

@@ -16,9 +16,9 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, by_name, decode, encode
 from paceline.messages import Command, Event
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ Upward = Event | Report
 
 def encode_message(message: DataclassInstance) -> bytes:
     """Return the bytes for a message, with its name."""
-    return _dump({"type": type(message).__name__, **encode_part(message)})
+    # Half a surrogate pair, which JSON can carry and UTF-8 cannot, must not lose a message.
+    return _text(encode(message)).encode(errors="replace")
 
 
 def decode_command(payload: bytes) -> Command:
@@ -119,29 +120,14 @@ def decode_message(payload: bytes, classes: Mapping[str, type[T]]) -> T:
     Raises:
         WireError: They are something else.
     """
-    data = _load(payload)
-    name = data.pop("type", None)
-    cls = classes.get(name) if isinstance(name, str) else None
-    if cls is None:
-        raise WireError(f"unknown type {name!r:.60}")
     try:
-        return decode_part(cls, data)
+        return decode(_load(payload), classes)
     except (CodecError, RecursionError) as error:  # the user reads it, and names may be very long
         raise WireError(str(error)[:_MOST_TEXT]) from None
 
 
-def by_name(union: Any) -> dict[str, type]:
-    """Return the classes of a union by their names."""
-    return {cls.__name__: cls for cls in get_args(union)}
-
-
 _COMMANDS = by_name(Command)
 _UPWARD = by_name(Upward)
-
-
-def _dump(data: dict[str, Any]) -> bytes:
-    # Half a surrogate pair, which JSON can carry and UTF-8 cannot, must not lose a message.
-    return _text(data).encode(errors="replace")
 
 
 def _text(data: dict[str, Any]) -> str:
@@ -171,7 +157,7 @@ def _encoder() -> json.JSONEncoder:
     return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-def _load(payload: bytes) -> dict[str, Any]:
+def _load(payload: bytes) -> Any:
     try:
         text = payload.decode()
         data = json.loads(text)
@@ -179,8 +165,6 @@ def _load(payload: bytes) -> dict[str, Any]:
             json.dumps(data, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise WireError(f"no JSON: {error}"[:_MOST_TEXT]) from None
-    if not isinstance(data, dict):
-        raise WireError(f"a message is an object, not {type(data).__name__}")
     return data
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode_part, encode_part, made_of
 from paceline.conversation import Conversation, Message, Origin, ViewPlace, clean, clean_message
 from paceline.files import write_whole
 from paceline.messages import StepCommitted
@@ -36,7 +36,6 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
-from paceline.shared_fields import made_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from paceline.codec import made_of
 from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
 from paceline.messages import StepCommitted
-from paceline.shared_fields import made_of
 from paceline.storage import tables
 from paceline.storage.changes import (
     BeginRun,

@@ -18,7 +18,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from paceline.codec import CodecError, decode_known, decode_part, encode_part
+from paceline.codec import CodecError, decode_known, decode_part, encode_part, made_of
 from paceline.conversation import (
     Attachment,
     Conversation,
@@ -37,7 +37,6 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
-from paceline.shared_fields import made_of
 from paceline.storage.changes import Head
 from paceline.storage.problems import DamageError
 

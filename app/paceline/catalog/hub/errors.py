@@ -31,15 +31,11 @@ class HubError(UserError):
     """The Hub cannot be reached, or refuses the request.
 
     Attributes:
-        status: The HTTP status; 0: there was none.
         retry_after: Seconds to wait before the next try; 0: not said.
     """
 
-    def __init__(
-        self, code: str, message: str, hint: str = "", *, status: int = 0, retry_after: int = 0
-    ) -> None:
+    def __init__(self, code: str, message: str, hint: str = "", *, retry_after: int = 0) -> None:
         super().__init__(code, message, hint)
-        self.status = status
         self.retry_after = retry_after
 
 
@@ -165,14 +161,12 @@ def from_status(
             "range-refused",
             f"{host} has no such part of the file.",
             "Start the download again.",
-            status=status,
         )
     if is_foreign and status in (401, 403, 404, 410):
         return HubError(
             "location-expired",
             "The address that the Hub gave for the file does not work any more.",
             "Try again.",
-            status=status,
         )
     if status == 429:
         return _rate_limited(host, headers)
@@ -183,7 +177,6 @@ def from_status(
             "server-error",
             f"{host} has a problem of its own (status {status}).",
             "Try again later.",
-            status=status,
         )
     return _refused(status, headers, url, page, sent_token=sent_token)
 
@@ -203,7 +196,7 @@ def _refused(
             if sent_token
             else f"Accept its terms on {where}, then give Paceline your access token."
         )
-        return HubError("gated", f"{what} is only for those who asked for it.", hint, status=status)
+        return HubError("gated", f"{what} is only for those who asked for it.", hint)
     hint = "Check the name; upper and lower case count."
     if status == 404 or code in ("RepoNotFound", "RevisionNotFound", "EntryNotFound"):
         if code == "EntryNotFound":
@@ -216,20 +209,18 @@ def _refused(
             host = host_of(url)
             text = f"{host} has nothing at {urlsplit(url).path!r:.80}, where a Hub has its models."
             hint = "Check the address in HF_ENDPOINT."
-        return HubError("not-found", text, hint, status=status)
+        return HubError("not-found", text, hint)
     if status in (401, 403):
         if sent_token:
             return HubError(
                 "unauthorized",
                 f"The Hub does not accept the access token for {what}.",
                 "Make a new token with read access in the settings of your account there.",
-                status=status,
             )
         return HubError(
             "unauthorized",
             f"The Hub wants an access token for {what}.",
             "Give Paceline your access token, or set HF_TOKEN.",
-            status=status,
         )
     return bad_answer(host_of(url), f"status {status}")
 
@@ -242,7 +233,6 @@ def _rate_limited(host: str, headers: Mapping[str, str]) -> HubError:
         f"Wait {duration(seconds)}, then try again."
         if seconds
         else "Wait a few minutes, then try again; with an access token more is allowed.",
-        status=429,
         retry_after=seconds,
     )
 

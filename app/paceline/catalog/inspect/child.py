@@ -39,12 +39,12 @@ from paceline.catalog.inspect.wire import (
     pack_texts,
 )
 from paceline.catalog.sidecar import heads_in_header, refusal, sidecar_of
+from paceline.codec import made_of
 from paceline.engine.children import guard_process
 from paceline.engine.model.model_file import GgufHeader, check_model_file, model_name
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.wire import Dying, FrameReader, Ready, encode_message, frame
-from paceline.shared_fields import made_of
 from paceline.sizes import one_line
 
 TOKENS = "tokenizer.ggml.tokens"

@@ -17,8 +17,9 @@ from itertools import pairwise
 import numpy as np
 
 from paceline.catalog.card import ModelCard, Nature
+from paceline.codec import by_name
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import Dying, Ready, WireError, by_name, decode_message
+from paceline.hosting.wire import Dying, Ready, WireError, decode_message
 from paceline.params import ModelParams
 
 MOST_TEXT = 256 << 20

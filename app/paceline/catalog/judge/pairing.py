@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from paceline.catalog.card import Examined, ModelCard, Nature
+from paceline.codec import made_of
 from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
-from paceline.shared_fields import made_of
 
 Level = Literal["good", "note", "bad"]
 

@@ -20,12 +20,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
-from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part
+from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part, made_of
 from paceline.conversation import Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.params import ReplySettings
 from paceline.run_record import record_from_json, record_to_json
-from paceline.shared_fields import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sized
