@@ -60,13 +60,18 @@ class Gguf:
             dimensions = struct.pack(f"<{len(tensor.shape)}Q", *tensor.shape)
             out.write(text(name) + struct.pack("<I", len(tensor.shape)) + dimensions)
             out.write(struct.pack("<IQ", tensor.kind, offset))
-            offset += -(-tensor.n_bytes // ALIGNMENT) * ALIGNMENT
+            offset += padded(tensor.n_bytes)
         for tensor in self.tensors.values():
             out.write(bytes(-out.tell() % ALIGNMENT))
             data = tensor.data if isinstance(tensor.data, bytes) else tensor.data()
             assert len(data) == tensor.n_bytes
             out.write(data)
         out.write(bytes(-out.tell() % ALIGNMENT))
+
+
+def padded(n_bytes: int) -> int:
+    """Bytes that so many take in a file."""
+    return -(-n_bytes // ALIGNMENT) * ALIGNMENT
 
 
 def text(value: str) -> bytes:

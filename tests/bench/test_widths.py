@@ -210,9 +210,7 @@ MACHINE = Machine(1, bandwidth=1e9, float_peak=1e9, byte_peak=4e9)
 
 def work(*tensors: tuple[str, tuple[int, ...], int, int], **values: int) -> Work:
     of_llama = {f"llama.{key.replace('__', '.')}": value for key, value in values.items()}
-    header = GgufHeader(
-        3, {"general.architecture": "llama"} | of_llama, {}, {}, {}, (), data_offset=0, alignment=32
-    )
+    header = GgufHeader({"general.architecture": "llama"} | of_llama, {}, {}, {}, ())
     return Work(header, [GgufTensor(*tensor) for tensor in tensors])
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import make_pairs
-from gguf_file import Gguf, Tensor, read, strings
+from gguf_file import Gguf, Tensor, padded, read, strings
 from paceline.catalog.card import SidecarKind
-from paceline.engine.llama import parse_header
+from paceline.engine.llama import read_header
 from paceline.engine.model.model_file import GgufHeader
 
 
@@ -31,9 +32,10 @@ def header(
     for name, value in values.items():
         key = f"{architecture}.{name[1:]}" if name.startswith("_") else name
         model.set(**{key: value})
-    parsed = parse_header(gguf_bytes(model), texts=["tokenizer.ggml.tokens"])
-    assert parsed is not None
-    return parsed
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.gguf"
+        file.write_bytes(gguf_bytes(model))
+        return read_header(file, texts=["tokenizer.ggml.tokens"])
 
 
 def small_vocabulary(n_tokens: int = 300) -> Gguf:
@@ -71,10 +73,9 @@ def sidecar_model(kind: SidecarKind) -> Gguf:
 def write_hole(source: Path, target: Path) -> None:
     """Write a file with a header and a hole in place of the weights: what a remote one becomes."""
     data = source.read_bytes()
-    parsed = parse_header(data)
-    assert parsed is not None
+    n_weights = sum(padded(tensor.n_bytes) for tensor in read_header(source).tensors)
     with target.open("wb") as file:
-        file.write(data[: parsed.data_offset])
+        file.write(data[:-n_weights])
         file.truncate(len(data))
 
 

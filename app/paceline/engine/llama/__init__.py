@@ -8,7 +8,7 @@ one sequence per context.
 from __future__ import annotations
 
 from paceline.engine.llama.backend import LlamaBackend
-from paceline.engine.llama.gguf import parse_header, read_header
+from paceline.engine.llama.gguf import read_header
 from paceline.engine.llama.library import on_abort
 from paceline.engine.llama.model import N_BATCH, LlamaModel
 from paceline.engine.llama.vocabulary import LlamaVocabulary
@@ -19,6 +19,5 @@ __all__ = [
     "LlamaModel",
     "LlamaVocabulary",
     "on_abort",
-    "parse_header",
     "read_header",
 ]

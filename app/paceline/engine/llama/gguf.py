@@ -67,23 +67,6 @@ def all_tensors(path: Path) -> Iterator[GgufTensor]:
     return (tensor for header in headers(path) for tensor in header.tensors)
 
 
-def parse_header(beginning: bytes, *, texts: Collection[str] = ()) -> GgufHeader | None:
-    """Parse a header from the first bytes of a file.
-
-    Args:
-        beginning: The more the better: headers are up to 16 MiB long.
-        texts: As for `read_header`.
-
-    Returns:
-        None when the bytes are too few, or no header; which of the two, ggml does not tell.
-    """
-    log = start()
-    params = _InitParams(no_alloc=True, ctx=None)
-    context = _lib().gguf_init_from_buffer(beginning, len(beginning), params)
-    log.lines.clear()  # that more is needed is no complaint
-    return _taken(context, texts) if context else None
-
-
 def _taken(context: int, texts: Collection[str]) -> GgufHeader:
     """Return what ggml has parsed, and free it."""
     lib = _lib()
@@ -109,14 +92,11 @@ def _taken(context: int, texts: Collection[str]) -> GgufHeader:
             elif kind in _SCALARS:
                 values[key] = getattr(lib, f"gguf_get_val_{_SCALARS[kind][0]}")(context, i)
         return GgufHeader(
-            version=lib.gguf_get_version(context),
             values=values,
             arrays=arrays,
             numbers=numbers,
             texts=found,
             tensors=tuple(_tensor(context, i) for i in range(lib.gguf_get_n_tensors(context))),
-            data_offset=lib.gguf_get_data_offset(context),
-            alignment=lib.gguf_get_alignment(context),
         )
     finally:
         lib.gguf_free(context)
@@ -148,11 +128,7 @@ def _lib() -> Any:
     pointer, whole, size, text = ctypes.c_void_p, ctypes.c_int64, ctypes.c_size_t, ctypes.c_char_p
     functions = (
         ("init_from_file", pointer, (text, _InitParams)),
-        ("init_from_buffer", pointer, (text, size, _InitParams)),
         ("free", None, (pointer,)),
-        ("get_version", ctypes.c_uint32, (pointer,)),
-        ("get_alignment", size, (pointer,)),
-        ("get_data_offset", size, (pointer,)),
         ("get_n_kv", whole, (pointer,)),
         ("get_key", text, (pointer, whole)),
         ("get_kv_type", ctypes.c_int, (pointer, whole)),

@@ -55,24 +55,18 @@ class GgufHeader:
     """Everything in front of the weights.
 
     Attributes:
-        version: Of the file format.
         values: Single values by key.
         arrays: Elements of every array by key.
         numbers: The arrays of numbers, unless they are long; usually one number per block.
         texts: The arrays of texts that were asked for, as bytes: token texts need not be UTF-8.
         tensors: In file order.
-        data_offset: Where the weights begin, in bytes.
-        alignment: Tensors begin at multiples of so many bytes after that.
     """
 
-    version: int
     values: Mapping[str, Scalar]
     arrays: Mapping[str, int]
     numbers: Mapping[str, tuple[Number, ...]]
     texts: Mapping[str, tuple[bytes, ...]]
     tensors: tuple[GgufTensor, ...]
-    data_offset: int
-    alignment: int
 
     def text(self, key: str) -> str:
         """Return a text; empty when there is none under this key."""
@@ -96,13 +90,6 @@ class GgufHeader:
         """
         is_computed = self.text("general.architecture") in _WITH_HEADS
         return self.of_architecture("nextn_predict_layers") if is_computed else 0
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes that a whole file with this header has at least."""
-        padded = (-(-t.n_bytes // self.alignment) * self.alignment for t in self.tensors[:-1])
-        last = self.tensors[-1].n_bytes if self.tensors else 0
-        return self.data_offset + sum(padded) + last
 
 
 @dataclass(frozen=True, slots=True)
