@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from html import escape
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
+
+from markdown_it.token import Token
 
 from paceline.chat.code import kinds_in
 from paceline.chat.difference import as_table, compare
@@ -35,6 +38,7 @@ from paceline.chat.exchange.words import (
 )
 from paceline.chat.markdown import (
     AT,
+    Piece,
     PlacedText,
     make_parser,
     places_of,
@@ -45,19 +49,11 @@ from paceline.chat.markdown import (
 )
 from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
-from paceline.conversation import heading_of
+from paceline.conversation import Conversation, Message, heading_of
+from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, StepCommitted
+from paceline.run_record import RunRecord
 from paceline.sizes import readable_size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from markdown_it.token import Token
-
-    from paceline.chat.markdown import Piece
-    from paceline.conversation import Conversation, Message
-    from paceline.figures import TokenTrace
-    from paceline.run_record import RunRecord
 
 
 class TokenSpan(NamedTuple):
@@ -101,32 +97,10 @@ class TokenSpans:
 # One character each, so that places stay: what the parser would make something else of.
 _CLEAN = str.maketrans({"\r": " ", "\v": " ", "\f": " ", "\0": "\ufffd"})
 _TASKS = {"box": "☐ ", "tick": "☑ "}
-_PLAIN = {
-    "strong_open": "<strong>",
-    "strong_close": "</strong>",
-    "em_open": "<em>",
-    "em_close": "</em>",
-    "s_open": "<s>",
-    "s_close": "</s>",
-    "bullet_list_open": "<ul>\n",
-    "bullet_list_close": "</ul>\n",
-    "ordered_list_close": "</ol>\n",
-    "list_item_open": "<li>",
-    "list_item_close": "</li>\n",
-    "blockquote_open": "<blockquote>\n",
-    "blockquote_close": "</blockquote>\n",
-    "hr": "<hr>\n",
-    "table_open": '<div class="table"><table>\n',
-    "table_close": "</table></div>\n",
-    "thead_open": "<thead>\n",
-    "thead_close": "</thead>\n",
-    "tbody_open": "<tbody>\n",
-    "tbody_close": "</tbody>\n",
-    "tr_open": "<tr>",
-    "tr_close": "</tr>\n",
-    "th_close": "</th>",
-    "td_close": "</td>",
-}
+_SPREAD = frozenset({"ul", "ol", "blockquote", "table", "thead", "tbody", "hr"})
+"""Tags that a new line follows."""
+_CLOSE = frozenset({"strong", "em", "s", "th", "td"})
+"""Tags whose end no new line follows."""
 _ALIGNED = ("left", "center", "right")
 _MAX_LANGUAGE_CHARS = 24
 MOST_VERSIONS = 8
@@ -179,10 +153,7 @@ class PageText:
     def _blocks(self, tokens: Sequence[Token]) -> None:
         begins_item = False
         for token in tokens:
-            tag = _PLAIN.get(token.type)
-            if tag is not None:
-                self.out.append(tag)
-            elif token.type in ("fence", "code_block"):
+            if token.type in ("fence", "code_block"):
                 self._code(token)
             elif token.type == "inline":
                 children: Sequence[Token] = token.children or []
@@ -191,7 +162,7 @@ class PageText:
                     self.out.append(_TASKS.get(label, ""))
                 self._inline(children, places_of(token))
             elif not token.hidden:
-                self.out.append(_block_tag(token))
+                self.out.append(_tag(token))
             if token.type not in ("paragraph_open", "inline"):
                 begins_item = token.type == "list_item_open"
 
@@ -237,7 +208,7 @@ class PageText:
                     if self._links and self._links.pop():
                         self.out.append("</a>")
                 case _:
-                    self.out.append(_PLAIN.get(token.type, ""))
+                    self.out.append(_tag(token))
 
     def _formula(self, token: Token, root: ET.Element, pieces: Sequence[Piece]) -> None:
         """Write a formula as MathML with its source, and below it its tokens by their length."""
@@ -306,20 +277,20 @@ class PageText:
         return "".join([*done, escape(text)])
 
 
-def _block_tag(token: Token) -> str:
-    match token.type:
-        case "paragraph_open" | "heading_open":
-            return f"<{token.tag}>"
-        case "paragraph_close" | "heading_close":
-            return f"</{token.tag}>\n"
-        case "ordered_list_open":
-            start = token.attrGet("start")
-            return "<ol>\n" if start is None else f'<ol start="{int(start)}">\n'
-        case "th_open" | "td_open":
-            style = str(token.attrGet("style") or "")
-            side = next((side for side in _ALIGNED if side in style), "")
-            return f'<{token.tag} class="{side}">' if side else f"<{token.tag}>"
-    return ""
+def _tag(token: Token) -> str:
+    tag, attribute = token.tag, ""
+    if not tag:
+        return ""
+    if token.nesting < 0:
+        end = "</table></div>" if tag == "table" else f"</{tag}>"
+        return end if tag in _CLOSE else f"{end}\n"
+    if (start := token.attrGet("start")) is not None:
+        attribute = f' start="{int(start)}"'
+    style = str(token.attrGet("style") or "")
+    if side := next((side for side in _ALIGNED if side in style), ""):
+        attribute = f' class="{side}"'
+    begin = '<div class="table"><table>' if tag == "table" else f"<{tag}{attribute}>"
+    return f"{begin}\n" if tag in _SPREAD else begin
 
 
 def _link_target(href: str) -> str:
