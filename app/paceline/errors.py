@@ -8,6 +8,8 @@ and the command line can show it as it is.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 
 class UserError(Exception):
     """Something the user can mend.
@@ -38,6 +40,15 @@ class ValueOutOfRangeError(UserError):
     """An option has a value that it cannot take."""
 
     exit_code = 2
+
+
+def refuse(message: str, hint: str = "") -> NoReturn:
+    """Refuse a value that an option cannot take.
+
+    Raises:
+        ValueOutOfRangeError: Always.
+    """
+    raise ValueOutOfRangeError("value-out-of-range", message, hint)
 
 
 class ModelError(UserError):

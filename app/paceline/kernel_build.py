@@ -33,6 +33,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paceline import kernel_files
+from paceline.errors import UserError
+from paceline.files import new_content
 from paceline.kernel_files import (
     COMMON,
     VARIANTS,
@@ -47,6 +49,9 @@ from paceline.kernel_files import (
 
 Say = Callable[[str], None]
 """Takes one line about how far the work is."""
+
+NOT_BUILT = "kernels-not-built"
+"""The code of the error."""
 
 AGAIN = "Then call `paceline doctor --build-kernels`."
 
@@ -81,18 +86,11 @@ _CAUSES = (
 )
 
 
-class KernelBuildError(Exception):
-    """The kernels cannot be compiled.
-
-    Attributes:
-        message: One sentence: what happened.
-        hint: What to do about it.
-    """
+class KernelBuildError(UserError):
+    """The kernels cannot be compiled."""
 
     def __init__(self, message: str, hint: str) -> None:
-        super().__init__(f"{message} {hint}")
-        self.message = message
-        self.hint = hint
+        super().__init__(NOT_BUILT, message, hint)
 
 
 class Parts(NamedTuple):
@@ -306,22 +304,16 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
 
 def _put(content: bytes, target: Path, n_kept: int) -> None:
     """Write a library that is there as a whole or not at all, and remove older ones beside it."""
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix="draft-", suffix=".so")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).chmod(0o755)
-        Path(draft).replace(target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with new_content(target) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        os.fchmod(file.fileno(), 0o755)
     with contextlib.suppress(OSError):  # another build may be tidying, too
-        ages = {path: time.time() - path.stat().st_mtime for path in target.parent.glob("*.so")}
-        others = [p for p in ages if p.name.startswith("libpaceline_kernels-") and p != target]
-        others.sort(key=lambda path: ages[path])
-        drafts = [p for p in ages if p.name.startswith("draft-") and ages[p] > _DRAFT_S]
+        found = target.parent.glob("libpaceline_kernels-*.so*")
+        ages = {path: time.time() - path.stat().st_mtime for path in found if path != target}
+        others = sorted((p for p in ages if p.suffix == ".so"), key=ages.__getitem__)
+        drafts = [p for p in ages if p.suffix != ".so" and ages[p] > _DRAFT_S]
         for path in (*others[n_kept - 1 :], *drafts):
             path.unlink(missing_ok=True)
 

@@ -237,21 +237,17 @@ def left_learning_off(settings: Settings, old_memory: Path) -> bool:
 def load_settings(path: Path) -> LoadedSettings:
     """Read the file; a missing one gives the defaults, an unusable one is put aside."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return LoadedSettings(_read(path))
     except FileNotFoundError:
         return LoadedSettings(Settings())
-    except (OSError, UnicodeDecodeError):
-        return LoadedSettings(Settings(), _put_aside(path))
-    try:
-        return LoadedSettings(_decode(json.loads(text)))
-    except (ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return LoadedSettings(Settings(), _put_aside(path))
 
 
 def peek_settings(path: Path) -> Settings:
     """Read the file and leave it as it is; one that cannot be used gives the defaults."""
     try:
-        return _decode(json.loads(path.read_text(encoding="utf-8")))
+        return _read(path)
     except (OSError, ValueError, RecursionError):
         return Settings()
 
@@ -312,7 +308,8 @@ def _put_aside(path: Path) -> Path | None:
     return None
 
 
-def _decode(data: object) -> Settings:
+def _read(path: Path) -> Settings:
+    data = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(data, dict) or data.get("version") != SCHEMA_VERSION:
         raise CodecError("not settings of this version")
     fields = {key: value for key, value in data.items() if key != "version"}

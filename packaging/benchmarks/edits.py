@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.edited_prompts import EDITS, N_PROMPTS, Edit, edited
-from paceline.bench.recommend import median_interval
+from paceline.bench.recommend import bootstrap
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.measure.calibration import calibrated
@@ -166,7 +166,7 @@ def _speeds(rows: list[dict[str, Any]], how: str) -> float:
     """Print a strategy's times against plain decoding's; return the median without the prompt."""
     medians = []
     for place, what in ((1, "after the prompt"), (0, "whole")):
-        found = median_interval([row["off"][place] / row[how][place] for row in rows])
+        found = bootstrap([[row["off"][place] / row[how][place] for row in rows]])
         total = sum(row["off"][place] for row in rows) / sum(row[how][place] for row in rows)
         medians.append(found.median)
         print(

@@ -19,7 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median
 
-from paceline.bench.recommend import median_interval
+from paceline.bench.recommend import bootstrap
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.auto import Knowledge
 from paceline.engine.measure.calibration import calibrated
@@ -100,7 +100,7 @@ def _judge(
             pairs = zip(seconds[place, PLAIN], seconds[place, strategy], strict=True)
             ratios = [plain / took for plain, took in pairs]
             speeds[place, strategy] = median(ratios)
-            found = median_interval(ratios)
+            found = bootstrap([ratios])
             print(
                 f"{place:8} {strategy:22} {found.median:5.2f} "
                 f"({found.low:.2f} to {found.high:.2f})  {accepted[place, strategy]}",

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from paceline.bench.recommend import Interval, median_interval, percentile
+from paceline.bench.recommend import Interval, bootstrap, percentile
 from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.engine_thread import make_process_service
 from paceline.hosting.inline import InlineClient, make_engine_service
@@ -197,8 +197,13 @@ def summarise(strategy: str, busy_ms: float, pairs: Sequence[dict[str, Reply]]) 
         for clock in ("wall", "decode")
     }
     ratios = {
-        clock: median_interval(
-            [p / t for p, t in zip(speeds["process", clock], speeds["thread", clock], strict=True)]
+        clock: bootstrap(
+            [
+                [
+                    p / t
+                    for p, t in zip(speeds["process", clock], speeds["thread", clock], strict=True)
+                ]
+            ]
         )
         for clock in ("wall", "decode")
     }

@@ -35,7 +35,7 @@ import numpy as np
 
 from benchmarks.limits import Machine, Work, measure_machine
 from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
-from paceline.bench.recommend import Interval, bootstrap, median_interval
+from paceline.bench.recommend import Interval, bootstrap
 from paceline.bench.runs import describe_machine, load_average
 from paceline.chat.reply import model_record
 from paceline.engine.model.backend import Rows
@@ -157,7 +157,7 @@ def cell(width: int, samples: Samples, plain: Sequence[float], least_s: float) -
         width,
         in_plain(stock),
         in_plain(own) if own else None,
-        median_interval([o / s for o, s in zip(own, stock, strict=True)]) if own else None,
+        bootstrap([[o / s for o, s in zip(own, stock, strict=True)]]) if own else None,
         least_s / median(plain),
         len(stock),
     )

@@ -51,7 +51,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 FORBIDDEN = {
     "Layers": (
-        ("messages.py", "paceline.codec"),
+        ("messages.py", "paceline.run_record"),
         ("engine/stats.py", "paceline.conversation"),
         ("paths.py", "paceline.logs"),
         ("settings.py", "paceline.logs"),

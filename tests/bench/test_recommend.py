@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from bench.test_summary import report, run
@@ -61,7 +63,7 @@ def test_plain_decoding_can_be_the_best() -> None:
     assert found.over_all.best == "off"
     assert found.over_all.auto_ratio is None
     assert found.over_all.auto_by_best is None
-    assert found.to_json()["over_all"]["best"] == "off"
+    assert asdict(found)["over_all"]["best"] == "off"
 
 
 def test_without_even_repeats_there_is_none() -> None:

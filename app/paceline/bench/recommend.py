@@ -14,14 +14,10 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 from paceline.bench.plan import AUTO, PLAIN, is_controlled
-
-if TYPE_CHECKING:
-    from paceline.bench.runs import Report
-
+from paceline.bench.runs import Report
 
 _SAMPLES = 4000
 
@@ -36,15 +32,6 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.median:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-def median_interval(values: Sequence[float]) -> Interval:
-    """Return the median and where it would be found in 95 of 100 repetitions.
-
-    Args:
-        values: At least one.
-    """
-    return bootstrap([values])
 
 
 def median_of_all(groups: Sequence[Sequence[float]]) -> float:
@@ -107,10 +94,6 @@ class Recommendation:
 
     over_all: Choice
     by_workload: tuple[Choice, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data."""
-        return asdict(self)
 
 
 def sweep(model: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from typing import Any
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
-from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.errors import UserError, refuse
 from paceline.params import MAX_SEED, MAX_TOKENS, ReplySettings, SamplingParams, range_of
 from paceline.settings import MAX_PRESETS, ReplyPreset, preset_fields
 
@@ -61,7 +61,7 @@ def check_preset(preset: ReplyPreset) -> None:
         ValueOutOfRangeError: Says which value, and what it may be.
     """
     if not clean_name(preset.name):
-        _refuse("A preset has no name.", "Give it one.")
+        refuse("A preset has no name.", "Give it one.")
     _check_text(preset.name)
     check_settings(preset.settings)
 
@@ -74,17 +74,17 @@ def check_settings(settings: ReplySettings) -> None:
     """
     sampling, seed = settings.sampling, settings.seed
     if not 1 <= settings.max_tokens <= MAX_TOKENS:
-        _refuse(f"Max tokens is {settings.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
+        refuse(f"Max tokens is {settings.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
     if seed is not None and not 0 <= seed <= MAX_SEED:
-        _refuse(f"The seed is {seed}.", f"Give a number from 0 to {MAX_SEED:,}.")
+        refuse(f"The seed is {seed}.", f"Give a number from 0 to {MAX_SEED:,}.")
     if sampling.grammar and sampling.json_schema:
-        _refuse("A grammar and a JSON schema are given.", "Give one of them.")
+        refuse("A grammar and a JSON schema are given.", "Give one of them.")
     check_sampling(sampling)
     for name, title in (("temperature", "Temperature"), ("top_k", "Top-k")):
         value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
         if value > highest:
             given = f"{value:g}" if isinstance(value, float) else value
-            _refuse(f"{title} is {given}.", f"Give at most {highest:,}.")
+            refuse(f"{title} is {given}.", f"Give at most {highest:,}.")
     check_stops(settings.stop)
     for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
         _check_text(text)
@@ -161,7 +161,7 @@ def read_forbidden(data: Any) -> Any:
 
 def _check_text(text: str) -> None:
     if clean(text) != text:
-        _refuse("A text holds half of a character (a surrogate).", "Write it anew.")
+        refuse("A text holds half of a character (a surrogate).", "Write it anew.")
 
 
 def _unusable(message: str) -> UserError:
@@ -188,15 +188,11 @@ def check_stops(stops: tuple[str, ...]) -> None:
         ValueOutOfRangeError: There are too many, or one is empty, too long or given twice.
     """
     if len(stops) > MAX_STOPS:
-        _refuse(f"There are {len(stops)} stop strings.", f"Give at most {MAX_STOPS}.")
+        refuse(f"There are {len(stops)} stop strings.", f"Give at most {MAX_STOPS}.")
     for stop in stops:
         if not stop:
-            _refuse("A stop string is empty.", "Leave it out.")
+            refuse("A stop string is empty.", "Leave it out.")
         if len(stop) > MAX_STOP_CHARS:
-            _refuse(f"A stop string has {len(stop)} characters.", f"Give at most {MAX_STOP_CHARS}.")
+            refuse(f"A stop string has {len(stop)} characters.", f"Give at most {MAX_STOP_CHARS}.")
         if stops.count(stop) > 1:
-            _refuse(f"“{shown_stop(stop)}” is given twice.", "Give each stop string once.")
-
-
-def _refuse(message: str, hint: str) -> None:
-    raise ValueOutOfRangeError("value-out-of-range", message, hint)
+            refuse(f"“{shown_stop(stop)}” is given twice.", "Give each stop string once.")

@@ -1,4 +1,4 @@
-"""Where a session keeps its conversations: a protocol, and the store that is only in memory.
+"""Where a session keeps its conversations: in a database, or in memory alone.
 
 `storage.archive.Archive` keeps them in a database; `MemoryStore` keeps them as long as it lives:
 private chats, tests, and where there is no database. The session's thread calls everything. Reading
@@ -9,23 +9,20 @@ is told of the problem.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TypeAlias
 
 from paceline.codec import made_of
-from paceline.conversation import ConversationSummary, SearchHit, ViewPlace
+from paceline.conversation import Conversation, ConversationSummary, SearchHit, ViewPlace
 from paceline.errors import UserError
+from paceline.messages import StepCommitted
+from paceline.run_record import RunRecord
+from paceline.storage.archive import Archive
 from paceline.storage.search import Query, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from paceline.conversation import Conversation
-    from paceline.messages import StepCommitted
-    from paceline.run_record import RunRecord
 
 NEW_CHAT = ""
 """The id under which unsent text is kept that was written in a chat without a message."""
@@ -36,81 +33,13 @@ def no_such_chat() -> UserError:
     return UserError("no-such-chat", "This chat is not there any more.")
 
 
-class ConversationStore(Protocol):
-    """Keeps conversations, run records, unsent text and where each conversation was left."""
-
-    def summaries(self) -> tuple[ConversationSummary, ...]:
-        """All conversations, in no particular order."""
-
-    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
-        """Those of these conversations that are not in the list any more.
-
-        Raises:
-            UserError: That cannot be read.
-        """
-
-    def load(self, conversation_id: str) -> Conversation:
-        """One conversation with all messages.
-
-        Raises:
-            UserError: It is not there, or cannot be read.
-        """
-
-    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
-        """The records of its replies by message id, without their steps."""
-
-    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
-        """The steps of one reply; empty where none are kept."""
-
-    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Titles and messages that have all words of the text, best first; any text is valid."""
-
-    def save(
-        self,
-        conversation: Conversation,
-        changed: Sequence[str] = (),
-        removed: Sequence[str] = (),
-    ) -> None:
-        """Keep its title, flags, settings and path, and these messages, new or changed."""
-
-    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
-        """A reply begins; its message has been saved, with no text."""
-
-    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
-        """The reply gained this text in these steps: a checkpoint."""
-
-    def end_run(self, record: RunRecord, text: str) -> None:
-        """The reply has ended with this whole text, which replaces the checkpoints."""
-
-    def remove(self, conversation_id: str) -> None:
-        """Hide a conversation; `restore` brings it back until `purge`."""
-
-    def restore(self, conversation_id: str) -> None:
-        """Show a removed conversation again."""
-
-    def purge(self, conversation_id: str) -> None:
-        """Delete a removed conversation for good."""
-
-    def unsent(self, conversation_id: str) -> str:
-        """Text that was written in it, but not sent; see `NEW_CHAT`."""
-
-    def save_unsent(self, conversation_id: str, text: str) -> None:
-        """Keep such text; empty: there is none any more."""
-
-    def place(self, conversation_id: str) -> ViewPlace:
-        """Where it was left."""
-
-    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
-        """Keep where it was left."""
-
-
 def summary_of(conversation: Conversation) -> ConversationSummary:
     """Return the line of the list."""
     return made_of(ConversationSummary, conversation)
 
 
 class MemoryStore:
-    """A `ConversationStore` in memory."""
+    """Keeps conversations in memory, and as long as it lives."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Conversation] = {}
@@ -128,7 +57,7 @@ class MemoryStore:
         return message_id in self._home
 
     def summaries(self) -> tuple[ConversationSummary, ...]:
-        """One line for each; for this and the methods below see `ConversationStore`."""
+        """One line for each; for this and the methods below see `Archive`."""
         return tuple(map(summary_of, self._kept.values()))
 
     def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
@@ -258,3 +187,7 @@ class MemoryStore:
         self._home.pop(message_id, None)
         self._runs.pop(message_id, None)
         self._steps.pop(message_id, None)
+
+
+ConversationStore: TypeAlias = "Archive | MemoryStore"
+"""Keeps conversations, run records, unsent text and where each conversation was left."""

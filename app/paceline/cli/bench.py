@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -344,7 +344,7 @@ def _as_json(report: Report, found: Recommendation | None) -> str:
 
     data = to_json(report)
     if found is not None:
-        data["recommendation"] = found.to_json()
+        data["recommendation"] = asdict(found)
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -13,6 +13,7 @@ With ``--passport FILE`` it shows what `paceline bench --passport` wrote, here o
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import os
@@ -20,11 +21,12 @@ import platform
 import shutil
 import signal
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 
@@ -34,26 +36,19 @@ from paceline.cli.chat_run import stats_object
 from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, read_kernels
 from paceline.cli.output import Progress, as_json, print_result, remark
+from paceline.cli.usage import Parser
 from paceline.engine.facts import Facts
 from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
-from paceline.kernel_build import KernelBuildError
+from paceline.kernel_build import NOT_BUILT
+from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
 from paceline.sizes import one_line, part_and_whole
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from paceline.cli.usage import Parser
-    from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
-
-
 _DISTRIBUTIONS = ("llama-cpp-python", "PySide6-Essentials", "numpy", "huggingface-hub")
 _PLACES_SHOWN = 16
-_NOT_BUILT = "kernels-not-built"
 
 
 def add(parser: Parser) -> None:
@@ -502,8 +497,6 @@ def _compile(into: Path) -> Path:
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return kernel_build.build(into, None, remark)
-    except KernelBuildError as error:
-        raise UserError(_NOT_BUILT, error.message, error.hint) from error
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -517,7 +510,7 @@ def _forget_failures(cache_dir: Path) -> None:
             mark.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(
-            _NOT_BUILT,
+            NOT_BUILT,
             f"{mark}, which keeps the kernels from being used, cannot be removed "
             f"({error.strerror or error}).",
             "Remove it by hand.",

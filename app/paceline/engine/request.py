@@ -21,7 +21,7 @@ from paceline.engine.prompt.size import (
 from paceline.engine.prompt.template import BAD
 from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler
-from paceline.errors import EngineError, UserError, ValueOutOfRangeError
+from paceline.errors import EngineError, UserError, ValueOutOfRangeError, refuse
 from paceline.messages import (
     ChatMessage,
     CountTokens,
@@ -53,14 +53,10 @@ def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
     grammar = None
     if params.grammar or params.json_schema:
         if params.grammar and params.json_schema:
-            raise ValueOutOfRangeError(
-                "value-out-of-range", "A grammar and a JSON schema are given.", "Give one of them."
-            )
+            refuse("A grammar and a JSON schema are given.", "Give one of them.")
         if command.ignore_eog:
-            raise ValueOutOfRangeError(
-                "value-out-of-range",
-                "A grammar ends the reply, but ends are to be ignored.",
-                "Switch one of them off.",
+            refuse(
+                "A grammar ends the reply, but ends are to be ignored.", "Switch one of them off."
             )
         schema = params.json_schema
         grammar = vocab.grammar_of_schema(schema) if schema else vocab.grammar(params.grammar)
@@ -85,13 +81,9 @@ def check_limits(command: StartTurn, seed: int) -> None:
         ValueOutOfRangeError: Names the value and what it may be.
     """
     if command.max_tokens < 1:
-        raise ValueOutOfRangeError(
-            "value-out-of-range", f"Max tokens is {command.max_tokens}, but must be at least 1."
-        )
+        refuse(f"Max tokens is {command.max_tokens}, but must be at least 1.")
     if not 0 <= seed < 1 << 63:
-        raise ValueOutOfRangeError(
-            "value-out-of-range", f"The seed is {seed}, but must be from 0 to 2^63 - 1."
-        )
+        refuse(f"The seed is {seed}, but must be from 0 to 2^63 - 1.")
 
 
 class Begun(NamedTuple):

@@ -195,11 +195,6 @@ class FrameReader:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    @property
-    def n_pending(self) -> int:
-        """Bytes of the incomplete frame at the end."""
-        return len(self._buffer)
-
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Take bytes and yield every payload that is complete.
 

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from paceline.codec import CodecError
 from paceline.conversation import (
@@ -23,6 +23,7 @@ from paceline.conversation import (
     ViewPlace,
     clean,
 )
+from paceline.messages import StepCommitted
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import reading, salvage, tables
 from paceline.storage.changes import (
@@ -55,16 +56,13 @@ from paceline.storage.problems import (
 from paceline.storage.tables import removed_ids
 from paceline.storage.writer import FAILURES, Pending, Writer
 
-if TYPE_CHECKING:
-    from paceline.messages import StepCommitted
-
 _T = TypeVar("_T")
 _MENDED_WITHIN_S, _SHOWN_AFTER_S = 10.0, 0.5
 _logger = logging.getLogger(__name__)
 
 
 class Archive:
-    """A `ConversationStore` in one SQLite database."""
+    """Keeps conversations in one SQLite database."""
 
     def __init__(
         self,

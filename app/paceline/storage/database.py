@@ -95,24 +95,25 @@ class Database:
                 raise DamageError(found)
             check_index(connection)
 
-    def copy_to(self, path: Path) -> None:
-        """Write everything into another file, also when this one has lost its name.
-
-        Raises:
-            OSError: It cannot be created.
-            sqlite3.Error: It cannot be written.
-        """
-        private_folder(path.parent)
-        path.unlink(missing_ok=True)
-        create_private(path)
-        with contextlib.closing(sqlite3.connect(path)) as copy:
-            self.writer.backup(copy)
-
     def close(self) -> None:
         """Close both connections."""
         for connection in (self.reader, self.writer):
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
+
+
+def copy_to(connection: sqlite3.Connection, path: Path) -> None:
+    """Write all of a database into another file, also when its own has lost its name.
+
+    Raises:
+        OSError: It cannot be created.
+        sqlite3.Error: It cannot be written.
+    """
+    private_folder(path.parent)
+    path.unlink(missing_ok=True)
+    create_private(path)
+    with contextlib.closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
 
 
 def open_to_read(path: Path) -> sqlite3.Connection | None:
@@ -321,7 +322,9 @@ def migrate(
         raise NewerSchemaError(f"layout {version}, known are {len(migrations)}")
     if version == len(migrations):
         return None
-    copy = _copy(connection, path, version) if version else None
+    copy = path.with_name(f"{path.name}.before-layout-{version + 1}") if version else None
+    if copy:
+        copy_to(connection, copy)
     for number, migration in enumerate(migrations[version:], version + 1):
         with transaction(connection):
             if user_version(connection) < number:  # another program may have been faster
@@ -354,12 +357,3 @@ def user_version(connection: sqlite3.Connection) -> int:
 def copies(path: Path) -> list[Path]:
     """Return the copies that were made beside a database before its layout changed."""
     return sorted(path.parent.glob(f"{path.name}.before-layout-*"))
-
-
-def _copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    copy = path.with_name(f"{path.name}.before-layout-{version + 1}")
-    copy.unlink(missing_ok=True)
-    create_private(copy)
-    with contextlib.closing(sqlite3.connect(copy)) as target:
-        connection.backup(target)
-    return copy

@@ -35,6 +35,7 @@ from paceline.storage.database import (
     LOG_ENDINGS,
     Database,
     copies,
+    copy_to,
     has_layout,
     migrate,
     open_to_read,
@@ -267,7 +268,7 @@ class Disk:
     def _put_back(self, database: Database) -> None:
         """Give a database that was deleted its file again."""
         copy = self.path.with_name(f"{self.path.name}.restored")
-        database.copy_to(copy)
+        copy_to(database.writer, copy)
         with self._lock:
             self._let_go()
             for ending in LOG_ENDINGS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
 
 import psutil
 
@@ -13,7 +12,7 @@ from paceline.engine.model.memory_hints import (
     what_to_do,
     with_readable_sizes,
 )
-from paceline.errors import ModelError, ValueOutOfRangeError
+from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.messages import ModelParams
 from paceline.sizes import readable_size
 
@@ -41,10 +40,6 @@ _MAX_CPU_MOE = 1000
 _MAX_SHARE = 1e6
 
 
-def _refuse(message: str, hint: str) -> NoReturn:
-    raise ValueOutOfRangeError("value-out-of-range", message, hint)
-
-
 def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 16) -> None:
     """Refuse what no model could be loaded with.
 
@@ -62,15 +57,15 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
         ("The V cache's type", params.kv_type_v, KV_TYPES),
     ):
         if value not in known:
-            _refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
+            refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
     if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
-        _refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
+        refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
     if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
-        _refuse("The number of threads is out of range.", "Give one from 1 to 512.")
+        refuse("The number of threads is out of range.", "Give one from 1 to 512.")
     if params.n_ctx < 0:
-        _refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
+        refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
     if not -1 <= params.n_cpu_moe <= _MAX_CPU_MOE:
-        _refuse(
+        refuse(
             f"The experts of {params.n_cpu_moe} layers cannot stay in the CPU's memory.",
             f"Give -1 for all layers, or 0 to {_MAX_CPU_MOE}.",
         )
@@ -81,33 +76,33 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
 
 def _check_split(params: ModelParams, max_devices: int) -> None:
     if params.split_mode and params.split_mode not in SPLIT_MODES:
-        _refuse(
+        refuse(
             f"The split mode cannot be “{params.split_mode}”.",
             f"Choose one of {', '.join(SPLIT_MODES)}.",
         )
     shares = params.tensor_split
     if len(shares) > max_devices:
-        _refuse(
+        refuse(
             f"{len(shares)} shares are more than the {max_devices} GPUs that llama.cpp can use.",
             "Give one share per GPU.",
         )
     if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
-        _refuse("A GPU's share of the model is out of range.", f"Give 0 to {_MAX_SHARE:,.0f}.")
+        refuse("A GPU's share of the model is out of range.", f"Give 0 to {_MAX_SHARE:,.0f}.")
     if shares and not any(shares):
-        _refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
+        refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
     if not 0 <= params.main_gpu < max_devices:
-        _refuse(f"There is no GPU number {params.main_gpu}.", "The first one is number 0.")
+        refuse(f"There is no GPU number {params.main_gpu}.", "The first one is number 0.")
 
 
 def _refuse_gpu(params: ModelParams) -> None:
     """Refuse what only a build with GPU support can do."""
     if params.n_gpu_layers > 0:
-        _refuse(
+        refuse(
             "This build of llama.cpp has no GPU support, so no layers can go to a GPU.",
             "Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.",
         )
     if params.split_mode or params.tensor_split or params.main_gpu:
-        _refuse(
+        refuse(
             "This build of llama.cpp has no GPU support, so there is nothing to split.",
             "Leave split mode, tensor split and main GPU alone, or install a build of "
             "llama-cpp-python for your GPU.",

@@ -23,7 +23,7 @@ import numpy as np
 from paceline.engine.model.backend import LanguageModel, Row, Rows
 from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.model.vocabularies import BYTE_PAIR_ENCODING, Mismatch, Tokens
-from paceline.errors import NothingAllowedError, ValueOutOfRangeError
+from paceline.errors import NothingAllowedError, refuse
 from paceline.params import Translating
 
 LEAST_SHARE = 0.6
@@ -154,8 +154,7 @@ class Translation:
 
     def __init__(self, target: Tokens, draft: Tokens, how: Translating) -> None:
         if not all(map(all, how.replace)):
-            raise ValueOutOfRangeError(
-                "value-out-of-range",
+            refuse(
                 "A text that is to be replaced for the draft model, or its replacement, is empty.",
                 "Give both.",
             )

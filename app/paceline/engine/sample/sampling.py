@@ -20,7 +20,7 @@ from paceline.engine.sample.grammar_mask import Walk
 from paceline.engine.sample.gumbel_argmax import Race, argmax_of, scores_of
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
-from paceline.errors import EngineError, NothingAllowedError, ValueOutOfRangeError
+from paceline.errors import EngineError, NothingAllowedError, refuse
 from paceline.params import SamplingParams, range_of
 
 PENALTY_WINDOW = 64
@@ -157,16 +157,11 @@ def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
     for field, (name, what) in _RANGES_IN_WORDS.items():
         value = getattr(params, field)
         if value not in range_of(SamplingParams, field):
-            raise ValueOutOfRangeError(
-                "value-out-of-range", f"{name} is {value:g}, but it must be {what}."
-            )
+            refuse(f"{name} is {value:g}, but it must be {what}.")
     _check_biases(params, n_vocab)
 
 
 def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
-    def refuse(message: str, hint: str) -> None:
-        raise ValueOutOfRangeError("value-out-of-range", message, hint)
-
     biases = params.logit_bias
     if len(biases) > _MAX_BIASES:
         refuse(f"There are {len(biases)} logit biases.", f"Give at most {_MAX_BIASES}.")
