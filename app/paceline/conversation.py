@@ -12,10 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from paceline.params import ReplySettings
+from paceline.params import ReplySettings
 
 Role = Literal["user", "assistant"]
 TITLE_LENGTH = 48

@@ -10,14 +10,12 @@ import contextlib
 import logging
 import logging.handlers
 import sys
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from paceline.errors import UserError
 from paceline.paths import ensure
-
-if TYPE_CHECKING:
-    from io import TextIOWrapper
 
 FILE_NAME = "paceline.log"
 _LOGGER = "paceline"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 NAME = "SmolLM2 135M Instruct"
 SOURCE = "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct"

@@ -9149,6 +9149,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/conversations.py"/>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>The chat is damaged: {0}.</source>
         <translation>Der Chat ist beschädigt: {0}.</translation>
     </message>
@@ -9524,8 +9525,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>The list of pairs “{0}” cannot be used: {1}.</source>
-        <translation>Die Liste der Paare „{0}“ kann nicht benutzt werden: {1}.</translation>
+        <source>The list of pairs “{0}” cannot be used ({1}).</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -10280,11 +10281,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>in der Datei des Zielmodells</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/judge/curated.py"/>
-        <source>it cannot be read ({0})</source>
-        <translation>sie kann nicht gelesen werden ({0})</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/values.py"/>
         <source>it does not begin with hf:OWNER/REPO</source>
         <translation>es beginnt nicht mit hf:OWNER/REPO</translation>
@@ -10358,11 +10354,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>it is no JSON: {0}</source>
         <translation>es ist kein JSON: {0}</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/curated.py"/>
-        <source>it is no object with a list “pairs” and nothing else</source>
-        <translation>sie ist kein Objekt mit einer Liste „pairs“ und nichts sonst</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/session.py"/>
@@ -10857,11 +10848,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/presets.py"/>
         <source>{0} cannot be read: {1}.</source>
         <translation>{0} kann nicht gelesen werden: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gguf.py"/>
-        <source>{0} cannot be written anew: {1}.</source>
-        <translation>{0} kann nicht neu geschrieben werden: {1}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>

@@ -9,16 +9,12 @@ The same plan has the same order.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from paceline.bench.workload import Workload
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.errors import UserError, ValueOutOfRangeError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from paceline.bench.workload import Workload
 
 PLAIN = "off"
 AUTO = "auto"

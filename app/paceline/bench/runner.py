@@ -27,10 +27,10 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from paceline.bench.plan import WARM_UP_TOKENS, Cell, Plan, is_controlled
 from paceline.bench.runs import (
@@ -44,6 +44,7 @@ from paceline.bench.runs import (
     summarise,
     text_mark,
 )
+from paceline.chat.pair import Pair
 from paceline.chat.reply import model_record
 from paceline.messages import (
     Calibrate,
@@ -61,12 +62,6 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paceline.chat.pair import Pair
-
 
 BETWEEN_S = 0.02
 """A reset, and what a host needs to pass commands and events."""

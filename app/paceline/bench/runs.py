@@ -12,20 +12,16 @@ import platform
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
 
 import psutil
 
 from paceline import __version__
 from paceline.bench.plan import PLAIN, Plan, is_controlled
+from paceline.bench.workload import Workload
 from paceline.chat.pair import Pair
 from paceline.engine.auto.ledger import READING, SHARE
 from paceline.messages import EngineDescribed, KernelUse, ModelInfo, WidthCost
 from paceline.run_record import ModelRecord
-
-if TYPE_CHECKING:
-    from paceline.bench.workload import Workload
-
 
 Loads = tuple[float, float, float]
 """The load of the last 1, 5 and 15 minutes."""

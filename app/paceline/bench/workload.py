@@ -13,8 +13,10 @@ reply that this one replaces, ``{"tokens": […]}`` or ``{"text": "…"}``.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from paceline.chat.prompt import (
     PromptDataError,
@@ -30,10 +32,6 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
 from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
 from paceline.paths import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MAX_BYTES = 20_000_000
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p")

@@ -19,10 +19,12 @@ Pure functions, any thread.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from paceline.engine.auto.costs import MAX_WIDTH
+from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
 from paceline.engine.draft.strategy import (
     Needs,
     drafters_named,
@@ -33,12 +35,7 @@ from paceline.engine.draft.strategy import (
     text_of,
 )
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
-    from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats, WidthCost
+from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats, WidthCost
 
 
 def with_settings(strategy: str, info: DrafterInfo, changes: Mapping[str, float]) -> str:

@@ -10,14 +10,11 @@ from __future__ import annotations
 import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from paceline.conversation import Attachment
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 MAX_BYTES = 1_000_000
 """Of one file; some 250,000 tokens, more than contexts hold."""

@@ -12,26 +12,28 @@ the shown branch asks the same questions after that message.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from paceline.chat.presets import check_settings
-from paceline.chat.reply import renamed, to_record, to_reply
-from paceline.chat.store import NEW_CHAT, MemoryStore, no_such_chat, summary_of
-from paceline.conversation import Conversation, Message, ViewPlace, clean, clean_message
+from paceline.chat.reply import Reply, renamed, to_record, to_reply
+from paceline.chat.store import NEW_CHAT, ConversationStore, MemoryStore, no_such_chat, summary_of
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    ConversationSummary,
+    Message,
+    Role,
+    SearchHit,
+    ViewPlace,
+    clean,
+    clean_message,
+)
 from paceline.errors import UserError, ValueOutOfRangeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from paceline.chat.reply import Reply
-    from paceline.chat.store import ConversationStore
-    from paceline.conversation import Attachment, ConversationSummary, Role, SearchHit
-    from paceline.messages import StepCommitted
-    from paceline.params import ReplySettings
-    from paceline.run_record import RunRecord
-
+from paceline.messages import StepCommitted
+from paceline.params import ReplySettings
+from paceline.run_record import RunRecord
 
 _YEAR_9999_S = 253_370_764_800
 

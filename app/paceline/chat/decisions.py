@@ -9,15 +9,13 @@ figure has to move by more than it scatters.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from paceline.figures import Reason, Speedup, SpeedupVerdict
-    from paceline.messages import ControlReported, Outlook, StepCommitted
+from paceline.figures import Reason, Speedup, SpeedupVerdict
+from paceline.messages import ControlReported, Outlook, StepCommitted
 
 RECENT_STEPS = 32
 """Steps that are judged together: a single one says nothing."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from html import escape
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNIT = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")

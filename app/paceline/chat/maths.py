@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Iterator
 from functools import cache
 from html import unescape
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-    from xml.etree import ElementTree as ET
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
 
 MAX_FORMULA_CHARS = 2_000
 MAX_LAYOUT_S = 0.5

@@ -7,19 +7,15 @@ the benchmark, are checked before the engine gets them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from operator import is_
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paceline.chat.reasoning import answer_of
+from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage, EarlierReply
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.conversation import Attachment, Message
-
 
 _BACKTICKS = re.compile("`+")
 _LONGEST_ENDING = 10

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from paceline.codec import by_name, decode, decode_part
 from paceline.errors import UserError
@@ -20,9 +20,6 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RecordedEvent = (
     TurnStarted

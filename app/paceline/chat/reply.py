@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import Literal, assert_never
 
 from paceline.codec import made_of
 from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     ControlReported,
+    EarlierReply,
     FiguresReported,
+    FinishReason,
+    ModelInfo,
     PrefillProgressed,
     Prompting,
     StepCommitted,
+    Strategy,
     TextDiverged,
+    TokenTrace,
     TuneApplied,
     TuneRejected,
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    TurnStats,
 )
 from paceline.params import DEFAULT_STRATEGY, ReplySettings
 from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.messages import (
-        EarlierReply,
-        FinishReason,
-        ModelInfo,
-        Strategy,
-        TokenTrace,
-        TurnStats,
-    )
 
 TurnEvent = (
     TurnStarted

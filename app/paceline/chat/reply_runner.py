@@ -11,24 +11,36 @@ steps together that come close to each other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, assert_never
+from typing import Literal, Protocol, assert_never
 
 from paceline import __version__
+from paceline.chat.conversations import Conversations
+from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import build_messages
-from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
+from paceline.chat.recording import Recording
+from paceline.chat.reply import Reply, TurnEvent, TurnOptions, drawn_like, model_record
+from paceline.conversation import Conversation, Message
 from paceline.engine.draft.strategy import read_strategy, strategy_text
 from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.errors import UserError
+from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
     ControlReported,
     EarlierReply,
+    EngineDescribed,
+    EngineDied,
     FiguresReported,
     LoadFailed,
+    LoadProgressed,
+    ModelInfo,
+    PairLoaded,
     PrefillProgressed,
     StartTurn,
     StepCommitted,
+    Strategy,
     TextDiverged,
     Tune,
     TuneApplied,
@@ -36,29 +48,10 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    Unloaded,
 )
+from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paceline.chat.conversations import Conversations
-    from paceline.chat.pair import PairLoader
-    from paceline.chat.recording import Recording
-    from paceline.chat.reply import TurnEvent
-    from paceline.conversation import Conversation, Message
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import (
-        EngineDescribed,
-        EngineDied,
-        LoadProgressed,
-        ModelInfo,
-        PairLoaded,
-        Strategy,
-        Unloaded,
-    )
-    from paceline.params import ReplySettings
-
 
 _MOST_VERSIONS = 4
 """Of a reply that draft the next one."""

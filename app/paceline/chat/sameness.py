@@ -18,14 +18,21 @@ Long, because the question, the answer and its meaning belong together.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import build_messages
+from paceline.chat.session import ChatSession
 from paceline.codec import made_of
+from paceline.conversation import Message
+from paceline.hosting.client import EngineClient
 from paceline.messages import (
+    ChatMessage,
     EngineDied,
+    Event,
     PrefillProgressed,
     StartTurn,
     StepCommitted,
@@ -34,17 +41,9 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    TurnStats,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.chat.pair import PairLoader
-    from paceline.chat.session import ChatSession
-    from paceline.conversation import Message
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import ChatMessage, Event, TurnStats
-    from paceline.run_record import RunRecord
+from paceline.run_record import RunRecord
 
 PLAIN = Strategy.of("off")
 _BEFORE_CHARS = 80

@@ -8,9 +8,9 @@ way) and a `PairLoader` (the models). It takes every event of the engine in `on_
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from paceline.chat.conversations import (
     Conversations,
@@ -20,41 +20,42 @@ from paceline.chat.conversations import (
     without,
     without_reply,
 )
-from paceline.chat.pair import new_id
-from paceline.chat.reply import can_be_repeated, edited_record, to_record
-from paceline.chat.reply_runner import Drawing, ReplyRunner
-from paceline.chat.store import MemoryStore
+from paceline.chat.pair import PairLoader, new_id
+from paceline.chat.recording import Recording
+from paceline.chat.reply import Reply, TurnOptions, can_be_repeated, edited_record, to_record
+from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
+from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.chat.stored_texts import StoredTexts
-from paceline.conversation import Origin, clean, numbered, with_title
+from paceline.conversation import (
+    Attachment,
+    Conversation,
+    ConversationSummary,
+    Message,
+    Origin,
+    clean,
+    numbered,
+    with_title,
+)
+from paceline.hosting.client import EngineClient
 from paceline.messages import (
     Calibrated,
     DescribeEngine,
     EngineDescribed,
     EngineDied,
+    Event,
     LoadFailed,
     LoadProgressed,
     PairLoaded,
     PromptRendered,
     Remembered,
     SamenessChanged,
+    Strategy,
     TokensCounted,
     TurnStarted,
     Unloaded,
 )
 from paceline.params import ReplySettings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from paceline.chat.pair import PairLoader
-    from paceline.chat.recording import Recording
-    from paceline.chat.reply import Reply, TurnOptions
-    from paceline.chat.reply_runner import SessionListener
-    from paceline.chat.store import ConversationStore
-    from paceline.conversation import Attachment, Conversation, ConversationSummary, Message
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import Event, Strategy
-    from paceline.run_record import RunRecord
+from paceline.run_record import RunRecord
 
 
 class ChatSession:

@@ -9,15 +9,12 @@ deleted. Private chats are never handed in. On the thread of the chat session.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
+from paceline.chat.conversations import Conversations
 from paceline.chat.prompt import with_attachments
 from paceline.errors import UserError
+from paceline.hosting.client import EngineClient
 from paceline.messages import Remember
-
-if TYPE_CHECKING:
-    from paceline.chat.conversations import Conversations
-    from paceline.hosting.client import EngineClient
 
 
 class StoredTexts:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from paceline.bench.plan import PLAIN
-from paceline.bench.runs import acceptance, bound_of, common, geomean_per_repeat
+from paceline.bench.recommend import Choice, Interval, Recommendation
+from paceline.bench.runs import (
+    Bound,
+    Conditions,
+    Drafted,
+    Report,
+    Result,
+    acceptance,
+    bound_of,
+    common,
+    geomean_per_repeat,
+)
 from paceline.cli.calibrate import costs_table, one_token_s, rows_of
 from paceline.cli.output import in_columns
+from paceline.run_record import ModelRecord
 from paceline.sizes import duration, readable_size, weights
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.bench.recommend import Choice, Interval, Recommendation
-    from paceline.bench.runs import Bound, Conditions, Drafted, Report, Result
-    from paceline.run_record import ModelRecord
 
 _BEST, _OTHER_TEXT = "*", "≠"
 _NEAR = 1.01

@@ -6,19 +6,21 @@ load the model; here its vocabulary is enough.
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 import numpy as np
 
 from paceline.cli.chat_run import FILE_NAME
 from paceline.cli.output import Progress, as_json, print_result, remark
-from paceline.cli.usage import UsageError
+from paceline.cli.usage import Parser, UsageError
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import (
     LONGEST,
@@ -30,6 +32,7 @@ from paceline.engine.draft.lookups.lookup_cache import (
     write_origin,
 )
 from paceline.engine.draft.lookups.ngram_cache import STATIC, try_out
+from paceline.engine.model.backend import Vocabulary
 from paceline.engine.model.vocabularies import vocabulary_hash
 from paceline.engine.native import llama_backend
 from paceline.errors import UserError
@@ -37,14 +40,6 @@ from paceline.files import delete_folder, open_ordinary
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, left_learning_off, peek_settings, save_settings
 from paceline.sizes import part_and_whole, readable_size
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from paceline.cli.usage import Parser
-    from paceline.engine.model.backend import Vocabulary
-
 
 _MODEL = "GGUF file whose vocabulary counts"
 _AT_ONCE = 1 << 18

@@ -10,28 +10,29 @@ decoding; null: none is enough. ``kernels`` is as in the figures of `paceline ch
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paceline.cli import model_options
 from paceline.cli.loading import TurnError, carried_out, loaded_pair
 from paceline.cli.output import Interrupts, Progress, as_json, in_columns, print_result, remark
+from paceline.cli.usage import Parser
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
-from paceline.figures import by_kind
-from paceline.messages import Calibrate, Calibrated, SamenessChanged
+from paceline.figures import Sameness, by_kind
+from paceline.hosting.client import EngineClient
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    ModelInfo,
+    PairLoaded,
+    SamenessChanged,
+    WidthCost,
+)
 from paceline.paths import Paths
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
-    from paceline.cli.usage import Parser
-    from paceline.figures import Sameness
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import ModelInfo, PairLoaded, WidthCost
-
 
 _ID = "calibrate"
 _SHOWN = 4

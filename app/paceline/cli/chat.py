@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from paceline.chat.prompt import (
     PromptDataError,
@@ -36,10 +37,6 @@ from paceline.messages import (
     Translating,
 )
 from paceline.paths import Paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 TURN_ID = "turn"
 LOOKUP_CACHE_USER = "ngram-cache"

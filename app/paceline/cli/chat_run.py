@@ -33,14 +33,15 @@ import logging
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
-from paceline.cli.loading import TurnError, decide_layers, notes_of
+from paceline.cli.loading import Planner, TurnError, decide_layers, notes_of
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
-from paceline.figures import by_kind
+from paceline.figures import Reason, by_kind
 from paceline.files import delete_folder, write_whole
+from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import AGAIN, DIED
 from paceline.messages import (
     Calibrated,
@@ -50,6 +51,7 @@ from paceline.messages import (
     Event,
     FiguresReported,
     LoadFailed,
+    LoadPair,
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
@@ -57,6 +59,7 @@ from paceline.messages import (
     Remember,
     Remembered,
     SamenessChanged,
+    StartTurn,
     StepCommitted,
     TextDiverged,
     TokensCounted,
@@ -69,12 +72,6 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.paths import OLD_MEMORY
-
-if TYPE_CHECKING:
-    from paceline.cli.loading import Planner
-    from paceline.figures import Reason
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import LoadPair, StartTurn
 
 
 @dataclass(frozen=True, slots=True)

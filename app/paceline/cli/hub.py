@@ -5,21 +5,24 @@ A download keeps the same journals as the window's, so that either continues wha
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 
 from paceline import sizes
+from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import recommended
-from paceline.catalog.hub.values import SearchQuery, is_repo
+from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, SearchQuery, is_repo
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
 from paceline.cli.output import (
     EXIT_CODE,
@@ -30,19 +33,10 @@ from paceline.cli.output import (
     print_result,
     remark,
 )
-from paceline.cli.usage import UsageError, whole_number
+from paceline.cli.usage import Parser, UsageError, whole_number
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 from paceline.sizes import part_and_whole, readable_size
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
-    from paceline.catalog.download.journal import DownloadRequest, DownloadState
-    from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
-    from paceline.cli.usage import Parser
-
 
 SORTS = ("trending", "downloads", "likes", "recent")
 _LINE_EVERY_S = 10.0

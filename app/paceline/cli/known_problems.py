@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PYSIDE = "PySide6-Essentials"
 _LIBRARY = "llama-cpp-python"

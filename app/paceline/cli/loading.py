@@ -12,43 +12,43 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paceline.catalog.card import ModelCard
 from paceline.catalog.hub.values import is_reference
+from paceline.catalog.memory.values import MemoryPlan
 from paceline.cli.model_options import NO_FILE
-from paceline.cli.output import EXIT_CODE, Progress, remark
+from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
 from paceline.engine.model.model_file import check_model_file
 from paceline.errors import CancelledError, ModelError, UserError
+from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import (
     Command,
     DescribeEngine,
+    DeviceInfo,
     EngineDescribed,
     EngineDied,
     Event,
     LoadFailed,
+    LoadPair,
     LoadProgressed,
     PairLoaded,
 )
+from paceline.params import ModelParams
 from paceline.paths import Paths
 from paceline.settings import SETTINGS_FILE, peek_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from paceline.catalog.card import ModelCard
-    from paceline.catalog.memory.values import MemoryPlan
     from paceline.catalog.models import Models
-    from paceline.cli.output import Interrupts
-    from paceline.hosting.client import EngineClient
-    from paceline.messages import DeviceInfo, LoadPair
-    from paceline.params import ModelParams
 
-    Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo], str], MemoryPlan]
+Planner = Callable[[ModelParams, ModelParams | None, Sequence[DeviceInfo], str], MemoryPlan]
+"""Plans a target, perhaps a draft model, for these devices; and how the target's head is used."""
 
 
 USAGE_CODES = frozenset(

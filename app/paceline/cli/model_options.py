@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
@@ -19,9 +19,6 @@ from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams
 from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 LOAD_ID = "load"
 NO_FILE = ("auto", "off")

@@ -10,11 +10,13 @@ not known is null. A drafter that is no model of its own has ``{"kind", "model"}
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paceline import sizes
+from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import HEAD_INSIDE
 from paceline.cli.loading import open_models
 from paceline.cli.output import (
@@ -26,16 +28,10 @@ from paceline.cli.output import (
     print_result,
     remark,
 )
+from paceline.cli.usage import Parser
 from paceline.errors import CancelledError, UserError
 from paceline.paths import Paths
 from paceline.sizes import readable_size
-
-if TYPE_CHECKING:
-    import argparse
-
-    from paceline.catalog.local.library import LibraryEntry
-    from paceline.cli.usage import Parser
-
 
 _TITLES = ("name", "parameters", "quantisation", "context", "size", "place", "path")
 _RIGHT = tuple(map(_TITLES.index, ("parameters", "context", "size")))

@@ -16,14 +16,12 @@ import signal
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Collection, Sequence
+from types import FrameType
+from typing import Self
 
 from paceline.errors import UserError
 from paceline.sizes import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from types import FrameType
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """What could move the cursor or recolour a terminal; a model's text must not do that."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from paceline.chat.prompt import is_unicode
 from paceline.cli.output import print_result
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 LARGEST_INT = 2**31 - 1
 """What fits into the native library's integers."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from paceline.engine.model.backend import Backend
 from paceline.engine.model.threads import calm_waiting_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from paceline.engine.model.backend import Backend
 
 
 def llama_backend() -> Backend:

@@ -6,12 +6,9 @@ import errno
 import os
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
 _CORRUPT, _FULL, _CANTOPEN, _FORMAT, _NOTADB = 11, 13, 14, 24, 26

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from paceline.storage import salvage
 from paceline.storage.changes import (
+    Change,
     EndRun,
     ExtendRun,
     SavePlace,
@@ -32,11 +32,6 @@ from paceline.storage.problems import (
     is_damage,
     problem_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paceline.storage.changes import Change
 
 _MOST_AT_ONCE = 500
 _LOOK_BACK = 30

@@ -16,10 +16,11 @@ import http.cookiejar
 import threading
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx2
 from huggingface_hub import (
+    HfFileMetadata,
     constants,
     get_hf_file_metadata,
     get_session,
@@ -31,9 +32,6 @@ from paceline import __version__
 from paceline.catalog.hub import errors
 from paceline.catalog.hub.errand import Errand
 from paceline.catalog.hub.errors import host_of, origin
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfFileMetadata
 
 _MOST_JSON = 32 << 20
 """Bytes of an answer in memory, unpacked; the longest file lists have a tenth of that."""

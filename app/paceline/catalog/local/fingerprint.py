@@ -11,15 +11,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from paceline.catalog.download.part_file import hash_of
 from paceline.catalog.local.model_files import model_at
 from paceline.errors import ModelError
-
-if TYPE_CHECKING:
-    from io import FileIO
 
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 16

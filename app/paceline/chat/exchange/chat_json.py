@@ -15,23 +15,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part, made_of
 from paceline.conversation import Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.figures import TokenTrace
+from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
-from paceline.run_record import record_from_json, record_to_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sized
-
-    from paceline.figures import TokenTrace
-    from paceline.messages import StepCommitted
-    from paceline.run_record import RunRecord
+from paceline.run_record import RunRecord, record_from_json, record_to_json
 
 MAX_NAME_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000_000

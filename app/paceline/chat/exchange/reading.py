@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from paceline.chat.exchange.chat_json import (
     FORMAT,
@@ -28,10 +28,7 @@ from paceline.chat.exchange.chat_json import (
 )
 from paceline.conversation import Attachment, Conversation, Message, Role, clean, title_of
 from paceline.errors import UserError
-
-if TYPE_CHECKING:
-    from paceline.run_record import RunRecord
-
+from paceline.run_record import RunRecord
 
 _THINKING = "<think>\n{}\n</think>\n\n{}"
 

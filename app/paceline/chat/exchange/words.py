@@ -5,24 +5,17 @@ The caller may give translated ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import localtime, strftime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
-from paceline.conversation import heading_of
-from paceline.messages import SOURCE_TARGET, StepCommitted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from paceline.conversation import Conversation, Message
-    from paceline.figures import TokenTrace
-    from paceline.messages import FinishReason
-    from paceline.run_record import RunRecord
-
+from paceline.conversation import Conversation, Message, heading_of
+from paceline.figures import TokenTrace
+from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
+from paceline.run_record import RunRecord
 
 _MODEL_FAMILY = ("draft", "mtp")
 
