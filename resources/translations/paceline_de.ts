@@ -9525,7 +9525,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>The list of pairs “{0}” cannot be used ({1}).</source>
+        <source>The list of pairs “{0}” cannot be used: {1}.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

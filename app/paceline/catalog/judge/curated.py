@@ -183,6 +183,6 @@ def load_curated(path: Path) -> tuple[CuratedPair, ...]:
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
             "bad-curated-pairs",
-            f"The list of pairs “{path.name}” cannot be used ({str(error).lstrip('_')}).",
+            f"The list of pairs “{path.name}” cannot be used: {str(error).lstrip('_')}.",
             "Install Paceline again, or correct the file.",
         ) from None
