@@ -9526,7 +9526,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>The list of pairs “{0}” cannot be used: {1}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Liste der Paare „{0}“ kann nicht benutzt werden: {1}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
