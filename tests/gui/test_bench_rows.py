@@ -70,6 +70,19 @@ def test_the_rows_over_all_prompts_are_the_report_s_geometric_means(qtbot: QtBot
     assert [row.n_runs for row in overall.rows] == [6, 6]
 
 
+def test_the_speed_over_all_prompts_fits_the_ratio_where_one_reply_was_held_up() -> None:
+    report = report_of(
+        {
+            "one": {"off": [4.0, 4.0, 40.0], "suffix": [5.0, 5.0, 5.0]},
+            "two": {"off": [8.0, 8.0, 8.0], "suffix": [10.0, 10.0, 10.0]},
+        }
+    )
+    plain, suffix = panels_of(report)[0].rows
+    assert suffix.ratio == pytest.approx(0.8)
+    assert plain.tokens_per_s is not None
+    assert suffix.tokens_per_s == pytest.approx(0.8 * plain.tokens_per_s)
+
+
 def test_plain_decoding_is_one_however_it_scatters() -> None:
     report = report_of({"one": {"off": [4.0, 8.0], "draft": [4.0, 8.0]}})
     assert all(panel.rows[0].ratio == 1.0 for panel in panels_of(report))

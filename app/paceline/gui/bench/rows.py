@@ -49,7 +49,8 @@ def _row(strategy: str, result: Result | None, problem: str) -> BenchRow:
 def _overall(report: Report, strategy: str) -> BenchRow:
     """A strategy over all prompts that every strategy has run.
 
-    The ratio is the geometric mean over prompts, as in the report, and so are the quartiles.
+    Ratio, quartiles and speed are geometric means over prompts of what is each one's median. The
+    speed of all tokens together could contradict the ratio: one reply that was held up moves it.
     """
     problem = _problem(report, strategy)
     ratio = report.geomean.get(strategy)
@@ -62,7 +63,7 @@ def _overall(report: Report, strategy: str) -> BenchRow:
     n_steps = sum(run.n_steps for run in runs)
     return BenchRow(
         strategy,
-        sum(run.n_tokens for run in runs) / sum(run.decode_s for run in runs),
+        geometric_mean([result.tokens_per_s for result in results]),
         1.0 if strategy == PLAIN else ratio,
         geometric_mean([result.ratio_to_off.low for result in results]),
         geometric_mean([result.ratio_to_off.high for result in results]),
@@ -120,7 +121,7 @@ class BenchRow:
 
     Attributes:
         strategy: Its text.
-        tokens_per_s: Tokens over the time of decoding.
+        tokens_per_s: Tokens over the time of decoding; the median of the replies to a prompt.
         ratio: Plain decoding's time over this one's, the median.
         low: The first quartile of the repeats' ratios.
         high: The third quartile.
