@@ -168,7 +168,7 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>&amp;Pin the chat, or no longer</source>
+        <source>&amp;Pin or unpin the chat</source>
         <translation>Chat &amp;anheften oder lösen</translation>
     </message>
     <message>

@@ -34,7 +34,7 @@ class Actions(QObject):
         self.find_next = self._make(self.tr("Find ne&xt"), "F3")
         self.find_previous = self._make(self.tr("Find prev&ious"), "Shift+F3")
         self.rename = self._make(self.tr("Re&name the chat"))
-        self.pin = self._make(self.tr("&Pin the chat, or no longer"))
+        self.pin = self._make(self.tr("&Pin or unpin the chat"))
         self.tag = self._make(self.tr("&Tags of the chat…"))
         self.delete = self._make(self.tr("&Delete the chat"))
         self.write = self._make(self.tr("&Write a message"), "Ctrl+L")
