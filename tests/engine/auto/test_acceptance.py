@@ -13,16 +13,11 @@ from hypothesis import strategies as st
 from paceline.engine.auto.acceptance import (
     UPPER,
     Acceptance,
+    class_of,
     classes_of,
     rates_from_json,
     rates_to_json,
 )
-
-
-def class_of(confidence: float | None) -> int:
-    (found,) = classes_of((confidence,))
-    return found
-
 
 SILENT = class_of(None)
 
@@ -37,6 +32,7 @@ def drafted(accepted: Acceptance, *confidences: float | None, right: int, judged
 )
 def test_confidences_sort_into_classes(confidence: float, cls: int) -> None:
     assert class_of(confidence) == cls
+    assert classes_of([None, confidence]) == [SILENT, cls]
     assert confidence <= UPPER[cls]
 
 

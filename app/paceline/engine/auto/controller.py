@@ -22,7 +22,7 @@ from functools import cache
 from math import ceil, inf
 from typing import NamedTuple
 
-from paceline.engine.auto.acceptance import classes_of
+from paceline.engine.auto.acceptance import class_of, classes_of
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.ledger import SHARE, Ledger
@@ -291,7 +291,7 @@ class Controller:
         """Take the model's next drafted token, and say whether to draft another one."""
         model = self._model
         assert model is not None
-        (cls,) = classes_of((confidence,))
+        cls = class_of(confidence)
         rate = self._rates.rate(cls)
         survival = self._survival = self._survival * rate
         model.classes.append(cls)
