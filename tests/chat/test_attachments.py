@@ -113,3 +113,4 @@ def test_pasted_text_gets_a_name_of_its_own() -> None:
     assert (first.name, first.n_bytes) == ("pasted.txt", 20)
     assert pasted("b", (first,)).name == "pasted-2.txt"
     assert estimated_tokens(first) == 5
+    assert estimated_tokens(Attachment("long.md", "x" * 10_035, 10_035)) == 2_500

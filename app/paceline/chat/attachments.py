@@ -120,8 +120,9 @@ def check_count(attached: Sequence[Attachment], n_more: int) -> None:
 
 
 def estimated_tokens(attachment: Attachment) -> int:
-    """Roughly how many tokens a file takes."""
-    return max(1, round(len(attachment.text.encode(errors="replace")) / BYTES_PER_TOKEN))
+    """Roughly how many tokens a file takes, in two digits: a guess has no more."""
+    n_tokens = max(1, round(len(attachment.text.encode(errors="replace")) / BYTES_PER_TOKEN))
+    return round(n_tokens, 2 - len(str(n_tokens)))
 
 
 def pasted(text: str, attached: Sequence[Attachment]) -> Attachment:
