@@ -523,6 +523,21 @@ def test_leaving_hides_the_zones(program: Program, ggufs: dict[str, str]) -> Non
 # ------------------------------------------------------------------------------------- window, keys
 
 
+@pytest.mark.usefixtures("dressed")
+def test_a_pane_takes_the_other_one_s_place_where_there_is_no_room_for_both(
+    program: Program,
+) -> None:
+    window, panes = program.window, program.window.panes
+    window.resize(640, 700)
+    for name, other in (("panel", "sidebar"), ("sidebar", "panel"), ("panel", "sidebar")):
+        panes.toggle(name)
+        assert panes.is_shown(name)
+        assert not panes.is_shown(other)
+        assert panes.splitter.minimumSizeHint().width() <= 640
+    window.resize(1300, 700)
+    assert panes.is_shown("sidebar"), "it was not the user who closed it"
+
+
 @pytest.mark.parametrize(
     ("width", "sidebar", "panel"),
     [(1440, True, True), (1000, False, True), (900, False, True), (760, False, False)],

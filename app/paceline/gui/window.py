@@ -5,8 +5,8 @@ bottom says the engine's state, and what the next reply uses.
 
 What the user wants of the three panes and what is shown are two things: in a narrow window the list
 of chats gives way first, then the panel, and both come back when there is room. A pane that is
-asked for in a narrow window is shown all the same. Widths are kept as they are at scale 1, so that
-larger text has wider panes.
+asked for in a narrow window is shown all the same, in the place of the other one where there is no
+room for both. Widths are kept as they are at scale 1, so that larger text has wider panes.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ class Panes(QObject):
         is_shown = not self.is_shown(name)
         self._wanted[name] = is_shown
         self._show(name, is_shown=is_shown)
+        if is_shown and self.splitter.minimumSizeHint().width() > self._room:
+            self._show("panel" if name == "sidebar" else "sidebar", is_shown=False)
         self.visibility_changed.emit()
 
     def fit_text(self) -> None:
