@@ -125,7 +125,6 @@ QLineEdit[kind="value"] {
 QLineEdit[kind="value"]:hover { background: $hover; }
 QLineEdit[kind="value"]:focus { background: $surface; border-color: $accent; }
 QLineEdit[kind="value"]:disabled { background: transparent; color: $faint; }
-QLabel[role="legend"] { color: $muted; font-size: $tiny; }
 QLabel[role="ratio"][tone="muted"] { color: $muted; }
 QLabel[role="dot"][tone="accent"] { color: $accent; }
 QLabel[role="dot"][tone="lookup"] { color: $lookup; }
@@ -234,7 +233,6 @@ QFrame[kind="bubble"] { background: $bubble; border: 0; border-radius: 12px; }
 QFrame[kind="notice"] { background: $hover; border: 1px solid $line; border-radius: 8px; }
 QFrame[kind="notice"][tone="danger"] { background: $danger_soft; border-color: $danger; }
 QFrame[kind="notice"][tone="lookup"] { background: $lookup_soft; border-color: $lookup; }
-QFrame[kind="separator"] { background: $line; border: 0; }
 QWidget[kind="topbar"] { background: $surface; border: 0; border-bottom: 1px solid $line; }
 QWidget[kind="sidebar"] { background: $surface; border: 0; border-right: 1px solid $line; }
 QWidget[kind="panel"] { background: $surface; border: 0; border-left: 1px solid $line; }
@@ -292,55 +290,41 @@ QPushButton:hover, QToolButton[kind]:hover { background: $hover; border-color: $
 QPushButton:pressed, QToolButton[kind]:pressed { background: $pressed; }
 QPushButton:focus, QToolButton[kind]:focus { border: 1px solid $accent; }
 QPushButton:disabled, QToolButton[kind]:disabled { color: $faint; border-color: $line; }
-QPushButton[kind="primary"], QToolButton[kind="primary"] {
+QAbstractButton[kind="primary"] {
     background: $accent; color: $accent_text; border: 1px solid $accent; font-weight: 600;
 }
-QPushButton[kind="primary"]:hover, QToolButton[kind="primary"]:hover {
-    background: $accent_hover; border-color: $accent_hover;
-}
-QPushButton[kind="primary"]:focus, QToolButton[kind="primary"]:focus {
-    border: 2px solid $text; padding: 5px 13px;
-}
-QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
-    background: $hover; color: $faint; border-color: $line;
-}
+QAbstractButton[kind="primary"]:hover { background: $accent_hover; border-color: $accent_hover; }
+QAbstractButton[kind="primary"]:focus { border: 2px solid $text; padding: 5px 13px; }
+QAbstractButton[kind="primary"]:disabled { background: $hover; color: $faint; border-color: $line; }
 QPushButton[kind="stop"] { font-weight: 600; }
 QPushButton[kind="danger"] { color: $danger; }
 QPushButton[kind="danger"]:hover { background: $danger_soft; border-color: $danger; }
-QPushButton[kind="quiet"], QToolButton[kind="quiet"] {
+QAbstractButton[kind="quiet"] {
     background: transparent; color: $muted; border: 1px solid transparent; padding: 5px 8px;
 }
-QPushButton[kind="quiet"]:hover, QToolButton[kind="quiet"]:hover {
-    background: $hover; color: $text; border-color: transparent;
-}
-QPushButton[kind="quiet"]:checked, QToolButton[kind="quiet"]:checked {
-    background: $accent_soft; color: $accent;
-}
-QPushButton[kind="quiet"]:focus, QToolButton[kind="quiet"]:focus { border-color: $accent; }
-QPushButton[kind="quiet"]:disabled, QToolButton[kind="quiet"]:disabled { color: $faint; }
-QPushButton[kind="link"], QToolButton[kind="link"] {
+QAbstractButton[kind="quiet"]:hover { background: $hover; color: $text; border-color: transparent; }
+QAbstractButton[kind="quiet"]:checked { background: $accent_soft; color: $accent; }
+QAbstractButton[kind="quiet"]:focus { border-color: $accent; }
+QAbstractButton[kind="quiet"]:disabled { color: $faint; }
+QAbstractButton[kind="link"] {
     background: transparent; color: $muted; border: 1px solid transparent; padding: 1px 4px;
     border-radius: 4px; min-height: 0; font-size: $small;
 }
-QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { color: $accent; }
-QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border-color: $accent; }
-QPushButton[kind="segment"], QToolButton[kind="segment"] {
+QAbstractButton[kind="link"]:hover { color: $accent; }
+QAbstractButton[kind="link"]:focus { border-color: $accent; }
+QAbstractButton[kind="segment"] {
     background: transparent; color: $muted; border: 1px solid transparent; border-radius: 7px;
     padding: 4px 3px; font-weight: 500;
 }
-QPushButton[kind="segment"]:hover, QToolButton[kind="segment"]:hover {
-    background: $hover; color: $text;
-}
-QPushButton[kind="segment"]:checked, QToolButton[kind="segment"]:checked {
+QAbstractButton[kind="segment"]:hover { background: $hover; color: $text; }
+QAbstractButton[kind="segment"]:checked {
     background: $accent_soft; color: $accent; font-weight: 600;
 }
-QPushButton[kind="segment"]:focus, QToolButton[kind="segment"]:focus { border-color: $accent; }
-QPushButton[kind="segment"]:disabled, QToolButton[kind="segment"]:disabled { color: $faint; }
-QPushButton[kind="chip"], QToolButton[kind="chip"] {
-    border-color: $line; border-radius: 10px; padding: 6px 12px;
-}
-QPushButton[kind="chip"]:hover, QToolButton[kind="chip"]:hover { border-color: $line_strong; }
-QPushButton[kind="chip"]:focus, QToolButton[kind="chip"]:focus { border-color: $accent; }
+QAbstractButton[kind="segment"]:focus { border-color: $accent; }
+QAbstractButton[kind="segment"]:disabled { color: $faint; }
+QAbstractButton[kind="chip"] { border-color: $line; border-radius: 10px; padding: 6px 12px; }
+QAbstractButton[kind="chip"]:hover { border-color: $line_strong; }
+QAbstractButton[kind="chip"]:focus { border-color: $accent; }
 QPushButton[kind="option"] { background: $surface; border-color: $line; padding: 0; }
 QFrame[kind="card"] QPushButton[kind="option"] { background: $window; }
 QPushButton[kind="option"]:hover, QFrame[kind="card"] QPushButton[kind="option"]:hover {
