@@ -36,7 +36,6 @@ Containers             ``kind`` of a QFrame (or of a styled QWidget)
 ``panel``              surface with a line at its left
 ``bubble``             what the user wrote, radius 12
 ``notice``             inline message; with ``tone`` "danger" or "lookup" in those colours
-``separator``          a line: fixed height (or width) 1
 ``page``               the window's ground; inside a scroll area transparent
 ``sheet``              what stands over the window, radius 12
 ``foot``               surface with a line above: the buttons of a dialog
