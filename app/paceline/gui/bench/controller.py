@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -40,16 +40,8 @@ def report_text(report: Report) -> str:
     return json.dumps(to_json(report), ensure_ascii=False, indent=1) + "\n"
 
 
-def _json(report: Report) -> bytes:
-    return report_text(report).encode()
-
-
 def _png(report: Report) -> bytes:
     return png_of(picture_of(report))  # drawing takes longer than the window may stand still
-
-
-def _csv(report: Report) -> bytes:
-    return report_csv(report).encode()
 
 
 _TELL_MS = 250
@@ -190,12 +182,13 @@ class BenchController(DialogOwner[BenchDialog]):
     def _on_save(self, kind: str) -> None:
         """Save the report as "json", "csv" or "png"."""
         report = self._shown_report()
-        make, kinds = {
-            "json": (_json, self.tr("Reports (*.json)")),
-            "csv": (_csv, self.tr("Tables (*.csv)")),
+        ways: dict[str, tuple[Callable[[Report], bytes | str], str]] = {
+            "json": (report_text, self.tr("Reports (*.json)")),
+            "csv": (report_csv, self.tr("Tables (*.csv)")),
             "png": (_png, self.tr("Pictures (*.png)")),
-        }[kind]
+        }
         if report is not None and self.dialog is not None:
+            make, kinds = ways[kind]
             title, name = self.tr("Save the benchmark"), f"paceline-bench.{kind}"
             self._context.save_file.ask(self.dialog, title, name, kinds, partial(make, report))
 

@@ -423,7 +423,6 @@ class CodeSaver(QObject):
         super().__init__(parent)
         self._save = save
         self._window = window
-        self._code = ""
 
     @Slot(str, str)
     def save(self, language: str, code: str) -> None:
@@ -433,13 +432,9 @@ class CodeSaver(QObject):
             language: As the author of the code named it; may be empty or unknown.
             code: The text; the file gets a newline at its end.
         """
-        self._code = code if code.endswith("\n") else f"{code}\n"
         pattern = file_pattern(language)
         name = pattern.replace("*", _STEM)
         everything = self.tr("All files (*)")
         kinds = self.tr("Code ({})").format(pattern) + f";;{everything}"
-        self._save.ask(self._window, self.tr("Save the code"), name, kinds, self._content)
-
-    def _content(self) -> bytes:
-        # A lone surrogate, which no file can hold, is replaced: otherwise all would be lost.
-        return self._code.encode(errors="replace")
+        made = code if code.endswith("\n") else f"{code}\n"
+        self._save.ask(self._window, self.tr("Save the code"), name, kinds, lambda: made)

@@ -176,18 +176,15 @@ class ExchangeController(QObject):
 
     def _maker(
         self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
-    ) -> Callable[[], bytes]:
+    ) -> Callable[[], str]:
         """What makes the file's content; called in another thread."""
-        make: Callable[[], str]
         if kind == "json":
-            make = partial(_json, conversation, records)
-        elif kind == "html":
+            return partial(_json, conversation, records)
+        if kind == "html":
             look, now_s = page_look(self._context.live.sources), time.time()
-            make = partial(to_html, conversation, records, look, version=__version__, now_s=now_s)
-        else:
-            words, figures = export_words(), kind == "markdown"
-            make = partial(to_markdown, conversation, records, words=words, with_figures=figures)
-        return partial(_encoded, make)
+            return partial(to_html, conversation, records, look, version=__version__, now_s=now_s)
+        words, figures = export_words(), kind == "markdown"
+        return partial(to_markdown, conversation, records, words=words, with_figures=figures)
 
     @Slot(object)
     def _on_written(self, name: object) -> None:
@@ -209,8 +206,7 @@ class ExchangeController(QObject):
 
     @Slot(object)
     def _on_copied(self, text: object) -> None:
-        assert isinstance(text, bytes)
-        QGuiApplication.clipboard().setText(text.decode())
+        QGuiApplication.clipboard().setText(str(text))
         self._notices.tell(self.tr("The chat is in the clipboard, as Markdown."))
 
     # ------------------------------------------------------------------------------- within
@@ -228,10 +224,6 @@ def file_stem(title: str) -> str:
 
 def _json(conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
     return "".join(dumped(to_json(conversation, records, __version__)))
-
-
-def _encoded(make: Callable[[], str]) -> bytes:
-    return make().encode(errors="replace")
 
 
 # --------------------------------------------------------- words and colours of exported files

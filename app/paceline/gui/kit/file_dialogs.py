@@ -45,7 +45,7 @@ from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
 
 Take = Callable[[str], None]
-Make = Callable[[], bytes]
+Make = Callable[[], bytes | str]
 _NAME_PX = 400
 PNG_SCALE = 2.0
 """Of pictures that are saved, for sharp screens."""
@@ -365,11 +365,14 @@ _tr = translator("SaveFile")
 def write_made(path: Path, make: Make) -> str:
     """Make a file's content and write it in one go; returns its name.
 
+    A lone surrogate, which no file can hold, is replaced: otherwise all would be lost.
+
     Raises:
         UserError: It cannot be written.
     """
     try:
-        write_whole(path, make())
+        made = make()
+        write_whole(path, made.encode(errors="replace") if isinstance(made, str) else made)
     except OSError as error:
         raise UserError(
             "not-saved",

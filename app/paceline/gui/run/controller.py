@@ -6,7 +6,6 @@ What can be taken away of a run: its record as JSON, its steps as a table, its p
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,15 +30,6 @@ from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.state.metrics import steps_csv
 from paceline.messages import StepCommitted, TurnStats
 from paceline.run_record import ModelRecord, RunRecord, record_text
-
-
-def _json(record: RunRecord) -> bytes:
-    return record_text(record).encode()
-
-
-def _csv(steps: Sequence[StepCommitted], stats: TurnStats | None) -> bytes:
-    return steps_csv(steps, stats).encode()
-
 
 _TELL_AFTER_S = 0.06
 """Progress is shown some 15 times a second; tokens may be faster."""
@@ -240,7 +230,7 @@ class RunController(DialogOwner[RunDialog]):
                 self.tr("Save the run record"),
                 "paceline-run.json",
                 self.tr("Run records (*.json)"),
-                partial(_json, self._record),
+                partial(record_text, self._record),
             )
 
     @Slot()
@@ -291,7 +281,7 @@ class RunController(DialogOwner[RunDialog]):
             self.tr("Export the steps"),
             "paceline-steps.csv",
             self.tr("Tables (*.csv)"),
-            partial(_csv, steps, stats),
+            partial(steps_csv, steps, stats),
         )
 
     # -------------------------------------------------------------------------------- hashes

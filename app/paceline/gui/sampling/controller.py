@@ -351,9 +351,5 @@ class SamplingController(DialogOwner[NameDialog]):
             self.tr("Export your presets"),
             "paceline-presets.json",
             self.tr("Presets (*.json)"),
-            partial(_content, self.presets.own),
+            partial(presets_to_text, self.presets.own),
         )
-
-
-def _content(presets: Sequence[ReplyPreset]) -> bytes:
-    return presets_to_text(presets).encode()
