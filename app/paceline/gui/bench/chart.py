@@ -291,10 +291,8 @@ class BenchChart(QWidget):
         """Show a bar's figures as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = row_at(event.pos().y(), len(self.panel.rows))
-            if at is not None:
-                QToolTip.showText(event.globalPos(), self.words(self.panel.rows[at]), self)
-            else:
-                QToolTip.hideText()
+            words = self.words(self.panel.rows[at]) if at is not None else ""
+            QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 

@@ -65,6 +65,10 @@ class Job(QObject):
         self.ended.emit(self)
 
 
+def _ignore(_answer: object) -> None:
+    """Ignore an answer."""
+
+
 class _Runnable(QRunnable):
     def __init__(self, job: Job, function: Callable[[], object]) -> None:
         super().__init__()
@@ -87,7 +91,12 @@ class Background(QObject):
         self._pool.setMaxThreadCount(2)
         self._jobs: dict[Job, _Runnable] = {}
 
-    def start(self, function: Callable[[], _T], done: Callable[[_T], None], failed: Failed) -> None:
+    def start(
+        self,
+        function: Callable[[], _T],
+        done: Callable[[_T], None] = _ignore,
+        failed: Failed = _ignore,
+    ) -> None:
         """Call `function` in the pool, then `done` with its result or `failed` with its error."""
         job = Job(done, failed, self)
         job.ended.connect(self._forget)

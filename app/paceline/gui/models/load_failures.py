@@ -75,11 +75,9 @@ class LoadFailures(QObject):
         )
         pair, models = error.pair, self._models
         if models is not None:
-            self._background.start(
-                partial(models.judge, pair.files[0], pair.files[-1]),
-                partial(self._on_judged, error),
-                _ignore,
-            )
+            # Why no remedy is found is of no interest: the notice already says what is wrong.
+            judge = partial(models.judge, pair.files[0], pair.files[-1])
+            self._background.start(judge, partial(self._on_judged, error))
 
     def _on_judged(self, error: RefusedPairError, verdict: Verdict) -> None:
         remedy = verdict.remedy
@@ -166,7 +164,3 @@ def _with_less_context(failure: LoadFailed, state: PairState) -> Pair | None:
 def _alone(pair: Pair) -> Pair:
     """The pair without a draft model, and without an MTP head in a file of its own."""
     return replace(pair, draft=None, mtp="auto" if pair.head_file else pair.mtp)
-
-
-def _ignore(_error: UserError) -> None:
-    """Ignore why no remedy was found; the notice already says what is wrong."""

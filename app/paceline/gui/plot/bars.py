@@ -122,12 +122,9 @@ class BarChart(QWidget):
             return super().event(event)
         at = int(event.pos().x() / self._step_px())
         words = self.bars[at].words if 0 <= at < len(self.bars) else ""
-        if words:
-            QToolTip.showText(event.globalPos(), words, self)
-        elif self.toolTip():
+        if self.toolTip() and not words:
             return super().event(event)
-        else:
-            QToolTip.hideText()
+        QToolTip.showText(event.globalPos(), words, self)
         return True
 
 

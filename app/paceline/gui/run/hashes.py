@@ -57,24 +57,13 @@ class ModelHashes(QObject):
         for model in (state.target, state.draft):
             if model is not None and model.path and model.path not in self._asked:
                 self._asked.add(model.path)
-                self._background.start(
-                    partial(self._read_samples, model.path), self._on_samples, self._on_gone
-                )
+                # Without the file, replies stay without a fingerprint.
+                samples = partial(self._reader.of, Path(model.path))
+                self._background.start(samples, partial(self._on_samples, model.path))
 
-    def _read_samples(self, path: str) -> tuple[str, str]:
-        """Runs in the pool."""
-        return path, self._reader.of(Path(path))
-
-    @Slot(object)
-    def _on_samples(self, result: object) -> None:
-        assert isinstance(result, tuple)
-        path, digest = result
+    def _on_samples(self, path: str, digest: str) -> None:
         self._fingerprints[path] = digest
         self.found.emit(path)
-
-    @Slot(object)
-    def _on_gone(self, error: UserError) -> None:
-        """A file that was loaded and is gone: its replies stay without a fingerprint."""
 
     # ------------------------------------------------------------------------ SHA-256 on demand
 
@@ -89,7 +78,9 @@ class ModelHashes(QObject):
         stop = self._running[path] = threading.Event()
         self.progressed.emit(path, 0)
         self._background.start(
-            partial(self._read, path, stop), self._on_read, partial(self._on_failed, path)
+            partial(self._read, path, stop),
+            partial(self._on_read, path),
+            partial(self._on_failed, path),
         )
 
     def cancel(self, path: str = "") -> None:
@@ -98,7 +89,7 @@ class ModelHashes(QObject):
             if path in ("", name):
                 stop.set()
 
-    def _read(self, path: str, stop: threading.Event) -> tuple[str, str]:
+    def _read(self, path: str, stop: threading.Event) -> str:
         """Runs in the pool; returns an empty hash if it was stopped."""
         told = 0
 
@@ -110,14 +101,11 @@ class ModelHashes(QObject):
                 self.progressed.emit(path, percent)
 
         try:
-            return path, sha256_of(Path(path), stop.is_set, on_progress)
+            return sha256_of(Path(path), stop.is_set, on_progress)
         except CancelledError:
-            return path, ""
+            return ""
 
-    @Slot(object)
-    def _on_read(self, result: object) -> None:
-        assert isinstance(result, tuple)
-        path, digest = result
+    def _on_read(self, path: str, digest: str) -> None:
         self._running.pop(path, None)
         if digest:
             self._hashes[path] = digest

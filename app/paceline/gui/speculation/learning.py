@@ -50,7 +50,7 @@ class LearningController(QObject):
             settings.update(learns_from_chats=False, was_told_of_learning=True)
         if paths.old_memory.exists():
             job = partial(_delete, paths.old_memory)
-            context.background.start(job, lambda _: None, context.notices.user_error)
+            context.background.start(job, failed=context.notices.user_error)
         for name in ("learns_from_chats", "learned_mb"):
             settings.setting(name).changed.connect(self._set_limit)
         context.signals.ended.connect(self._on_ended)
@@ -93,11 +93,8 @@ class LearningController(QObject):
         if reply.stats is None or state.target is None or not reply.options.remember:
             return
         run = LastRun.of(reply.strategy, reply.stats, state.target, state.draft)
-        self._context.background.start(
-            partial(save_last_run, self._data_dir, run),
-            lambda _: None,
-            self._context.notices.user_error,
-        )
+        save = partial(save_last_run, self._data_dir, run)
+        self._context.background.start(save, failed=self._context.notices.user_error)
 
 
 def _delete(folder: Path) -> None:

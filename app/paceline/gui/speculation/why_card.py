@@ -96,10 +96,8 @@ class CostBars(QWidget):
         """Say what a bar means when it is pointed at."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = event.pos().y() // px(_ROW_PX)
-            if 0 <= at < len(self.rows):
-                QToolTip.showText(event.globalPos(), self.rows[at].words, self)
-            else:
-                QToolTip.hideText()
+            words = self.rows[at].words if 0 <= at < len(self.rows) else ""
+            QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 

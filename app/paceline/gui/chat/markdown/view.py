@@ -397,11 +397,7 @@ class MessageView(QTextBrowser):
                 event.pointingDevice(),
             )
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            text = self.tool_tip_at(event.pos())
-            if text:
-                QToolTip.showText(event.globalPos(), text, self.viewport())
-            else:
-                QToolTip.hideText()
+            QToolTip.showText(event.globalPos(), self.tool_tip_at(event.pos()), self.viewport())
             return True
         return super().viewportEvent(event)
 
