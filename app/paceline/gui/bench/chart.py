@@ -35,6 +35,7 @@ from paceline.files import write_whole
 from paceline.gui.bench.rows import BenchPanel, BenchRow, best_of, panels_of, ratio_tone, verdict
 from paceline.gui.bench.words import remark_text
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
+from paceline.gui.kit.row_painting import LEFT, RIGHT
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import LIGHT, Theme
 from paceline.gui.look.current import look
@@ -52,8 +53,6 @@ _WITH_SPEED_PX = 400
 _STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TICK_PX = 44
 """Between two marks of the axis at least."""
-_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 _tr = translator("BenchChart")
 
@@ -170,7 +169,7 @@ def _paint_row(
     name = painter.fontMetrics().elidedText(
         row.title, Qt.TextElideMode.ElideMiddle, int(frame.name)
     )
-    painter.drawText(QRectF(frame.left, middle - height / 2, frame.name, height), _LEFT, name)
+    painter.drawText(QRectF(frame.left, middle - height / 2, frame.name, height), LEFT, name)
     start = frame.x(0)
     if row.ratio is None:
         painter.setFont(ui_font(SMALL))
@@ -181,7 +180,7 @@ def _paint_row(
             _paint_plain_line(painter, middle, frame, theme)
             painter.setPen(ink)
         right = frame.bars + frame.ratio + frame.speed + 2 * px(GAP_PX)
-        painter.drawText(QRectF(start + px(6), middle - height / 2, right, height), _LEFT, words)
+        painter.drawText(QRectF(start + px(6), middle - height / 2, right, height), LEFT, words)
         return
     bar = QRectF(start, middle - px(BAR_PX) / 2, frame.x(row.ratio) - start, px(BAR_PX))
     _paint_bar(painter, bar, row, theme)
@@ -195,7 +194,7 @@ def _paint_row(
     painter.setPen(QColor(colours[tone]))
     ratio_left = start + frame.bars + px(GAP_PX)
     painter.drawText(
-        QRectF(ratio_left, middle - height / 2, frame.ratio, height), _RIGHT, ratio_text(row.ratio)
+        QRectF(ratio_left, middle - height / 2, frame.ratio, height), RIGHT, ratio_text(row.ratio)
     )
     if row.tokens_per_s is not None and frame.speed:
         painter.setFont(ui_font(COMPACT))
@@ -204,7 +203,7 @@ def _paint_row(
             ratio_left + frame.ratio + px(GAP_PX) / 2, middle - height / 2, frame.speed, height
         )
         words = _tr("{} t/s").format(speed_text(row.tokens_per_s))
-        painter.drawText(place, _RIGHT, words)
+        painter.drawText(place, RIGHT, words)
 
 
 def _paint_bar(painter: QPainter, bar: QRectF, row: BenchRow, theme: Theme) -> None:

@@ -25,6 +25,7 @@ from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.conversations.tags import TagBar
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.search_field import SearchField
 
 
@@ -44,13 +45,10 @@ class ChatList(QListView):
         self.setProperty("kind", "chats")
         self.setAccessibleName(self.tr("Chats"))
         self.setModel(model)
-        self.setMouseTracking(True)
         self.setUniformItemSizes(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self._rows = ConversationRow(self)
-        self.setItemDelegate(self._rows)
+        show_rows(self, self._rows)
         self.clicked.connect(self._on_activated)
         self.activated.connect(self._on_activated)
 

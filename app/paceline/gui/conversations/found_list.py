@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
 
 from paceline.conversation import ConversationSummary, SearchHit
 from paceline.gui.conversations.chat_lines import title_text
-from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of, paint_ground
+from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.row_painting import RIGHT, paint_state, show_rows
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.search_field import takes_escape
 from paceline.gui.look.current import look
@@ -128,7 +129,7 @@ class HitRow(QStyledItemDelegate):
         is_chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_ground(painter, rect, option.state)
+        paint_state(painter, rect, option.state)
         if isinstance(row, FoundChat):
             self._paint_chat(painter, inner, row, is_chosen=is_chosen)
         elif isinstance(row, SearchHit):
@@ -145,8 +146,7 @@ class HitRow(QStyledItemDelegate):
             painter.setFont(ui_font(TINY, QFont.Weight.DemiBold))
             painter.setPen(QColor(look.theme.muted))
             text = f"{row.n_hits}"
-            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(inner, right, text)
+            painter.drawText(inner, RIGHT, text)
             width = painter.fontMetrics().horizontalAdvance(text)
             inner.setRight(inner.right() - width - _GAP_PX)
         if row.summary.private:
@@ -195,11 +195,8 @@ class FoundList(QWidget):
         self.view = styled(FoundView(), kind="chats")
         self.view.setAccessibleName(self.tr("Search results"))
         self.view.setModel(self._model)
-        self.view.setMouseTracking(True)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        show_rows(self.view, HitRow(self.view))
         self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.view.setItemDelegate(HitRow(self.view))
         self.view.clicked.connect(self._on_chosen)
         self.view.activated.connect(self._on_chosen)
         column_of(self.summary, (self.view, 1), on=self, margins=0, spacing=2)

@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
     QPainter,
-    QPen,
     QTextCharFormat,
     QTextLayout,
     QTextOption,
@@ -27,9 +26,10 @@ from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOpti
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.model import SUBTITLE_ROLE, SUMMARY_ROLE
 from paceline.gui.kit.labels import units
+from paceline.gui.kit.row_painting import draw_text, paint_state
 from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import COMPACT, CORNER, SMALL, TINY, px
+from paceline.gui.look.scale import COMPACT, SMALL, TINY, px
 from paceline.gui.look.theme import ui_font
 
 MARGIN_PX = 10
@@ -266,7 +266,7 @@ class ConversationRow(QStyledItemDelegate):
             state |= flag.State_Selected
         elif state & flag.State_Selected:  # keyboard or menu are at another chat than is shown
             state = state & ~flag.State_Selected | flag.State_MouseOver
-        paint_ground(painter, _ground(rect), state)
+        paint_state(painter, _ground(rect), state)
         upper, lower = self._upper(rect), self._lower(rect)
         marks = [self._more] if state & flag.State_MouseOver else []
         marks += [
@@ -282,13 +282,13 @@ class ConversationRow(QStyledItemDelegate):
             upper.setHeight(lower.bottom() - upper.top())  # alone it stands in the middle
         painter.setFont(ui_font(COMPACT))
         painter.setPen(QColor(look.theme.text))
-        _draw(painter, upper, str(index.data()))
+        draw_text(painter, upper, str(index.data()))
         for chip in chips:
             self._paint_chip(painter, chip, is_chosen=bool(state & flag.State_Selected))
             lower.setRight(chip.rect.left() - _GAP_PX)
         painter.setFont(ui_font(SMALL))
         painter.setPen(QColor(look.theme.muted))
-        _draw(painter, lower, words)
+        draw_text(painter, lower, words)
 
     def _paint_chip(self, painter: QPainter, chip: Chip, *, is_chosen: bool) -> None:
         theme = look.theme
@@ -330,13 +330,6 @@ def _middle(rect: QRect) -> QRect:
     return QRect(rect.left(), rect.center().y() - MARK_PX // 2 + 1, MARK_PX, MARK_PX)
 
 
-def _draw(painter: QPainter, rect: QRect, text: str) -> None:
-    """Draw as much of a text as fits."""
-    width = max(rect.width(), 0)
-    elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
-
-
 def _chip_px(metrics: QFontMetrics, tag: str) -> int:
     return metrics.horizontalAdvance(tag) + 2 * _CHIP_AIR_PX
 
@@ -344,17 +337,3 @@ def _chip_px(metrics: QFontMetrics, tag: str) -> int:
 def height_of(font: QFont) -> int:
     """Height of a line in this font, in device-independent pixels."""
     return QFontMetrics(font).height()
-
-
-def paint_ground(painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-    """Paint the ground of a row that is chosen or under the pointer, and its focus ring."""
-    theme, flag = look.theme, QStyle.StateFlag
-    is_chosen = bool(state & flag.State_Selected)
-    if is_chosen or state & flag.State_MouseOver:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme.accent_soft if is_chosen else theme.hover))
-        painter.drawRoundedRect(rect, CORNER, CORNER)
-    if state & flag.State_HasFocus and state & flag.State_KeyboardFocusChange:
-        painter.setPen(QPen(QColor(theme.accent), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)

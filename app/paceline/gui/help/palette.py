@@ -52,6 +52,7 @@ from paceline.conversation import ConversationSummary
 from paceline.gui.kit.commands import CommandIndex, PaletteCommand, Query, Row
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.row_painting import LEFT, RIGHT, draw_text
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
@@ -186,8 +187,6 @@ def _score(found: tuple[float, ConversationSummary]) -> float:
 
 
 ROW_PX = 36
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _MARK_PX = 16
 _TICK = ((0, 0), (4, 4), (11, -5))
 WIDTH_PX = 640
@@ -433,9 +432,7 @@ class PaletteRow(QStyledItemDelegate):
         place = QRect(right - width, inner.top(), width, inner.height())
         painter.setFont(ui_font(SMALL))
         painter.setPen(QColor(theme.muted))
-        painter.drawText(
-            place, _RIGHT, small.elidedText(aside, Qt.TextElideMode.ElideRight, place.width())
-        )
+        draw_text(painter, place, aside, RIGHT)
         title = QRect(inner.left(), inner.top(), place.left() - GAP - inner.left(), inner.height())
         ink = theme.text if is_possible else theme.faint
         self._paint_title(painter, title, row, ink)
@@ -471,7 +468,7 @@ class PaletteRow(QStyledItemDelegate):
             painter.setFont(strong if is_found else plain)
             is_marked = is_found and row.command.obstacle is None
             painter.setPen(QColor(look.theme.accent if is_marked else ink))
-            painter.drawText(QRect(x, area.top(), area.right() - x + 2, area.height()), _LEFT, text)
+            painter.drawText(QRect(x, area.top(), area.right() - x + 2, area.height()), LEFT, text)
             x += painter.fontMetrics().horizontalAdvance(text)
 
 

@@ -10,15 +10,13 @@ from PySide6.QtCore import (
     QRect,
     QRectF,
     QSize,
-    Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -29,6 +27,7 @@ from paceline.conversation import Conversation
 from paceline.figures import Speedup
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
+from paceline.gui.kit.row_painting import LEFT, RIGHT, draw_text, paint_state, show_rows
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
@@ -158,8 +157,6 @@ class ReplyList(Rows[ReplyRow]):
 ROW_PX = 58
 BAR_PX = 8
 _FIGURE_PX = 118
-_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class ReplyBars(QStyledItemDelegate):
@@ -177,44 +174,27 @@ class ReplyBars(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = QRect(option.rect).adjusted(0, 1, 0, -1)
-        self._paint_ground(painter, rect, option.state)
+        paint_state(painter, rect, option.state)
         inner = rect.adjusted(12, 6, -12, -6)
         third = inner.height() // 3
         painter.setFont(ui_font(COMPACT))
         painter.setPen(QColor(look.theme.text))
         title = QRect(inner.left(), inner.top(), inner.width(), third)
-        room = title.width() - px(_FIGURE_PX)
-        words = f"{row.number}  {index.data()}"
-        painter.drawText(
-            title, _LEFT, painter.fontMetrics().elidedText(
-                words, Qt.TextElideMode.ElideRight, room
-            )
-        )  # fmt: skip
+        room = title.adjusted(0, 0, -px(_FIGURE_PX), 0)
+        draw_text(painter, room, f"{row.number}  {index.data()}")
         painter.setFont(ui_font(SMALL))
         if row.n_tokens:
             painter.setPen(QColor(look.theme.muted))
-            painter.drawText(title, _RIGHT, self.tr("{:,} tokens").format(local(row.n_tokens)))
+            painter.drawText(title, RIGHT, self.tr("{:,} tokens").format(local(row.n_tokens)))
         speed = QRect(inner.left(), inner.top() + third, inner.width(), third)
         drafts = QRect(inner.left(), inner.top() + 2 * third, inner.width(), third)
         if row.tokens_per_s is None:
             painter.setPen(QColor(look.theme.muted))
-            painter.drawText(speed, _LEFT, row.problem or self.tr("no figures"))
+            painter.drawText(speed, LEFT, row.problem or self.tr("no figures"))
         else:
             self._paint_speed(painter, speed, row, model.fastest)
             self._paint_drafts(painter, drafts, row)
         painter.restore()
-
-    def _paint_ground(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-        theme = look.theme
-        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
-        if is_chosen or state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.accent_soft if is_chosen else theme.hover))
-            painter.drawRoundedRect(rect, 8, 8)
-        if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(theme.accent), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect.adjusted(0, 0, -1, -1), 8, 8)
 
     def _paint_speed(self, painter: QPainter, rect: QRect, row: ReplyRow, fastest: float) -> None:
         theme, speed = look.theme, row.tokens_per_s or 0.0
@@ -235,7 +215,7 @@ class ReplyBars(QStyledItemDelegate):
         theme, rate = look.theme, row.acceptance_rate
         if rate is None:
             painter.setPen(QColor(theme.muted))
-            painter.drawText(rect, _LEFT, self.tr("nothing drafted"))
+            painter.drawText(rect, LEFT, self.tr("nothing drafted"))
             return
         bar = self._ground(painter, rect)
         left = bar.left()
@@ -255,7 +235,7 @@ class ReplyBars(QStyledItemDelegate):
 
     def _paint_figure(self, painter: QPainter, rect: QRect, words: str) -> None:
         painter.setPen(QColor(look.theme.text))
-        painter.drawText(rect, _RIGHT, words)
+        painter.drawText(rect, RIGHT, words)
 
 
 class ChatPage(QWidget):
@@ -271,12 +251,9 @@ class ChatPage(QWidget):
         self.view = styled(QListView(), kind="replies")
         self.view.setAccessibleName(self.tr("Replies of this chat"))
         self.view.setFrameShape(QFrame.Shape.NoFrame)
-        self.view.setMouseTracking(True)
-        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.view.setUniformItemSizes(True)
         self.view.setModel(self.model)
-        self._bars = ReplyBars(self)
-        self.view.setItemDelegate(self._bars)
+        show_rows(self.view, ReplyBars(self))
         self.view.clicked.connect(self._on_chosen)
         self.view.activated.connect(self._on_chosen)
         column_of(self.legend, (self.view, 1), on=self, margins=(20, 16, 20, 12), spacing=8)

@@ -40,6 +40,7 @@ from paceline.gui.kit.dialogs import DialogOwner, scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
+from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import mono_font, ui_font
@@ -152,12 +153,9 @@ class StrategyMenu(QFrame):
         self.setProperty("kind", "card")
         self.setObjectName("strategy_menu")
         self.list = styled(QListWidget(), kind="menu")
-        self.list.setItemDelegate(_Delegate(self.list))
+        show_rows(self.list, _Delegate(self.list))
         self.list.setAccessibleName(self.tr("Strategies"))
-        self.list.setMouseTracking(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
         self.own = styled(QPushButton(self.tr("Put one together…")), kind="quiet")

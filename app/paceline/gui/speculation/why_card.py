@@ -13,6 +13,7 @@ from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FoldCard
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import as_many, column_of, discard, fill, row_of, set_look, styled
+from paceline.gui.kit.row_painting import RIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
@@ -26,7 +27,6 @@ _RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9
 _PALEST = 0.3
 """Opacity of a bar that rests on hardly any tokens; well-founded ones have 1."""
 _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _WIDEST = ("88", "888.8\u202fms", "88.88×")
 """What the three columns of text hold at least."""
 
@@ -80,16 +80,16 @@ class CostBars(QWidget):
         for at, row in enumerate(self.rows):
             top = at * height
             painter.setPen(QColor(theme.muted))
-            painter.drawText(QRectF(0, top, first, height), _RIGHT, str(row.width))
+            painter.drawText(QRectF(0, top, first, height), RIGHT, str(row.width))
             place = QRectF(left, top + (height - bar) / 2, max(room * row.share, 2.0), bar)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawRoundedRect(place, 2, 2)
             painter.setPen(QColor(theme.text))
-            painter.drawText(QRectF(right, top, second, height), _RIGHT, row.time)
+            painter.drawText(QRectF(right, top, second, height), RIGHT, row.time)
             painter.setPen(QColor(theme.muted))
             end = QRectF(self.width() - third, top, third, height)
-            painter.drawText(end, _RIGHT, row.ratio)
+            painter.drawText(end, RIGHT, row.ratio)
         painter.end()
 
     def event(self, event: QEvent) -> bool:

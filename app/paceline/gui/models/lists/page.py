@@ -15,7 +15,6 @@ from PySide6.QtCore import (
     QObject,
     QPointF,
     QRect,
-    QRectF,
     QSize,
     Qt,
     Signal,
@@ -40,6 +39,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
+from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_ground, show_rows
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
@@ -52,7 +52,6 @@ _MARK_PX = 18
 """The circle of the picked row."""
 _BADGE_PX = 18
 _GAP_PX = 12
-_ELLIPSIS = Qt.TextElideMode.ElideRight
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def paint_row(
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     theme = look.theme
-    _paint_ground(painter, rect, text, is_over=is_over, has_ring=has_ring)
+    paint_ground(painter, rect, is_chosen=bool(text.is_picked), is_over=is_over, has_ring=has_ring)
     inner = rect.adjusted(_MARGIN_PX, 8, -_MARGIN_PX, -8)
     if text.is_picked is not None:
         if not text.problem:
@@ -106,25 +105,11 @@ def paint_row(
     lower.setRight(_paint_badges(painter, lower, text))
     painter.setFont(ui_font(13, QFont.Weight.Medium))
     painter.setPen(QColor(theme.faint if text.is_dimmed else theme.text))
-    _draw(painter, upper, text.title)
+    draw_text(painter, upper, text.title)
     painter.setFont(ui_font(12))
     painter.setPen(QColor(theme.faint if text.is_dimmed else theme.muted))
-    _draw(painter, lower, text.problem or text.facts)
+    draw_text(painter, lower, text.problem or text.facts)
     painter.restore()
-
-
-def _paint_ground(
-    painter: QPainter, rect: QRect, text: RowText, *, is_over: bool, has_ring: bool
-) -> None:
-    theme = look.theme
-    if text.is_picked or is_over:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme.accent_soft if text.is_picked else theme.hover))
-        painter.drawRoundedRect(rect, 8, 8)
-    if has_ring:
-        painter.setPen(QPen(QColor(theme.accent), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
 
 
 def _paint_mark(painter: QPainter, inner: QRect, *, is_picked: bool) -> None:
@@ -149,8 +134,7 @@ def _paint_size(painter: QPainter, line: QRect, text: RowText) -> int:
         return line.right()
     painter.setFont(ui_font(12))
     painter.setPen(QColor(look.theme.faint if text.is_dimmed else look.theme.muted))
-    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(line, right, text.size)
+    painter.drawText(line, RIGHT, text.size)
     return line.right() - painter.fontMetrics().horizontalAdvance(text.size) - _GAP_PX
 
 
@@ -236,11 +220,6 @@ class OptionRow(QAbstractButton):
         )
 
 
-def _draw(painter: QPainter, rect: QRect, text: str) -> None:
-    elided = painter.fontMetrics().elidedText(text, _ELLIPSIS, max(rect.width(), 0))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
-
-
 _PICKS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -259,12 +238,9 @@ class ModelList(QListView):
         super().__init__()
         self.setProperty("kind", "models")
         self.setAccessibleName(name)
-        self.setMouseTracking(True)
+        show_rows(self, ModelRow(text_of, self))
         self.setUniformItemSizes(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setItemDelegate(ModelRow(text_of, self))
         self.clicked.connect(self.picked)
         self.doubleClicked.connect(self.confirmed)
 
