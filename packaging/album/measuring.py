@@ -56,7 +56,7 @@ def benchmark(studio: Studio) -> None:
     drafting = [name for name in setup.strategies if name.startswith("draft")]
     for name in setup.strategies:
         if name not in ("off", "auto", *drafting[:1]):
-            setup.box(name).setChecked(False)
+            setup.boxes[name].setChecked(False)
     dialog.start.click()
     driver = program.bench.driver
     studio.until(lambda: driver.is_running)

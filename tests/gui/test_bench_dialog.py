@@ -85,7 +85,7 @@ def opened(program: Program, strategies: tuple[str, ...] = FEW) -> BenchDialog:
     dialog = program.bench.dialog
     assert dialog is not None
     for contender in dialog.setup.offered:
-        dialog.setup.box(contender.strategy).setChecked(contender.strategy in strategies)
+        dialog.setup.boxes[contender.strategy].setChecked(contender.strategy in strategies)
     dialog.setup.repeats.setValue(2)
     assert dialog.setup.strategies == strategies
     return dialog
@@ -133,9 +133,9 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     bench, before = real.bench, real.session.current
     dialog = opened(real)
     assert "12 replies" in dialog.estimate.text()
-    assert dialog.setup.prompts.box("question").text() == "Question"
+    assert dialog.setup.prompts.boxes["question"].text() == "Question"
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
-    assert not dialog.is_setup
+    assert dialog._pages.currentIndex() > 0
     assert dialog.results.strip.isVisible()
     wait_for_end(bench, qtbot)
     report = bench.report
@@ -190,10 +190,10 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert again is not None
     assert not again.isVisible()  # both pages at once would hold the window up
     qtbot.waitUntil(again.isVisible)
-    assert not again.is_setup
+    assert again._pages.currentIndex() > 0
     assert len(again.results.panels) == 3
     again.again.click()
-    assert again.is_setup
+    assert again._pages.currentIndex() == 0
 
 
 @in_thread
@@ -533,7 +533,7 @@ def test_what_is_missing_is_said_before_the_start(
 ) -> None:
     dialog = opened(program, ("off",))
     assert "Tick a strategy" in dialog.estimate.text()
-    dialog.setup.box("suffix").setChecked(True)
+    dialog.setup.boxes["suffix"].setChecked(True)
     assert dialog.start.isEnabled()
     dialog.setup.prompts.none.click()
     assert "at least one prompt" in dialog.estimate.text()
@@ -565,7 +565,7 @@ def test_without_a_draft_model_its_strategies_are_off_with_the_reason(
     assert pair is not None
     program.loader.load(replace(pair, draft=None))
     client.finish_load()
-    box = dialog.setup.box("draft:n_max=3")
+    box = dialog.setup.boxes["draft:n_max=3"]
     assert not box.isEnabled()
     assert not box.isChecked()
     assert "No draft model" in box.toolTip()
@@ -592,8 +592,8 @@ def test_keyboard_and_names(
         assert at.accessibleName() or at.property("text"), at
         qtbot.keyClick(at, Qt.Key.Key_Tab)
     for widget in (
-        dialog.setup.box("suffix"), dialog.setup.repeats, dialog.setup.fold.toggle,
-        dialog.setup.prompts.box("other"), dialog.start, dialog.close_button,
+        dialog.setup.boxes["suffix"], dialog.setup.repeats, dialog.setup.fold.toggle,
+        dialog.setup.prompts.boxes["other"], dialog.start, dialog.close_button,
     ):  # fmt: skip
         assert widget in seen, widget
     dialog.start.setFocus()

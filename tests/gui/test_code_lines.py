@@ -90,7 +90,7 @@ def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView)
     assert [x - first for x in others] == pytest.approx([6 * space] * len(others))
     plain = line_of(view, "def f").block().layout().lineAt(0).x()
     assert first == pytest.approx(plain), "only what goes on is indented further"
-    assert not any(bar.isVisible() for bar in view._codes.bars)
+    assert not any(card.bar.isVisible() for card in view._codes.cards)
 
 
 def test_growing_code_has_the_form_of_the_whole() -> None:
@@ -116,7 +116,7 @@ def test_growing_code_has_the_form_of_the_whole() -> None:
 def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
     assert line_of(view, "return").block().layout().lineCount() == 1
-    bar, other = view._codes.bars
+    bar, other = (card.bar for card in view._codes.cards)
     assert bar.isVisible()
     assert not other.isVisible()
     assert bar.maximum() > 1000
@@ -136,7 +136,7 @@ def test_a_narrow_card_leaves_out_what_would_cover_its_language(
     qtbot: QtBot, chat: ChatView
 ) -> None:
     view = shown(qtbot, chat, wraps=True)
-    (buttons, *_), wide = view._codes.buttons, view.width()
+    buttons, wide = view._codes.cards[0].buttons, view.width()
     assert buttons._wrap.isVisible()
     least = buttons.sizeHint().width()
     view.setFixedWidth(least + 40)
@@ -156,7 +156,7 @@ def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> 
     found = button(view, "Save")
     assert found is not None
     found.setFocus(Qt.FocusReason.TabFocusReason)
-    bar = view._codes.bars[0]
+    bar = view._codes.cards[0].bar
     for _ in range(3):
         if QApplication.focusWidget() is not bar:
             qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
@@ -168,7 +168,7 @@ def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> 
 
 def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
-    bar = view._codes.bars[0]
+    bar = view._codes.cards[0].bar
     inside = code_card(view.document(), view.content.marks[0]).center().toPoint()
     assert not wheel(view, inside, 0, -120), "up and down is the conversation's"
     assert bar.value() == 0
@@ -193,7 +193,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
     qtbot.wait(20)
     cursor = line_of(view, "value_40")
     cursor.setPosition(cursor.selectionStart() + 3)
-    bar = view._codes.bars[0]
+    bar = view._codes.cards[0].bar
     bar.setValue(round(view.cursorRect(cursor).left()) - 200)
     at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
     assert 150 < at.x() < 250
@@ -206,7 +206,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
 
 def test_a_hit_that_is_out_of_sight_is_scrolled_to(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
-    bar = view._codes.bars[0]
+    bar = view._codes.cards[0].bar
     view.mark(hits_in(TEXT, phrase("value_50"), 0))
     (hit,) = view._current
     cursor = QTextCursor(view.document())
@@ -222,15 +222,15 @@ def test_long_code_that_grows_gets_its_bar(qtbot: QtBot, chat: ChatView) -> None
     reply.append(committed("Code:\n\n```python\nx = 1\n"))
     reply.flush()
     qtbot.waitUntil(lambda: reply.body.document().textWidth() > 300)
-    assert not reply.body._codes.bars[0].isVisible()
+    assert not reply.body._codes.cards[0].bar.isVisible()
     reply.append(committed(LONG))
     reply.flush()
-    bar = reply.body._codes.bars[0]
+    bar = reply.body._codes.cards[0].bar
     assert bar.isVisible()
     before = bar.maximum()
     reply.append(committed(" + more" * 20))
     reply.flush()
-    assert reply.body._codes.bars == [bar]
+    assert [card.bar for card in reply.body._codes.cards] == [bar]
     assert bar.maximum() > before
 
 

@@ -161,7 +161,7 @@ def test_a_dialog_that_waits_is_gone_before_the_window_is_dressed_anew(
 ) -> None:
     assert started.catalogue is not None
     builder = started.catalogue.picker._builder
-    qtbot.waitUntil(lambda: builder.is_ready, timeout=10_000)
+    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=10_000)
     seen: list[int] = []
 
     def count(_theme: object) -> None:
@@ -170,4 +170,4 @@ def test_a_dialog_that_waits_is_gone_before_the_window_is_dressed_anew(
     look.changed.connect(count)
     started.window.actions_.flip_theme.trigger()
     assert seen == [0]
-    qtbot.waitUntil(lambda: builder.is_ready, timeout=10_000)
+    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=10_000)

@@ -168,7 +168,7 @@ def test_a_reply_that_was_cut_says_why_below_its_text(
     view = program.window.chat_pane.chat.findChild(ReplyView)
     assert view is not None
     view.flush()
-    assert view.note_text == words
+    assert (view.note.text() if view.note is not None else "") == words
 
 
 def test_a_reply_goes_on_by_button_menu_and_key(
@@ -240,7 +240,8 @@ def test_a_reply_is_edited_where_it_stands(
     shown = chat.reply_view(last.message_id)
     assert shown is not None
     shown.flush()
-    assert (shown.text, shown.note_text) == ("Two", "Edited by its user.")
+    assert shown.note is not None
+    assert (shown.text, shown.note.text()) == ("Two", "Edited by its user.")
 
 
 def test_the_welcome_promises_nothing_that_the_strategy_does_not_do(program: Program) -> None:

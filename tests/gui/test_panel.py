@@ -351,12 +351,12 @@ def test_the_headline_is_live_and_ends_with_the_replys_figures(
     for number in range(1, 40):
         client.step("abc", number)
         client.figures(at_speed(150.0))
-    assert program.live.is_running
+    assert program.live._timer.isActive()
     qtbot.waitUntil(lambda: headline.speed.text() == "150")
     assert headline.ratio.text() == "6.94×"
     assert "67" in headline.sentence.text()
     client.finish_turn("abc")
-    assert not program.live.is_running
+    assert not program.live._timer.isActive()
     assert headline.speed.text() == "41.2"
     assert headline.ratio.text() == "1.91×"
     assert "pays here" in headline.sentence.text()

@@ -373,10 +373,10 @@ def test_hundreds_of_models_are_shown_at_once(
 def test_a_dialog_is_built_before_it_is_wanted(qtbot: QtBot, world: World) -> None:
     builder = world.picker._builder
     world.picker.prepare()
-    qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=LIMIT_MS)
     look.set_mode("dark")
-    assert not builder.is_ready  # it had the other colours
-    qtbot.waitUntil(lambda: builder.is_ready, timeout=LIMIT_MS)
+    assert builder._dialog is None  # it had the other colours
+    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=LIMIT_MS)
     began = time.perf_counter()
     world.picker.open()
     seconds = time.perf_counter() - began
@@ -384,7 +384,7 @@ def test_a_dialog_is_built_before_it_is_wanted(qtbot: QtBot, world: World) -> No
     first = world.picker.dialog
     assert first is not None
     assert first.isVisible()
-    assert not builder.is_ready
+    assert builder._dialog is None
     first.installed.search.setText("something")
     first.reject()
     assert world.picker.dialog is None

@@ -200,11 +200,11 @@ def test_the_bars_show_drafted_behind_accepted_behind_the_models_part(
 
 
 def test_the_legend_names_the_drafters_of_the_reply(plot: SpeedPlot, metrics: StepMetrics) -> None:
-    assert "draft&nbsp;model" in plot.legend
+    assert "draft&nbsp;model" in plot.legend.text()
     metrics.push(step_of("t", "x", 0))
     metrics.push(chain_step(1))
     plot.refresh(None)
-    model, lookup, rejected = plot.legend.split("&nbsp; ")[0::1]
+    model, lookup, rejected = plot.legend.text().split("&nbsp; ")[0::1]
     assert LIGHT.accent in model
     assert "Draft&nbsp;model" in model
     assert LIGHT.lookup in lookup
@@ -217,8 +217,8 @@ def test_one_colour_has_one_entry_in_the_legend(plot: SpeedPlot, metrics: StepMe
     metrics.push(chain_step(1))
     metrics.push(step_of("t", "x", 2, drafter="suffix"))
     plot.refresh(None)
-    assert [plot.legend.count(colour) for colour in (LIGHT.accent, LIGHT.lookup)] == [1, 1]
-    assert "lookups" in plot.legend
+    assert [plot.legend.text().count(colour) for colour in (LIGHT.accent, LIGHT.lookup)] == [1, 1]
+    assert "lookups" in plot.legend.text()
 
 
 def test_the_ranges_are_set_by_hand_and_follow_the_newest_steps(
@@ -242,7 +242,7 @@ def test_the_plain_estimate_is_a_dashed_line_or_nothing(
     fill(metrics, 10)
     plot.refresh(33.3)
     assert set(plot.plain.getData()[1]) == {33.3}
-    assert "33.3" in plot.plain_text
+    assert "33.3" in plot.plain_words.text()
     plot.refresh(None)
     assert len(plot.plain.getData()[1]) == 0
 

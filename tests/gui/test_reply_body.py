@@ -253,7 +253,7 @@ def test_unfolding_moves_what_stands_below(chat: ChatView, qtbot: QtBot) -> None
 def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     reply = finished(chat, "```python\nx = 1\n```\n\n<b>x</b>")
     settle(qtbot)
-    kind = type(reply.body._codes.buttons[0]._save)
+    kind = type(reply.body._codes.cards[0].buttons._save)
     buttons = {b.text(): b for b in reply.body.findChildren(kind)}
     with qtbot.waitSignal(chat.requests.code_save_requested) as caught:
         buttons["Save"].click()

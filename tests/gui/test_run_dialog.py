@@ -87,7 +87,7 @@ def press_verify(program: Program, qtbot: QtBot, dialog: RunDialog) -> object:
     assert dialog.verify.isEnabled()
     qtbot.mouseClick(dialog.verify, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not program.runs.check.is_running, timeout=REPLY_MS)
-    return program.runs.result_of(message_id)
+    return program.runs.results.get(message_id)
 
 
 def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
@@ -220,7 +220,7 @@ def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: Q
     assert not dialog.verify.isEnabled()
     dialog.strip.stop.click()
     qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)
-    assert isinstance(real.runs.result_of(message_id), (CannotCompare, Same))
+    assert isinstance(real.runs.results.get(message_id), (CannotCompare, Same))
     dialog.verify.click()
     dialog.close()
     qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)

@@ -116,11 +116,6 @@ class BenchDialog(QDialog):
         super().showEvent(event)
         self._later.start()
 
-    @property
-    def is_setup(self) -> bool:
-        """Whether it is being chosen what to compare."""
-        return self._pages.currentIndex() == 0
-
     @Slot()
     def show_setup(self) -> None:
         """Let it be chosen what to compare."""

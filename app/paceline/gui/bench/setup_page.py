@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QCheckBox,
     QLabel,
     QPushButton,
     QStackedWidget,
@@ -37,7 +36,7 @@ class PromptsCard(Card):
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Prompts"))
-        self._boxes: dict[str, YieldingCheckBox] = {}
+        self.boxes: dict[str, YieldingCheckBox] = {}
         self._n_questions = 0
         self.source = Segments(
             (
@@ -98,23 +97,19 @@ class PromptsCard(Card):
     @property
     def names(self) -> tuple[str, ...]:
         """The shipped prompts that are ticked."""
-        return tuple(name for name, box in self._boxes.items() if box.isChecked())
+        return tuple(name for name, box in self.boxes.items() if box.isChecked())
 
     @property
     def n_questions(self) -> int:
         """How many questions of the chat are used."""
         return min(self.questions.value(), self._n_questions)
 
-    def box(self, name: str) -> YieldingCheckBox:
-        """The box of a shipped prompt."""
-        return self._boxes[name]
-
     # -------------------------------------------------------------------------- what is shown
 
     def show_shipped(self, workloads: Sequence[Workload], problem: str = "") -> None:
         """Offer these, all ticked; or say why there are none."""
-        discard(self._boxes.values())
-        self._boxes = {}
+        discard(self.boxes.values())
+        self.boxes = {}
         for workload in workloads:
             box = YieldingCheckBox(prompt_title(workload.name))
             box.setChecked(True)
@@ -124,7 +119,7 @@ class PromptsCard(Card):
             box.setToolTip(words)
             box.toggled.connect(self.changed)
             self._list.addWidget(box)
-            self._boxes[workload.name] = box
+            self.boxes[workload.name] = box
         say(self.problem, problem)
         self.all.setEnabled(bool(workloads))
         self.none.setEnabled(bool(workloads))
@@ -157,7 +152,7 @@ class PromptsCard(Card):
         self._tick(is_on=False)
 
     def _tick(self, *, is_on: bool) -> None:
-        for box in self._boxes.values():
+        for box in self.boxes.values():
             with QSignalBlocker(box):
                 box.setChecked(is_on)
         self.changed.emit()
@@ -179,7 +174,7 @@ class SetupPage(QWidget):
         self.setProperty("kind", "page")
         self.offered: tuple[Contender, ...] = ()
         """All that can be ticked, and what cannot, with its reason."""
-        self._boxes: dict[str, YieldingCheckBox] = {}
+        self.boxes: dict[str, YieldingCheckBox] = {}
         self._ticked: dict[str, bool] = {}
         self.heading = text_label(self.tr("Which strategy is fastest here?"), "heading", wraps=True)
         self.pair = text_label(wraps=True, plain=True)
@@ -242,16 +237,12 @@ class SetupPage(QWidget):
     @property
     def strategies(self) -> tuple[str, ...]:
         """What is ticked and can be measured."""
-        return tuple(c.strategy for c in self.offered if self._boxes[c.strategy].isChecked())
+        return tuple(c.strategy for c in self.offered if self.boxes[c.strategy].isChecked())
 
     @property
     def n_repeats(self) -> int:
         """How often each reply is generated with each strategy."""
         return self.repeats.value()
-
-    def box(self, strategy: str) -> QCheckBox:
-        """The box of a strategy that is offered."""
-        return self._boxes[strategy]
 
     # -------------------------------------------------------------------------- what is shown
 
@@ -264,11 +255,11 @@ class SetupPage(QWidget):
         if tuple(contenders) == self.offered:
             return
         if [c.strategy for c in contenders] != [c.strategy for c in self.offered]:
-            discard(self._boxes.values())
-            self._boxes = {c.strategy: self._make_box(c) for c in contenders}
+            discard(self.boxes.values())
+            self.boxes = {c.strategy: self._make_box(c) for c in contenders}
         self.offered = tuple(contenders)
         for c in contenders:
-            box = self._boxes[c.strategy]
+            box = self.boxes[c.strategy]
             box.setText(c.title)
             box.setEnabled(not c.obstacle and not c.is_needed)
             with QSignalBlocker(box):  # what cannot be measured is not ticked until it can
@@ -290,7 +281,7 @@ class SetupPage(QWidget):
 
     @Slot()
     def _on_toggled(self) -> None:
-        for strategy, box in self._boxes.items():
+        for strategy, box in self.boxes.items():
             if box.isEnabled():
                 self._ticked[strategy] = box.isChecked()
         self.changed.emit()
@@ -305,7 +296,7 @@ class SetupPage(QWidget):
     @Slot()
     def focus_first(self) -> None:
         """Give the keyboard to the first box that can be ticked."""
-        for box in self._boxes.values():
+        for box in self.boxes.values():
             if box.isEnabled():
                 box.setFocus()
                 return

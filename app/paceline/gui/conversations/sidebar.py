@@ -80,23 +80,18 @@ class UndoBar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "notice")
-        self._words = styled(ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight), role="small")
+        self.words = styled(ElidedLabel(_LABEL_PX, Qt.TextElideMode.ElideRight), role="small")
         self.button = styled(QPushButton(self.tr("Undo")), kind="quiet")
         self.button.setShortcut(QKeySequence.StandardKey.Undo)  # where no text is being written
         self.button.clicked.connect(self._on_clicked)
-        row_of(self._words, None, self.button, on=self, margins=(10, 2, 4, 2))
+        row_of(self.words, None, self.button, on=self, margins=(10, 2, 4, 2))
         self.hide()
         self._timer = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._timer.timeout.connect(self.hide)
 
-    @property
-    def words(self) -> str:
-        """What it says."""
-        return self._words.full_text
-
     def offer(self, words: str) -> None:
         """Show the bar, for the whole time again."""
-        self._words.set_full_text(words)
+        self.words.set_full_text(words)
         self.button.setAccessibleDescription(words)
         self.show()
         self._timer.start()

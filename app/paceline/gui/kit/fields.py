@@ -123,19 +123,21 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
     return grid
 
 
-class Slider(QSlider):
+class _StillUnderWheel:
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave it to the panel."""
+        event.ignore()
+
+
+class Slider(_StillUnderWheel, QSlider):
     """A horizontal slider that leaves the wheel to the panel around it."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the panel."""
-        event.ignore()
 
-
-class WholeNumber(QSpinBox):
+class WholeNumber(_StillUnderWheel, QSpinBox):
     """A field for a whole number without buttons."""
 
     def __init__(self, low: int, high: int) -> None:
@@ -143,12 +145,8 @@ class WholeNumber(QSpinBox):
         _make_quiet(self)
         self.setRange(low, high)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the panel."""
-        event.ignore()
 
-
-class Number(QDoubleSpinBox):
+class Number(_StillUnderWheel, QDoubleSpinBox):
     """A field for a number with two decimals, without buttons; point and comma mean the same."""
 
     def __init__(self, low: float, high: float) -> None:
@@ -171,12 +169,8 @@ class Number(QDoubleSpinBox):
         sign = self.locale().decimalPoint()
         return text.replace(",", sign).replace(".", sign)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the panel."""
-        event.ignore()
 
-
-class Choice(QComboBox):
+class Choice(_StillUnderWheel, QComboBox):
     """A drop-down list that leaves the wheel to the panel around it."""
 
     def __init__(
@@ -191,10 +185,6 @@ class Choice(QComboBox):
         self.setAccessibleName(name)
         for words, value in entries:
             self.addItem(words, value)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the panel."""
-        event.ignore()
 
 
 def value_of(field: Any) -> Any:

@@ -267,14 +267,14 @@ class SpeedPlot(Card):
         self.speed, self.plain = Line(), Line()
         self.line_canvas.box.addItem(self.plain)
         self.line_canvas.box.addItem(self.speed)
-        self._legend = text_label("", "legend", wraps=True)
+        self.legend = text_label("", "legend", wraps=True)
         line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
-        self._plain_label = YieldingLabel(mode=Qt.TextElideMode.ElideMiddle)  # a number ends it
-        self._plain_label.setProperty("role", "small")
-        heading = row_of(line_title, None, self._plain_label)
+        self.plain_words = YieldingLabel(mode=Qt.TextElideMode.ElideMiddle)  # a number ends it
+        self.plain_words.setProperty("role", "small")
+        heading = row_of(line_title, None, self.plain_words)
         lines = column_of(
             _with_axis(self.bars_canvas),
-            self._legend,
+            self.legend,
             6,
             heading,
             _with_axis(self.line_canvas),
@@ -297,16 +297,6 @@ class SpeedPlot(Card):
             canvas.reset_wanted.connect(self._on_reset)
             canvas.pause_wanted.connect(self._on_pause_key)
             canvas.menu_wanted.connect(self.tools.menu.popup)
-
-    @property
-    def plain_text(self) -> str:
-        """What is said about plain decoding."""
-        return self._plain_label.text()
-
-    @property
-    def legend(self) -> str:
-        """What the colours of the bars mean, as rich text."""
-        return self._legend.text()
 
     @Slot()
     def _tint(self) -> None:
@@ -377,7 +367,7 @@ class SpeedPlot(Card):
             canvas.redraw()
 
     def _show_legend(self) -> None:
-        self._legend.setText(legend_html(self._named, self._sources))
+        self.legend.setText(legend_html(self._named, self._sources))
 
     def _draw_bars(self, window: StepWindow, n_places: int) -> None:
         steps, width = window.steps, _BAR_WIDTH * window.per_place
@@ -402,10 +392,10 @@ class SpeedPlot(Card):
         plain = self._plain
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
-            self._plain_label.setText(self.tr("- - without drafts {}").format(speed_text(plain)))
+            self.plain_words.setText(self.tr("- - without drafts {}").format(speed_text(plain)))
         else:
             self.plain.setData(np.empty(0), np.empty(0))
-            self._plain_label.setText(self.tr("without drafts: –"))
+            self.plain_words.setText(self.tr("without drafts: –"))
         fastest = float(window.tokens_per_s.max(initial=0))
         self.line_canvas.set_steps(window.first, n_places, max(fastest, plain or 0.0, 1.0))
         self.line_canvas.setAccessibleName(

@@ -65,7 +65,7 @@ class RunController(DialogOwner[RunDialog]):
         self._picture = PlotPicture(self)
         self._picture.made.connect(self._on_picture)
         self._pictured: QWidget = context.window
-        self._results: dict[str, Result] = {}
+        self.results: dict[str, Result] = {}
         self._record: RunRecord | None = None
         self._text = ""
         self._told_s = 0.0
@@ -135,7 +135,7 @@ class RunController(DialogOwner[RunDialog]):
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
         dialog.show_record(self._record, obstacles)
-        result = self._results.get(reply.message_id)
+        result = self.results.get(reply.message_id)
         if result is not None:
             dialog.strip.show_words(result_words(result))
         else:
@@ -158,7 +158,7 @@ class RunController(DialogOwner[RunDialog]):
         message = conversation.messages.get(record.message_id)
         if message is None:
             return
-        self._results.pop(record.message_id, None)
+        self.results.pop(record.message_id, None)
         self._told_s = 0.0
         self.check.start(record, self._text, conversation.path_to(message.parent_id))
         self._show_verify()
@@ -191,14 +191,10 @@ class RunController(DialogOwner[RunDialog]):
 
     def sameness_ended(self, message_id: str, result: Result) -> None:
         """Show what the check found, and remember it while the program runs."""
-        self._results[message_id] = result
+        self.results[message_id] = result
         if self._is_shown(message_id) and self.dialog is not None:
             self.dialog.strip.show_words(result_words(result))
         self._show_verify()
-
-    def result_of(self, message_id: str) -> Result | None:
-        """What a check of this reply found; None: it was not checked."""
-        return self._results.get(message_id)
 
     def _is_shown(self, message_id: str) -> bool:
         return self._record is not None and self._record.message_id == message_id

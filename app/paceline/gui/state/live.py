@@ -54,11 +54,6 @@ class LiveFigures(QObject):
         self._timer.timeout.connect(self._on_tick)
 
     @property
-    def is_running(self) -> bool:
-        """Whether the timer runs."""
-        return self._timer.isActive()
-
-    @property
     def plain_tokens_per_s(self) -> float | None:
         """What plain decoding would give, by the reply's own figures; None: not known."""
         stats = self.reply.stats if self.reply is not None else None

@@ -186,41 +186,31 @@ class ButtonsOnCode:
         self._document = document
         self._canvas = canvas
         self._requests = requests
-        self._cards: list[_Card] = []
+        self.cards: list[_Card] = []
         self._key: object = None
-
-    @property
-    def buttons(self) -> list[CodeButtons]:
-        """The buttons of each card."""
-        return [card.buttons for card in self._cards]
-
-    @property
-    def bars(self) -> list[SideBar]:
-        """The bar of each card; hidden where everything is seen."""
-        return [card.bar for card in self._cards]
 
     def show_codes(self, marks: Iterable[Mark]) -> None:
         """Have buttons for the blocks of code among these marks; `place` puts them there."""
         codes = [mark for mark in marks if mark.kind == "code_block"][:MAX_CODE_BUTTONS]
-        while len(self._cards) > len(codes):
-            card = self._cards.pop()
+        while len(self.cards) > len(codes):
+            card = self.cards.pop()
             card.buttons.deleteLater()
             card.bar.deleteLater()
-        for card, mark in zip(self._cards, codes, strict=False):
+        for card, mark in zip(self.cards, codes, strict=False):
             if card.mark.start != mark.start or mark.code != card.mark.code:
                 card.measured = -1
             card.mark = mark
-        for mark in codes[len(self._cards) :]:
+        for mark in codes[len(self.cards) :]:
             buttons = CodeButtons(self._canvas, self._requests)
-            self._cards.append(_Card(mark, buttons, SideBar(self._canvas)))
-        for card in self._cards:
+            self.cards.append(_Card(mark, buttons, SideBar(self._canvas)))
+        for card in self.cards:
             card.buttons.set_code(card.mark.label, card.mark.code)
 
     def place(self) -> None:
         """Put every button at the right of its card's header, and every bar at its lower edge."""
         key = (look.font_px, look.wraps_code, self._document.textWidth())
         is_same, self._key = key == self._key, key
-        for card in self._cards:
+        for card in self.cards:
             if card.mark.end >= self._document.characterCount():
                 continue  # the document's end is just being built anew; this is called again then
             if not is_same:
@@ -258,7 +248,7 @@ class ButtonsOnCode:
 
     def windows(self) -> Iterator[CodeWindow]:
         """Where code is longer than its card is wide, from the top."""
-        for card in self._cards:
+        for card in self.cards:
             if card.bar.isVisibleTo(self._canvas):
                 rect = code_card(self._document, card.mark)
                 text = rect.adjusted(1, CODE_HEADER - 4, -1, -1)  # marks reach above letters
@@ -271,14 +261,14 @@ class ButtonsOnCode:
     def turn(self, event: QWheelEvent) -> None:
         """Have a wheel that goes sideways scroll the code below the pointer."""
         event.ignore()
-        for card in self._cards:
+        for card in self.cards:
             rect = code_card(self._document, card.mark)
             if card.bar.isVisibleTo(self._canvas) and rect.contains(event.position()):
                 card.bar.turn(event)
 
     def reveal(self, position: int, x: float) -> None:
         """Scroll the code at a document position so that this place in it is seen."""
-        for card in self._cards:
+        for card in self.cards:
             if card.mark.start <= position <= card.mark.end and card.bar.isVisibleTo(self._canvas):
                 left, room = card.bar.value(), card.bar.pageStep()
                 if not left + CODE_PADDING <= x <= left + room:

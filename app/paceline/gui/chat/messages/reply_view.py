@@ -40,18 +40,13 @@ class StatsLabel(QPushButton):
         self._parts: list[str] = []
         self.setProperty("kind", "stats")
         # A button's own text knows no colours within a line.
-        self._label = text_label("", "stats")
-        self._label.setTextFormat(Qt.TextFormat.RichText)
-        self._label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        row_of(self._label, on=self, margins=(_PADDING, 0, _PADDING, 0))
+        self.label = text_label("", "stats")
+        self.label.setTextFormat(Qt.TextFormat.RichText)
+        self.label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        row_of(self.label, on=self, margins=(_PADDING, 0, _PADDING, 0))
         # One line, whatever its length: it must not decide how wide the conversation is.
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-
-    @property
-    def shown_text(self) -> str:
-        """What is shown now, as rich text."""
-        return self._label.text()
 
     @property
     def natural_width(self) -> int:
@@ -81,8 +76,8 @@ class StatsLabel(QPushButton):
         self._fit()
 
     def _metrics(self) -> QFontMetrics:
-        self._label.ensurePolished()
-        font = QFont(self._label.font())
+        self.label.ensurePolished()
+        font = QFont(self.label.font())
         font.setWeight(QFont.Weight.DemiBold)  # rather too wide than cut off
         return QFontMetrics(font)
 
@@ -93,7 +88,7 @@ class StatsLabel(QPushButton):
         lengths = range(len(self._parts), 0, -1)
         lines = [*map(self._shown, lengths), *self._parts[:1], ""]
         fits = (line for line in lines if metrics.horizontalAdvance(_plain(line)) <= room)
-        self._label.setText(next(fits, ""))
+        self.label.setText(next(fits, ""))
 
     def _shown(self, n_parts: int) -> str:
         end = ["…"] if n_parts < len(self._parts) else []
@@ -242,7 +237,7 @@ class ReplyView(MessageItem):
         self.parts.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.parts.hide()
         self._error: QLabel | None = None
-        self._note: QLabel | None = None
+        self.note: QLabel | None = None
         self._footer = ReplyFooter()
         self._footer.stats.clicked.connect(self._on_stats_clicked)
         self._row, self._action_row = self._footer.row, self._footer.action_row
@@ -302,11 +297,6 @@ class ReplyView(MessageItem):
     def status_text(self) -> str:
         """What is said in place of the text; empty: nothing."""
         return "" if self._status is None or self._status.isHidden() else self._status.text()
-
-    @property
-    def note_text(self) -> str:
-        """What is said below the text; empty: nothing."""
-        return "" if self._note is None else self._note.text()
 
     def set_status(self, text: str) -> None:
         """Say what happens before the first token; the first token hides it."""
@@ -470,14 +460,14 @@ class ReplyView(MessageItem):
 
     def set_note(self, text: str) -> None:
         """Say something about how the reply came about, below its text; empty: nothing."""
-        if self._note is None:
+        if self.note is None:
             if not text:
                 return
-            self._note = BreakingLabel()
-            self._note.setTextFormat(Qt.TextFormat.PlainText)
-            self._note.setProperty("role", "small")
-            self._rows.insertWidget(self._rows.indexOf(self._footer), self._note)
-        say(self._note, text)
+            self.note = BreakingLabel()
+            self.note.setTextFormat(Qt.TextFormat.PlainText)
+            self.note.setProperty("role", "small")
+            self._rows.insertWidget(self._rows.indexOf(self._footer), self.note)
+        say(self.note, text)
 
     def _show_footer(self) -> None:
         if self._is_dirty:

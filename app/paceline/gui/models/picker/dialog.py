@@ -304,11 +304,6 @@ class PickerBuilder(QObject):
         self._next.timeout.connect(self._on_time)
         look.changing.connect(self._on_changing)
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether a whole dialog waits."""
-        return self._dialog is not None
-
     def prepare(self) -> None:
         """Build a dialog when there is time."""
         if self._dialog is None:
