@@ -186,6 +186,20 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     assert program.session.current.title == "From elsewhere"
 
 
+def test_an_error_of_an_import_gives_way_to_the_next_one(
+    program: Program, tmp_path: Path, qtbot: QtBot
+) -> None:
+    bar = program.window.chat_pane.errors
+    file = tmp_path / "chat.json"
+    file.write_text("{")
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(lambda: "It is not JSON" in bar.text.text())
+    message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
+    file.write_text(json.dumps({"conv": {"id": "c", "name": "Mended"}, "messages": [message]}))
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(lambda: bar.text.text() == "Imported “Mended”.")
+
+
 def drop(program: Program, x: int, *paths: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])

@@ -46,6 +46,8 @@ Kind = Literal["markdown", "plain-markdown", "json", "html"]
 _SUFFIXES: dict[Kind, str] = {
     "markdown": "md", "plain-markdown": "md", "html": "html", "json": "json",
 }  # fmt: skip
+EXCHANGE = "exchange"
+"""Topic of what failed; the next import or export settles it."""
 _MAX_STEM = 60
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
@@ -172,7 +174,9 @@ class ExchangeController(QObject):
         self._was_private = conversation.private
         make = self._maker(kind, conversation, records)
         write = partial(write_made, path, make)
-        self._background.start(write, self._on_written, self._notices.user_error)
+        self._notices.settled.emit(EXCHANGE)
+        failed = partial(self._notices.user_error, topic=EXCHANGE)
+        self._background.start(write, self._on_written, failed)
 
     def _maker(
         self, kind: Kind, conversation: Conversation, records: dict[str, RunRecord]
@@ -305,6 +309,7 @@ class ImportController(QObject):
         """Import the chats in these files; the last one is shown."""
         if paths:
             self.files.remember(paths[0])
+            self._notices.settled.emit(EXCHANGE)
             self._background.start(
                 partial(_read, tuple(paths)), self._on_read, self._notices.user_error
             )
@@ -313,7 +318,7 @@ class ImportController(QObject):
         assert isinstance(result, tuple)
         chats, passports, errors = result
         others = self.tr("{} more files could not be imported either.")
-        self._notices.user_errors(errors, others)
+        self._notices.user_errors(errors, others, topic=EXCHANGE)
         self._waiting += chats
         if not self._putting.is_busy:
             self._putting.start(self._put())

@@ -81,9 +81,9 @@ class Notifications(QObject):
         """Ask before something is done that the user has just asked for."""
         self.posted.emit(Notice("info", message, "", action, is_question=True))
 
-    def user_error(self, error: UserError) -> None:
+    def user_error(self, error: UserError, *, topic: str = "") -> None:
         """Tell of an error as it is."""
-        self.error(error.message, error.hint)
+        self.error(error.message, error.hint, topic=topic)
 
     def attempt(self, use_case: Callable[..., object], *args: object) -> bool:
         """Do something that the user asked for; why it cannot be done is an error, and False."""
@@ -94,18 +94,19 @@ class Notifications(QObject):
             return False
         return True
 
-    def user_errors(self, errors: Sequence[UserError], others: str) -> None:
+    def user_errors(self, errors: Sequence[UserError], others: str, *, topic: str = "") -> None:
         """Tell the first of some errors, if there is any, and how many more there are.
 
         Args:
             errors: What failed, one by one.
             others: What says how many more, e.g. ``"{} more files could not be read either."``.
+            topic: See `Notice`.
         """
         if not errors:
             return
         first = errors[0]
         more = others.format(len(errors) - 1) if len(errors) > 1 else ""
-        self.error(first.message, f"{first.hint} {more}".strip())
+        self.error(first.message, f"{first.hint} {more}".strip(), topic=topic)
 
 
 NEWS_MS = 10_000
