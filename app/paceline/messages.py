@@ -68,8 +68,8 @@ class EarlierReply:
             tokens alone count.
         repeats: Whether it was drawn with this turn's noise (the same seed, or temperature 0), so
             that most tokens come again where little has changed.
-        same_prompt: Whether it answered this turn's prompt, or one that is not known: after a
-            changed one, what comes again is hardly more than by chance.
+        same_prompt: Whether this target wrote it as an answer to this prompt, as far as is known:
+            otherwise what comes again is hardly more than by chance.
     """
 
     tokens: tuple[int, ...] = ()

@@ -10,9 +10,10 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.conversations import later_turns
+from paceline.chat.pair import Pair
 from paceline.hosting.wire import encode_message, frame
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
-from paceline.params import ReplySettings, SamplingParams
+from paceline.params import ModelParams, ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
     from paceline.chat.store import ConversationStore
@@ -54,6 +55,11 @@ def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(
     bench.session.conversations.set_settings(ReplySettings(system_prompt="Rhyme."))
     bench.session.regenerate(keeps=True)
     assert [reply.same_prompt for reply in asked(bench).earlier] == [False, False]
+    bench.client.reply("Thrice.")
+    bench.loader.load(Pair(ModelParams("/models/other.gguf")))
+    bench.client.finish_load()
+    bench.session.regenerate(keeps=True)
+    assert not any(reply.same_prompt for reply in asked(bench).earlier), "another model's"
 
 
 def test_a_seed_of_the_chats_own_goes_first(bench: ChatBench) -> None:

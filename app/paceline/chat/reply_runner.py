@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, Protocol, assert_never
 
 from paceline import __version__
@@ -239,11 +240,17 @@ class ReplyRunner:
                 seed is not None and seed == settings.seed
             )
             same_prompt = message.parent_id == question_id and (
-                reply is None or reply.options.settings.system_prompt == settings.system_prompt
+                reply is None or self._is_alike(reply, settings)
             )
             tokens = tuple(trace.token for trace in traces)
             found.append(EarlierReply(tokens, text, repeats, same_prompt))
         return tuple(version for version in found if version.text)
+
+    def _is_alike(self, reply: Reply, settings: ReplySettings) -> bool:
+        """Whether a reply had this system prompt and, as far as is known, the loaded target."""
+        target, then = self._pair.state.target, reply.target
+        is_other = target and then and then.file != Path(target.path).name
+        return not is_other and reply.options.settings.system_prompt == settings.system_prompt
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
         """Return what is asked for now; nothing of a private conversation is remembered."""
