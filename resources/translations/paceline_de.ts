@@ -2864,7 +2864,7 @@
     <message>
         <location filename="../../app/engine/draft"/>
         <source>Least probability</source>
-        <translation>Kleinste Wahrscheinlichkeit</translation>
+        <translation>Sicherheit ab</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2949,7 +2949,7 @@
     <message>
         <location filename="../../app/engine/draft"/>
         <source>Shortest match</source>
-        <translation>Kürzeste Übereinstimmung</translation>
+        <translation>Kürzester Treffer</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -7536,7 +7536,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Repeat penalty</source>
-        <translation>Wiederholungsstrafe</translation>
+        <translation>Wiederholung</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>

@@ -22,6 +22,7 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.conversations.model import ChatGroups
 from paceline.gui.kit import labels
+from paceline.gui.kit.fields import LABEL_PX, SliderField
 from paceline.gui.kit.labels import (
     LONGEST,
     ZERO_WIDTH_SPACE,
@@ -31,6 +32,7 @@ from paceline.gui.kit.labels import (
     without_soft_breaks,
 )
 from paceline.gui.kit.translation import install_language
+from paceline.gui.look.scale import px
 from paceline.gui.panel import MIN_WIDTH
 from paceline.messages import StartTurn, TurnFailed
 from paceline.settings import Settings
@@ -181,6 +183,18 @@ def test_the_panel_fits_in_every_language_and_size(
     title = panel.plot.title
     assert title.text().startswith("Angenommen" if language == "de" else "Accepted")
     assert len(title.shown_text) >= 12
+
+
+@pytest.mark.parametrize("language", ["en", "de"], indirect=True)
+def test_sliders_of_the_panel_begin_below_each_other(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, language: str
+) -> None:
+    program = make_program(Settings(was_welcomed=True))
+    client.finish_load()
+    fill(program, client, qtbot)
+    names = [field.label for field in program.window.panel.findChildren(SliderField)]
+    assert len(names) > 9
+    assert [n.text() for n in names if n.sizeHint().width() > px(LABEL_PX)] == []
 
 
 def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
