@@ -10,13 +10,12 @@ from gui.fake_client import FakeClient
 from paceline.chat.pair import Pair, PairLoader
 from paceline.chat.reply import TurnOptions
 from paceline.chat.session import ChatSession
-from paceline.chat.store import MemoryStore
 from paceline.messages import ModelParams
 from paceline.params import ReplySettings
+from paceline.storage.archive import ConversationStore
 
 if TYPE_CHECKING:
     from paceline.chat.reply import Reply
-    from paceline.chat.store import ConversationStore
     from paceline.conversation import Message
 
 PAIR = Pair(ModelParams("/models/target.gguf"), ModelParams("/models/draft.gguf"))
@@ -37,7 +36,7 @@ class ChatBench:
         self.time = 0.0
         self.today = 1000.0
         numbers = count()
-        self.store = store if store is not None else MemoryStore()
+        self.store = store if store is not None else ConversationStore()
         self.loader = PairLoader(self.client)
         self.fingerprints: dict[str, str] = {}
         self.session = ChatSession(

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat.chat_bench import ChatBench
-from paceline.chat.store import MemoryStore
-from paceline.storage.archive import Archive
+from paceline.storage.archive import Archive, ConversationStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from paceline.chat.store import ConversationStore
-
 
 @pytest.fixture(params=["memory", "archive"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ConversationStore]:
     if request.param == "memory":
-        yield MemoryStore()
+        yield ConversationStore()
         return
     archive = Archive(tmp_path / "chats.db")
     archive.open()

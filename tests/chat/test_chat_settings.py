@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from paceline.chat.store import ConversationStore
+    from paceline.storage.archive import ConversationStore
 
 COLD = ReplySettings(
     SamplingParams(0.0, logit_bias=(LogitBias(3, -math.inf),), json_schema="{}"),

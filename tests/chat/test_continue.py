@@ -12,7 +12,7 @@ from paceline.messages import SamplingParams, StartTurn, TurnFinished
 from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
-    from paceline.chat.store import ConversationStore
+    from paceline.storage.archive import ConversationStore
 
 
 @pytest.fixture

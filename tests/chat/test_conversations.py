@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from chat.chat_bench import ChatBench, text_of
-from paceline.chat.store import NEW_CHAT, ConversationStore, MemoryStore
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
 from paceline.messages import StartTurn, TurnFailed
+from paceline.storage.archive import NEW_CHAT, ConversationStore
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
 
@@ -398,7 +398,7 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
         assert again.session.current.path() == bench.session.current.path()
 
 
-class Unreadable(MemoryStore):
+class Unreadable(ConversationStore):
     """A store whose disk went away."""
 
     def runs(self, conversation_id: str) -> Any:

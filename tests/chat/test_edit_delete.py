@@ -11,7 +11,7 @@ from paceline.errors import UserError
 from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
-    from paceline.chat.store import ConversationStore
+    from paceline.storage.archive import ConversationStore
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, Tur
 from paceline.params import ModelParams, ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
-    from paceline.chat.store import ConversationStore
+    from paceline.storage.archive import ConversationStore
 
 QUESTIONS = ("One?", "Two?", "Three?")
 

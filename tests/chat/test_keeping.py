@@ -9,14 +9,14 @@ from chat.chat_bench import PAIR, ChatBench, text_of
 from gui.fake_client import STATS, described
 from paceline import __version__
 from paceline.chat.reply import TurnOptions, to_record, to_reply
-from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
+from paceline.storage.archive import ConversationStore
 from strategies import strategy
 
 
-class Diary(MemoryStore):
+class Diary(ConversationStore):
     """Writes down what happens in which order, the engine's commands included."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from paceline.chat.store import ConversationStore
+    from paceline.storage.archive import ConversationStore
 
 MUCH = 1_000_000
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paceline.chat.store import NEW_CHAT, ConversationStore
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
-from paceline.storage.archive import Archive
+from paceline.storage.archive import NEW_CHAT, Archive, ConversationStore
 from paceline.storage.problems import StorageError
 from paceline.storage.tables import packed
 from storage.chats import as_of_old, chat, record, steps

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from paceline.chat.presets import check_settings
 from paceline.chat.reply import Reply, renamed, to_record, to_reply
-from paceline.chat.store import NEW_CHAT, ConversationStore, MemoryStore, no_such_chat, summary_of
+from paceline.codec import made_of
 from paceline.conversation import (
     Attachment,
     Conversation,
@@ -34,6 +34,7 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
+from paceline.storage.archive import NEW_CHAT, ConversationStore, no_such_chat
 
 _YEAR_9999_S = 253_370_764_800
 
@@ -66,7 +67,7 @@ class Conversations:
         self.on_texts: Callable[[str], None] = lambda _: None
         self._defaults = defaults
         self._kept = store
-        self._memory = MemoryStore()
+        self._memory = ConversationStore()
         self._private: set[str] = set()
         self._summaries = {s.conversation_id: s for s in store.summaries()}
         self._removed: dict[str, ConversationSummary] = {}
@@ -166,8 +167,7 @@ class Conversations:
 
     def steps_of(self, message_id: str) -> tuple[StepCommitted, ...]:
         """Return the steps of any reply; empty where none are kept."""
-        store = self._memory if self._memory.has_run(message_id) else self._kept
-        return store.steps(message_id)
+        return self._memory.steps(message_id) or self._kept.steps(message_id)
 
     def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
         """Return titles and messages that have all words of the text, the best first.
@@ -255,7 +255,7 @@ class Conversations:
         if conversation.private:
             self._private.add(name)
         self.store_of(name).save(conversation, changed, removed)
-        self._summaries[name] = summary_of(conversation)
+        self._summaries[name] = made_of(ConversationSummary, conversation)
         for message_id in removed:
             self._replies.pop(message_id, None)
         if name == self._current.conversation_id:

@@ -24,7 +24,6 @@ from paceline.chat.pair import PairLoader, new_id
 from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
-from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.chat.stored_texts import StoredTexts
 from paceline.conversation import (
     Attachment,
@@ -56,6 +55,7 @@ from paceline.messages import (
 )
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
+from paceline.storage.archive import ConversationStore
 
 
 class ChatSession:
@@ -95,7 +95,7 @@ class ChatSession:
             clock: Monotonic seconds.
             now: Seconds since the epoch.
         """
-        self.conversations = Conversations(store or MemoryStore(), new_id, now, defaults)
+        self.conversations = Conversations(store or ConversationStore(), new_id, now, defaults)
         self.stored_texts = StoredTexts(client, self.conversations)
         self._client = client
         self._pair = pair

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from paceline.chat.store import ConversationStore, MemoryStore
 from paceline.gui.kit.notices import Action, Notifications
+from paceline.storage.archive import Archive, ConversationStore
 from paceline.storage.problems import Opened, StorageError, StorageProblem
-
-if TYPE_CHECKING:
-    from paceline.storage.archive import Archive
 
 CHATS_FILE = "chats.db"
 """Below `Paths.data_dir`."""
@@ -48,12 +44,10 @@ class StorageController(QObject):
         self._archive: Archive | None = None
         self._failure: StorageError | None = None
         self.opened = Opened()
-        self.store: ConversationStore = MemoryStore()
+        self.store = ConversationStore()
         self.told.connect(self._on_told)
         if path is None:
             return
-        from paceline.storage.archive import Archive
-
         archive = Archive(path, on_problem=self.told.emit, on_mended=self.told.emit)
         try:
             self.opened = archive.open()

@@ -1,4 +1,4 @@
-"""The user's chats on disk: the `ConversationStore` of a session.
+"""Where a session keeps its conversations: in memory, or in the user's archive on the disk.
 
 Reading happens on the caller's thread and returns what was written before, also when that still
 waits for the disk (`reading`). Writing appends to a queue (`Pending`), which a thread carries to
@@ -61,8 +61,129 @@ _MENDED_WITHIN_S, _SHOWN_AFTER_S = 10.0, 0.5
 _logger = logging.getLogger(__name__)
 
 
-class Archive:
-    """Keeps conversations in one SQLite database."""
+NEW_CHAT = ""
+"""The id under which unsent text is kept that was written in a chat without a message."""
+
+
+def no_such_chat() -> StorageError:
+    """Return the error to raise for a conversation that is not there."""
+    return StorageError("no-such-chat", "This chat is not there any more.")
+
+
+class ConversationStore:
+    """Keeps conversations, run records, unsent text and where each conversation was left.
+
+    In memory, as changes that wait for a disk which never comes: private chats, tests, and where
+    there is no database. The session's thread calls everything. Reading returns at once what was
+    written before. Writing returns at once, too.
+    """
+
+    def __init__(self) -> None:
+        self._pending = Pending()
+        self._n_pieces: dict[str, int] = {}
+
+    # ------------------------------------------------------------------------------- reading
+
+    def summaries(self) -> tuple[ConversationSummary, ...]:
+        """All conversations that are not removed, in no particular order."""
+        return self._read(reading.summaries)
+
+    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that are not here any more; another program may delete."""
+        return self._read(reading.gone, tuple(conversation_ids))
+
+    def load(self, conversation_id: str) -> Conversation:
+        """One conversation with all messages; a reply that is under way with its text so far.
+
+        Raises:
+            StorageError: It is not there, or cannot be read.
+        """
+        found = self._read(reading.load, conversation_id)
+        if found is None:
+            raise no_such_chat()
+        return found
+
+    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
+        """The records of its replies by message id, without their steps."""
+        return self._read(reading.records, conversation_id)
+
+    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
+        """The steps of one reply; empty where none are kept."""
+        return self._read(reading.steps, message_id)
+
+    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
+        """Titles and messages that have all words of the text, best first; any text is valid."""
+        return self._read(reading.search, text, limit)
+
+    def unsent(self, conversation_id: str) -> str:
+        """Text that was written in it, but not sent; see `NEW_CHAT`."""
+        return self._read(reading.unsent, conversation_id)
+
+    def place(self, conversation_id: str) -> ViewPlace:
+        """Where it was left."""
+        return self._read(reading.place, conversation_id)
+
+    # ------------------------------------------------------------------------------- writing
+
+    def save(
+        self,
+        conversation: Conversation,
+        changed: Sequence[str] = (),
+        removed: Sequence[str] = (),
+    ) -> None:
+        """Keep its title, flags, settings and path, and these messages, new or changed."""
+        self._add(saved(conversation, changed, removed))
+
+    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
+        """A reply begins; its message has been saved, with no text."""
+        self._n_pieces[record.message_id] = 0
+        self._add(BeginRun(conversation_id, record))
+
+    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
+        """The reply gained this text in these steps."""
+        number = self._n_pieces.get(message_id, 0)
+        self._n_pieces[message_id] = number + 1
+        self._add(ExtendRun(message_id, number, clean(text), tuple(steps)))
+
+    def end_run(self, record: RunRecord, text: str) -> None:
+        """The reply has ended with this whole text, which replaces its checkpoints."""
+        self._n_pieces.pop(record.message_id, None)
+        self._add(EndRun(record, clean(text)))
+
+    def remove(self, conversation_id: str) -> None:
+        """Hide a conversation until it is restored or purged."""
+        self._add(Remove(conversation_id))
+
+    def restore(self, conversation_id: str) -> None:
+        """Show a removed conversation again."""
+        self._add(Restore(conversation_id))
+
+    def purge(self, conversation_id: str) -> None:
+        """Delete a removed conversation for good; on the disk its bytes are overwritten."""
+        self._add(Purge(conversation_id))
+
+    def save_unsent(self, conversation_id: str, text: str) -> None:
+        """Keep text that was not sent; empty: there is none any more."""
+        self._add(SaveUnsent(conversation_id, clean(text)))
+
+    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
+        """Keep where it was left."""
+        self._add(SavePlace(conversation_id, place))
+
+    # ------------------------------------------------------------------------------- private
+
+    def _add(self, change: Change) -> None:
+        self._pending.add(change)
+
+    def _read(self, read: Callable[..., _T], *values: object) -> _T:
+        return read(None, self._pending.snapshot(), *values)
+
+
+class Archive(ConversationStore):
+    """A store whose conversations are in one SQLite database.
+
+    What cannot be written is kept and tried again, and the store's owner is told of the problem.
+    """
 
     def __init__(
         self,
@@ -80,13 +201,12 @@ class Archive:
             on_mended: Called with what became of a file that was found to be damaged after
                 `open`; on the writer's thread.
         """
+        super().__init__()
         self._path = path
         self._disk = Disk(path, on_mended or (lambda _opened: None))
-        self._pending = Pending()
         self._writer = Writer(
             self._disk, self._pending, on_problem or (lambda _problem: None), self._forget_rescued
         )
-        self._n_pieces: dict[str, int] = {}
         self._rescued: list[Path] = []
         self._has_unsynced = False
         self._is_rescued = False
@@ -111,52 +231,7 @@ class Archive:
         self._writer.start()
         return opened
 
-    # ------------------------------------------------------------------------------- reading
-
-    def summaries(self) -> tuple[ConversationSummary, ...]:
-        """All conversations that are not removed, in no particular order."""
-        return self._read(reading.summaries)
-
-    def gone(self, conversation_ids: Iterable[str]) -> frozenset[str]:
-        """Those of these conversations that are not here any more; another program may delete."""
-        return self._read(reading.gone, tuple(conversation_ids))
-
-    def load(self, conversation_id: str) -> Conversation:
-        """One conversation with all messages; a reply that is under way with its text so far.
-
-        Raises:
-            StorageError: It is not there, or cannot be read.
-        """
-        found = self._read(reading.load, conversation_id)
-        if found is None:
-            raise StorageError("no-such-chat", "This chat is not there any more.")
-        return found
-
-    def runs(self, conversation_id: str) -> Mapping[str, RunRecord]:
-        """The records of its replies by message id, without their steps."""
-        return self._read(reading.records, conversation_id)
-
-    def steps(self, message_id: str) -> tuple[StepCommitted, ...]:
-        """The steps of one reply; empty where none are kept."""
-        return self._read(reading.steps, message_id)
-
-    def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Titles and messages that have all words of the text, best first; any text is valid."""
-        return self._read(reading.search, text, limit)
-
-    def unsent(self, conversation_id: str) -> str:
-        """Text that was written in it, but not sent."""
-        return self._read(reading.unsent, conversation_id)
-
-    def place(self, conversation_id: str) -> ViewPlace:
-        """Where it was left."""
-        return self._read(reading.place, conversation_id)
-
-    def removed(self) -> tuple[str, ...]:
-        """The conversations that are hidden on the disk, without regard to waiting changes."""
-        return self._read(lambda connection, _: removed_ids(connection) if connection else ())
-
-    # ------------------------------------------------------------------------------- writing
+    # ----------------------------------------------------------------------- more than in memory
 
     def save(
         self,
@@ -164,50 +239,22 @@ class Archive:
         changed: Sequence[str] = (),
         removed: Sequence[str] = (),
     ) -> None:
-        """Keep all of it but its other messages; a private one is not kept."""
+        """As in memory; a private one is not kept."""
         if not conversation.private:
-            self._add(saved(conversation, changed, removed))
+            super().save(conversation, changed, removed)
             # An import has many, and a reply that begins is empty; its record follows.
             message = conversation.messages[changed[0]] if len(changed) == 1 else None
             if message is not None and (message.content or message.attachments):
                 self._settle()
 
-    def begin_run(self, conversation_id: str, record: RunRecord) -> None:
-        """A reply begins; its message has been saved, with no text."""
-        self._n_pieces[record.message_id] = 0
-        self._add(BeginRun(conversation_id, record))
-
-    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
-        """The reply gained this text in these steps."""
-        number = self._n_pieces.get(message_id, 0)
-        self._n_pieces[message_id] = number + 1
-        self._add(ExtendRun(message_id, number, clean(text), tuple(steps)))
-
     def end_run(self, record: RunRecord, text: str) -> None:
-        """The reply has ended with this whole text, which replaces its checkpoints."""
-        self._n_pieces.pop(record.message_id, None)
-        self._add(EndRun(record, clean(text)))
+        """As in memory."""
+        super().end_run(record, text)
         self._settle()
 
-    def remove(self, conversation_id: str) -> None:
-        """Hide a conversation until it is restored or purged."""
-        self._add(Remove(conversation_id))
-
-    def restore(self, conversation_id: str) -> None:
-        """Show a removed conversation again."""
-        self._add(Restore(conversation_id))
-
-    def purge(self, conversation_id: str) -> None:
-        """Delete a conversation for good; its bytes are overwritten."""
-        self._add(Purge(conversation_id))
-
-    def save_unsent(self, conversation_id: str, text: str) -> None:
-        """Keep text that was not sent; empty: there is none any more."""
-        self._add(SaveUnsent(conversation_id, clean(text)))
-
-    def save_place(self, conversation_id: str, place: ViewPlace) -> None:
-        """Keep where it was left."""
-        self._add(SavePlace(conversation_id, place))
+    def removed(self) -> tuple[str, ...]:
+        """The conversations that are hidden on the disk, without regard to waiting changes."""
+        return self._read(lambda connection, _: removed_ids(connection) if connection else ())
 
     # ------------------------------------------------------------------------------ the disk
 
@@ -269,7 +316,7 @@ class Archive:
 
     def _add(self, change: Change) -> None:
         self._has_unsynced = self._has_unsynced or not is_urgent(change)
-        self._pending.add(change)
+        super()._add(change)
 
     def _settle(self) -> None:
         """Wait for the disk: what is shown next as sent or finished must survive a kill.

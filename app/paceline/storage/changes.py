@@ -52,6 +52,7 @@ class Head:
         leaf_id: See above.
         settings: See above.
         origin: See above.
+        private: See above; never on a disk.
     """
 
     conversation_id: str
@@ -63,6 +64,7 @@ class Head:
     leaf_id: str | None = None
     settings: ReplySettings | None = None
     origin: Origin | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +171,19 @@ def merged(old: Change, new: Change) -> Change | None:
             return None
 
 
-def is_outdated(old: Change, new: EndRun) -> bool:
-    """Whether the end of a reply makes an earlier change superfluous."""
-    return isinstance(old, ExtendRun) and old.message_id == new.record.message_id
+def subject(change: Change) -> str:
+    """The id of what it changes: of a reply that goes on or ends, else of a conversation."""
+    match change:
+        case SaveChat(head):
+            return head.conversation_id
+        case ExtendRun(message_id):
+            return message_id
+        case EndRun(record):
+            return record.message_id
+        case Sync():
+            return ""
+        case _:
+            return change.conversation_id
 
 
 def saved(

@@ -14,14 +14,16 @@ from dataclasses import dataclass
 
 from paceline.storage import salvage
 from paceline.storage.changes import (
+    BeginRun,
     Change,
     EndRun,
     ExtendRun,
+    Purge,
     SavePlace,
     SaveUnsent,
-    is_outdated,
     is_urgent,
     merged,
+    subject,
 )
 from paceline.storage.disk import Disk
 from paceline.storage.problems import (
@@ -66,9 +68,7 @@ class Pending:
         """Append a change, or merge it into one that waits."""
         with self.changed:
             self._n_added += 1
-            if isinstance(change, EndRun):
-                waiting = [i for i in self._waiting() if not is_outdated(i.change, change)]
-                self._items[self._n_taken :] = waiting
+            self._drop_outdated(change)
             is_merged = self._merge(change)
             if not is_merged:
                 self._items.append(_Item(self._n_added, change))
@@ -129,6 +129,23 @@ class Pending:
 
     def _waiting(self) -> Sequence[_Item]:
         return self._items[self._n_taken :]
+
+    def _drop_outdated(self, new: Change) -> None:
+        """Drop what waits and is made superfluous by the end of a reply or of a conversation."""
+        kinds: type = object
+        match new:
+            case EndRun(record):
+                kinds, ids = ExtendRun, {record.message_id}
+            case Purge(key):
+                begun = (i.change for i in self._items if isinstance(i.change, BeginRun))
+                ids = {key, *(b.record.message_id for b in begun if b.conversation_id == key)}
+            case _:
+                return
+        self._items[self._n_taken :] = [
+            item
+            for item in self._waiting()
+            if not isinstance(item.change, kinds) or subject(item.change) not in ids
+        ]
 
     def _merge(self, change: Change) -> bool:
         """Merge a change into an earlier one; it then keeps the earlier one's place.
