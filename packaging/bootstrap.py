@@ -486,7 +486,8 @@ def bring_kernels(environment: Environment, digest: str) -> None:
             words += ["--sdist", str(sdists[0])] if sdists else []
             runner = Runner(cache / f"kernels-{fingerprint(str(environment.folder))}.log")
             say(f"Preparing Paceline's kernels for this processor (log: {runner.log})")
-            command = [environment.python, "-I", "-m", "paceline.kernel_build", *words]
+            script = str(Path(__file__).with_name("build_kernels.py"))
+            command = [environment.python, "-I", script, *words]
             with tempfile.TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as scratch:
                 code, lines = runner.follow(command, TMPDIR=scratch)
             if code:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import build_kernels
 from kernel_stand_ins import HEADERS, TOP, VERSION, Kit, write_archive
 from paceline import kernel_files
 from paceline.kernel_build import KernelBuildError, build
@@ -312,7 +313,7 @@ def test_nothing_is_left_in_the_temporary_folder(kit: Kit, into: Path, tmp_path:
 
 def program(kit: Kit, *words: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-I", "-m", "paceline.kernel_build", *map(str, words)],
+        [sys.executable, "-I", build_kernels.__file__, *map(str, words)],
         env={**os.environ, "LLAMA_CPP_LIB_PATH": str(kit.ggml)},
         capture_output=True,
         text=True,

@@ -1,10 +1,7 @@
 """Builds the library of CPU kernels that fits the installed llama.cpp; see `kernel_files`.
 
-Standard library only, so that the bootstrap can run it while it installs the program:
-
-    python -m paceline.kernel_build --into DIR [--sdist FILE] [--shelf DIR]
-
-Any thread.
+Standard library only, so that the bootstrap can have it done while it installs the program
+(``packaging/build_kernels.py``). Any thread.
 
 A source that opens `namespace ... PACELINE_ISA` has vector code and is compiled once for each
 instruction set that the compiler (GCC or Clang) knows, the others once for any x86-64 processor. Of
@@ -13,13 +10,11 @@ a set that it does not know, they learn by -DPACELINE_WITHOUT_AVXVNNI or -DPACEL
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
@@ -373,31 +368,3 @@ def _unpack(archive: Path, version: str, into: Path) -> None:
             f"The archive {archive} has no headers of llama-cpp-python {version}.",
             "Take the sources of that very version.",
         )
-
-
-def main() -> int:
-    """Build what is missing in a folder, and print its path or, on stderr, why there is none."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--into", metavar="DIR", type=Path, required=True)
-    parser.add_argument("--sdist", metavar="FILE", type=Path, help="llama-cpp-python's sources")
-    parser.add_argument("--shelf", metavar="DIR", type=Path, help="keeps headers and libraries")
-    options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    library = options.into / library_name(key())
-    try:
-        if not is_whole(library):
-            library = build(options.into, options.sdist, _say, options.shelf)
-    except KernelBuildError as error:
-        _say(str(error))
-        return 1
-    sys.stdout.write(f"{library}\n")
-    return 0
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

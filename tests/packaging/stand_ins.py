@@ -40,7 +40,7 @@ case "$*" in
   *" download "*)
     for word; do case $word in --dest=*) mkdir -p "${word#*=}"
       echo sources > "${word#*=}/llama_cpp_python-9.9.tar.gz" ;; esac; done ;;
-  *kernel_build*)
+  *build_kernels*)
     while [ $# -gt 1 ]; do case $1 in
       --into) mkdir -p "$2"; touch "$2/libpaceline_kernels-1.so" ;;
       --sdist) cat "$2" > "$shelf/headers" ;;
@@ -127,7 +127,7 @@ class Checkout:
 
     def kernel_calls(self) -> list[str]:
         lines = self.calls.read_text().splitlines()
-        return [line for line in lines if "kernel_build" in line]
+        return [line for line in lines if "build_kernels" in line]
 
     def pip_calls(self) -> list[str]:
         lines = self.calls.read_text().splitlines()

@@ -36,7 +36,8 @@ def test_the_sources_are_fetched_once_for_wheel_and_kernels(checkout: Checkout) 
     (call,) = checkout.kernel_calls()
     kept = shelf(checkout)
     into = checkout.venv / "share" / "paceline" / "kernels"
-    assert call.startswith("-I -m paceline.kernel_build ")
+    assert call.startswith("-I ")
+    assert "/packaging/build_kernels.py --into " in call
     assert f"--into {into} " in call
     assert f"--shelf {kept} " in call
     assert call.endswith(f"--sdist {kept / SDIST}")
@@ -90,7 +91,7 @@ def test_an_environment_from_before_gets_the_kernels(checkout: Checkout) -> None
 
 def test_a_failure_is_one_line_and_harmless(checkout: Checkout) -> None:
     words = "x.cpp:1:1: error: expected ';'"
-    result = checkout.run("--version", FAKE_FAIL="kernel_build", FAKE_WORDS=words)
+    result = checkout.run("--version", FAKE_FAIL="build_kernels", FAKE_WORDS=words)
     assert (result.returncode, result.stdout) == (7, "paceline --version\n")
     assert "\nGoing on with llama.cpp's kernels: the last line\n" in result.stderr
     assert words not in result.stderr

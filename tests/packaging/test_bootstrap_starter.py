@@ -24,7 +24,7 @@ def test_it_is_brought_behind_the_kernels_and_kept_beside_the_wheels(checkout: C
     (call,) = brought(checkout)
     assert f"--shelf {checkout.cache / 'starter'}" in call
     lines = checkout.calls.read_text()
-    assert lines.index("kernel_build") < lines.index("bring_starter.py")
+    assert lines.index("build_kernels.py") < lines.index("bring_starter.py")
 
 
 def test_the_next_start_does_not_ask_again_but_another_home_does(checkout: Checkout) -> None:
