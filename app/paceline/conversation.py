@@ -68,34 +68,52 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """A tree of messages and the leaf that is shown.
+class ConversationSummary:
+    """A conversation as the list shows it.
 
     Attributes:
         conversation_id: The caller's id.
         title: What the list shows; empty until the first message names it.
         created_s: Seconds since the epoch.
-        messages: All messages by their id, in the order in which they were added.
-        leaf_id: End of the active path; None while there is no message.
         changed_s: When it last got a message, in seconds since the epoch.
         pinned: Whether it stands above the others.
         tags: Words that the user sorts by, without duplicates, in the user's order.
         private: Whether nothing of it is stored or remembered; it lives while the window does.
-        settings: How its replies are drawn; None: as its last one was, otherwise by the defaults.
         origin: Of which chat and message it is a branch; None: of none.
     """
 
     conversation_id: str
     title: str = ""
     created_s: float = 0.0
-    messages: Mapping[str, Message] = field(default_factory=lambda: MappingProxyType({}))
-    leaf_id: str | None = None
     changed_s: float = 0.0
     pinned: bool = False
     tags: tuple[str, ...] = ()
     private: bool = False
-    settings: ReplySettings | None = None
     origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head(ConversationSummary):
+    """A conversation without its messages.
+
+    Attributes:
+        leaf_id: End of the active path; None while there is no message.
+        settings: How its replies are drawn; None: as its last one was, otherwise by the defaults.
+    """
+
+    leaf_id: str | None = None
+    settings: ReplySettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation(Head):
+    """A tree of messages and the leaf that is shown.
+
+    Attributes:
+        messages: All messages by their id, in the order in which they were added.
+    """
+
+    messages: Mapping[str, Message] = field(default_factory=lambda: MappingProxyType({}))
     _following: dict[str | None, list[Message]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -232,31 +250,6 @@ class Conversation:
                 following.setdefault(message.parent_id, []).append(message)
             self._following.update(following)  # in one go: another thread may be asking, too
         return self._following.get(parent_id, [])
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSummary:
-    """A conversation as the list shows it.
-
-    Attributes:
-        conversation_id: See `Conversation`.
-        title: See `Conversation`.
-        created_s: See `Conversation`.
-        changed_s: See `Conversation`.
-        pinned: See `Conversation`.
-        tags: See `Conversation`.
-        private: See `Conversation`.
-        origin: See `Conversation`.
-    """
-
-    conversation_id: str
-    title: str
-    created_s: float
-    changed_s: float
-    pinned: bool = False
-    tags: tuple[str, ...] = ()
-    private: bool = False
-    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

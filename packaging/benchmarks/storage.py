@@ -125,8 +125,8 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
             parent = key
         first = next(iter(messages.values()))
         chat = Conversation(
-            f"{number:032x}", title_of(first.content), 1e9 + number, MappingProxyType(messages),
-            parent, 1e9 + number,
+            f"{number:032x}", title_of(first.content), 1e9 + number, 1e9 + number,
+            messages=MappingProxyType(messages), leaf_id=parent,
         )  # fmt: skip
         archive.save(chat, list(messages))
         for message in messages.values():

@@ -350,7 +350,8 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
 
 @pytest.mark.parametrize(("parent", "leaf"), [("nobody", "m1"), ("m1", "m1"), (None, "m9")])
 def test_what_is_no_tree_is_not_taken_in(bench: ChatBench, parent: str | None, leaf: str) -> None:
-    broken = Conversation("c", "t", 0.0, {"m1": Message("m1", parent, "user", "x")}, leaf)
+    messages = {"m1": Message("m1", parent, "user", "x")}
+    broken = Conversation("c", "t", messages=messages, leaf_id=leaf)
     with pytest.raises(UserError, match="damaged"):
         bench.session.import_conversation(broken, {})
     assert bench.session.summaries == ()
@@ -362,7 +363,12 @@ def test_times_that_no_calendar_knows_count_as_unknown(
 ) -> None:
     bench = ChatBench(store)
     foreign = Conversation(
-        "c", "t", time_s, {"m1": Message("m1", None, "user", "x", time_s)}, "m1", time_s
+        "c",
+        "t",
+        time_s,
+        time_s,
+        messages={"m1": Message("m1", None, "user", "x", time_s)},
+        leaf_id="m1",
     )
     taken = bench.session.import_conversation(foreign, {})
     again = ChatBench(store, prefix="again")
@@ -384,7 +390,12 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
     bench.session.tag(bench.id, [HALF])
     file = Attachment(HALF, HALF, 5)
     foreign = Conversation(
-        "c", HALF, 1.0, {"m1": Message("m1", None, "user", HALF, 1.0, (file,))}, "m1", tags=(HALF,)
+        "c",
+        HALF,
+        1.0,
+        tags=(HALF,),
+        messages={"m1": Message("m1", None, "user", HALF, 1.0, (file,))},
+        leaf_id="m1",
     )
     bench.session.import_conversation(foreign, {})
     bench.ask(HALF, "1")

@@ -46,7 +46,8 @@ def show(program: Program, texts: Sequence[str]) -> None:
         name = f"m{number}"
         messages[name] = Message(name, before, "assistant" if number % 2 else "user", text)
         before = name
-    program.session.import_conversation(Conversation("c", "Chat", 0.0, messages, before), {})
+    chat = Conversation("c", "Chat", messages=messages, leaf_id=before)
+    program.session.import_conversation(chat, {})
 
 
 def bar_of(program: Program) -> FindBar:

@@ -11,7 +11,7 @@ import pytest
 
 from message_samples import sample
 from paceline.codec import CodecError
-from paceline.conversation import ViewPlace
+from paceline.conversation import Head, ViewPlace
 from paceline.storage import changes as rescue
 from paceline.storage.archive import Archive
 from paceline.storage.changes import (
@@ -19,7 +19,6 @@ from paceline.storage.changes import (
     Change,
     EndRun,
     ExtendRun,
-    Head,
     Purge,
     Remove,
     Restore,

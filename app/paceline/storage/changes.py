@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part, made_of
-from paceline.conversation import Conversation, Message, Origin, ViewPlace, clean, clean_message
+from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
 from paceline.files import write_whole
 from paceline.messages import StepCommitted
-from paceline.params import ReplySettings
 from paceline.run_record import (
     RunRecord,
     record_from_json,
@@ -36,35 +35,6 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A conversation without its messages.
-
-    Attributes:
-        conversation_id: See `Conversation`; likewise all others.
-        title: See above.
-        created_s: See above.
-        changed_s: See above.
-        pinned: See above.
-        tags: See above.
-        leaf_id: See above.
-        settings: See above.
-        origin: See above.
-        private: See above; never on a disk.
-    """
-
-    conversation_id: str
-    title: str = ""
-    created_s: float = 0.0
-    changed_s: float = 0.0
-    pinned: bool = False
-    tags: tuple[str, ...] = ()
-    leaf_id: str | None = None
-    settings: ReplySettings | None = None
-    origin: Origin | None = None
-    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

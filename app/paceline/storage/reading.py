@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from paceline.codec import made_of
-from paceline.conversation import Conversation, ConversationSummary, Message, SearchHit, ViewPlace
+from paceline.conversation import (
+    Conversation,
+    ConversationSummary,
+    Head,
+    Message,
+    SearchHit,
+    ViewPlace,
+)
 from paceline.messages import StepCommitted
 from paceline.storage import tables
 from paceline.storage.changes import (
@@ -22,7 +29,6 @@ from paceline.storage.changes import (
     Change,
     EndRun,
     ExtendRun,
-    Head,
     Purge,
     Remove,
     Restore,

@@ -23,6 +23,7 @@ from paceline.conversation import (
     Attachment,
     Conversation,
     ConversationSummary,
+    Head,
     Message,
     Origin,
     ViewPlace,
@@ -37,7 +38,6 @@ from paceline.run_record import (
     steps_from_json,
     steps_to_json,
 )
-from paceline.storage.changes import Head
 from paceline.storage.problems import DamageError
 
 _LATEST_S = 1e11
@@ -342,8 +342,8 @@ def write_place(connection: sqlite3.Connection, conversation_id: str, place: Vie
 def _head(row: tuple[Any, ...]) -> Head:
     key, title, created_s, changed_s, pinned, tags, leaf_id, settings, origin = row
     return Head(
-        key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id,
-        _part(ReplySettings, settings), _part(Origin, origin),
+        key, title, created_s, changed_s, bool(pinned), _tags(tags), leaf_id=leaf_id,
+        settings=_part(ReplySettings, settings), origin=_part(Origin, origin),
     )  # fmt: skip
 
 

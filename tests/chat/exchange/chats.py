@@ -138,12 +138,12 @@ def chats(draw: DrawFn) -> tuple[Conversation, dict[str, RunRecord]]:
         draw(WORD),
         draw(TEXT),
         draw(SECONDS),
-        MappingProxyType(messages),
-        draw(st.sampled_from(list(messages))) if messages else None,
         draw(SECONDS),
         draw(st.booleans()),
         tuple(draw(st.lists(WORD, max_size=3))),
         draw(st.booleans()),
+        leaf_id=draw(st.sampled_from(list(messages))) if messages else None,
+        messages=MappingProxyType(messages),
         settings=draw(st.one_of(st.none(), SETTINGS)),
     )
     return conversation, {reply.message_id: draw(runs(reply)) for reply in known}
