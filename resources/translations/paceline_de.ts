@@ -9804,7 +9804,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Dieser Bau von llama.cpp hat keine Aufrufe für MTP-Köpfe.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/store.py"/>
         <location filename="../../app/storage/archive.py"/>
         <source>This chat is not there any more.</source>
         <translation>Diesen Chat gibt es nicht mehr.</translation>
@@ -11259,11 +11258,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <source>“{0}” was changed while it was looked at.</source>
         <translation>„{0}“ wurde geändert, während es untersucht wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” was not looked at, since Paceline ends.</source>
-        <translation>„{0}“ wurde nicht untersucht, weil Paceline endet.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>

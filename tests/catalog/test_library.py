@@ -18,7 +18,7 @@ from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local import library as library_module
 from paceline.catalog.local.library import CardReader, Library, LibraryEntry
 from paceline.catalog.local.model_files import Place
-from paceline.errors import ModelError
+from paceline.errors import CancelledError, ModelError
 
 CARD = replace(made_models.CARD, n_bytes=1)
 
@@ -34,7 +34,9 @@ class Reader:
         self.asked.append(path.name)
         self.parts = tuple(parts)
         code, _, _ = path.name.partition(".")
-        if code in ("crashes-the-reader", "takes-too-long", "closed"):
+        if code == "closed":
+            raise CancelledError
+        if code in ("crashes-the-reader", "takes-too-long"):
             raise ModelError(code, f"“{path.name}” cannot be used.", "Choose another one.")
         if code == "vocabulary":
             return replace(CARD, n_params=0, n_layers=0)

@@ -127,7 +127,7 @@ def test_after_the_end_nothing_is_made_any_more(make: Make) -> None:
     with pytest.raises(CancelledError):
         models.judge(str(TARGET), str(DRAFT))
     with pytest.raises(CancelledError):
-        _ = models.downloads
+        models.local_path(HF_DRAFT, lambda _: None)
 
 
 def test_offline_can_be_switched_at_any_time(make: Make, hub: HubServer) -> None:
@@ -135,9 +135,9 @@ def test_offline_can_be_switched_at_any_time(make: Make, hub: HubServer) -> None
     with pytest.raises(HubError) as error:
         models.examine(HF_DRAFT)
     assert error.value.code == "offline"
-    models.offline = False
+    models.hub.offline = False
     assert models.examine(HF_DRAFT).card.n_params > 0
-    models.offline = True
+    models.hub.offline = True
     n = len(hub.requests)
     assert models.examine(HF_DRAFT).card.n_params > 0, "what was fetched before is known"
     with pytest.raises(HubError):

@@ -120,10 +120,10 @@ def test_the_offline_switch_reaches_the_hub_and_the_settings(
     switch = program.window.actions_.offline
     assert switch.isChecked()
     switch.trigger()
-    assert not models.offline
+    assert not models.hub.offline
     assert not models.hub.offline
     switch.trigger()
-    assert models.offline
+    assert models.hub.offline
     assert models.hub.offline
     program.settings.save()
     file = paceline_home / "config" / "settings.json"
@@ -135,10 +135,10 @@ def test_offline_by_the_environment_is_left_without_the_switch(
 ) -> None:
     program = make_program(Settings(), models=models)
     assert program.catalogue is not None
-    assert models.offline
+    assert models.hub.offline
     assert not program.settings.settings.hub_offline, "it was not chosen"
     program.catalogue.picker.online_chosen.emit()
-    assert not models.offline
+    assert not models.hub.offline
 
 
 def test_the_inspector_rests_while_a_gpu_is_loaded(

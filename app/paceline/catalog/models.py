@@ -7,12 +7,11 @@ be made from any thread except the window's.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.download.downloads import Downloads
@@ -44,7 +43,7 @@ from paceline.catalog.memory.plan import plan
 from paceline.catalog.memory.values import Measurement, MemoryPlan
 from paceline.catalog.sidecar import HEADS, SIDECAR, sidecar_in_path
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.errors import CancelledError, ModelError
+from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 from paceline.paths import Paths
@@ -56,6 +55,13 @@ _REMEDY_S = 8.0
 
 class Models:
     """Judges pairs, plans their memory, and finds or fetches their files.
+
+    Attributes:
+        models_folder: Where downloads go.
+        inspector: Reads headers and vocabularies of model files.
+        hub: The Hub.
+        downloads: The downloads.
+        library: The models on this computer.
 
     Args:
         paths: The program's folders.
@@ -82,55 +88,25 @@ class Models:
         self._own_folders = tuple(own_folders)
         self._environ = os.environ if environ is None else environ
         self._home = home
-        self._offline = offline
         self.models_folder = paths.models_dir
         self._headers = paths.cache_dir / "headers"
         self._names: dict[str, HubReference] = {}
-        self._inspector = Once(lambda: Inspector(paths.cache_dir))
-        self._hub = Once(lambda: Hub(endpoint=endpoint, offline=self._offline))
-        self._downloads = Once(lambda: Downloads(self.hub, paths.data_dir / "downloads"))
-        self._library = Once(self._make_library)
-        self._curated = Once(lambda: load_curated(curated or curated_pairs_path()))
+        self._curated = curated
+        self.inspector = Inspector(paths.cache_dir)
+        self.hub = Hub(endpoint=endpoint, offline=offline)
+        self.downloads = Downloads(self.hub, paths.data_dir / "downloads")
+        self.library = Library(
+            self.inspector, places=self.places, cache_file=paths.cache_dir / "library.json"
+        )
 
-    @property
-    def inspector(self) -> Inspector:
-        """Reads headers and vocabularies of model files."""
-        return self._inspector.get()
-
-    @property
-    def library(self) -> Library:
-        """The models on this computer."""
-        return self._library.get()
-
-    @property
-    def hub(self) -> Hub:
-        """The Hub."""
-        return self._hub.get()
-
-    @property
-    def downloads(self) -> Downloads:
-        """The downloads."""
-        return self._downloads.get()
-
-    @property
+    @cached_property
     def curated(self) -> tuple[CuratedPair, ...]:
         """The list of pairs that is shipped.
 
         Raises:
             UserError: It cannot be read.
         """
-        return self._curated.get()
-
-    @property
-    def offline(self) -> bool:
-        """Whether the Hub may not be asked; may be changed at any time."""
-        return self._offline
-
-    @offline.setter
-    def offline(self, offline: bool) -> None:
-        self._offline = offline
-        if (hub := self._hub.made()) is not None:
-            hub.offline = offline
+        return load_curated(self._curated or curated_pairs_path())
 
     def use_folders(self, own_folders: Sequence[Path]) -> None:
         """Search these folders of the user from the next refresh on."""
@@ -220,7 +196,7 @@ class Models:
         search = DraftSearch(
             self.library.current(is_late),
             self.curated,
-            None if self.offline else self.hub,
+            None if self.hub.offline else self.hub,
             self.examine,
         )
         return search.find(target, is_late, by_translation=by_translation)
@@ -313,21 +289,10 @@ class Models:
 
         Calls that come later, or were under way, end with a CancelledError or an error of theirs.
         """
-        downloads = self._downloads.end()
-        if downloads is not None:
-            downloads.close()
-        inspector = self._inspector.end()
-        if inspector is not None:
-            inspector.close()
+        self.downloads.close()
+        self.inspector.close()
 
     # ----------------------------------------------------------------------------------- private
-
-    def _make_library(self) -> Library:
-        return Library(
-            self.inspector,
-            places=self.places,
-            cache_file=self._paths.cache_dir / "library.json",
-        )
 
     def _named(self, reference: str, is_stopped: Callable[[], bool]) -> HubReference:
         """Return a reference that names a file; what the Hub said of others is remembered."""
@@ -407,40 +372,3 @@ def _is_sidecar(error: ModelError, code: str) -> Verdict:
 def _unusable(name: str, problem: str) -> ModelError:
     text = f"“{name}” cannot be used: {problem[:1].lower()}{problem[1:]}"
     return ModelError("cannot-use", text, "Download it again, or choose another one.")
-
-
-T = TypeVar("T")
-
-
-class Once(Generic[T]):
-    """A value that is made once, by the thread that first asks for it."""
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._lock = threading.Lock()
-        self._made: list[T] = []
-        self._is_over = False
-
-    def get(self) -> T:
-        """Return it.
-
-        Raises:
-            CancelledError: It is over.
-        """
-        with self._lock:
-            if self._is_over:
-                raise CancelledError
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
-
-    def made(self) -> T | None:
-        """Return it if it was made."""
-        with self._lock:
-            return self._made[0] if self._made else None
-
-    def end(self) -> T | None:
-        """Return it if it was made; from now on it is neither made nor returned."""
-        with self._lock:
-            self._is_over = True
-            return self._made.pop() if self._made else None

@@ -16,7 +16,7 @@ from catalog.download.conftest import MB, REPO, SIZE, Watch, settled
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.journal import DownloadRequest, DownloadState, Journal
-from paceline.errors import UserError
+from paceline.errors import CancelledError, UserError
 
 Requests = Callable[..., DownloadRequest]
 SLOW = Fault("*.gguf", bytes_per_s=4 * MB)
@@ -260,7 +260,7 @@ def test_close_ends_also_what_hangs(watch: Watch, request_for: Requests, server:
     watch.downloads.close()
     assert time.monotonic() - began < 5
     assert settled(watch.downloads) == {"paused"}
-    with pytest.raises(RuntimeError):
+    with pytest.raises(CancelledError):
         watch.downloads.add(request_for("README.md"))
 
 

@@ -24,6 +24,7 @@ from paceline.catalog.download.journal import (
 )
 from paceline.catalog.download.names import absolute_folder, file_names
 from paceline.catalog.hub.client import Hub
+from paceline.errors import CancelledError
 
 Listener = Callable[[DownloadState], None]
 
@@ -82,7 +83,7 @@ class Downloads:
 
         Raises:
             UserError: ``unsafe-name``, ``bad-folder``.
-            RuntimeError: After `close`.
+            CancelledError: After `close`.
         """
         file_names(request.files)
         request = replace(
@@ -92,7 +93,7 @@ class Downloads:
         )
         with self._lock:
             if self._is_closed:
-                raise RuntimeError("downloads are closed")
+                raise CancelledError
             same = [job for job in self._jobs.values() if job.request == request]
             known = next((job for job in same if job.status not in OVER), None)
             if known is None:

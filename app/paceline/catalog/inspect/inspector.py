@@ -45,7 +45,7 @@ from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import Measurement
 from paceline.engine.model.model_file import PART
 from paceline.engine.model.vocabularies import hash_of_texts
-from paceline.errors import ModelError, UserError, ValueOutOfRangeError
+from paceline.errors import CancelledError, ModelError, UserError, ValueOutOfRangeError
 from paceline.hosting.child_process import ChildMain, ChildProcess, Language
 from paceline.hosting.exit_reasons import OUT_OF_MEMORY
 from paceline.hosting.wire import FrameError, Ready, WireError, encode_message
@@ -293,7 +293,6 @@ _WHY: dict[Trouble, tuple[str, str, str]] = {
         "“{name}” cannot be looked at: no process can be started for it ({text}).",
         "Close other programs and try again.",
     ),
-    "closed": ("closed", "“{name}” was not looked at, since Paceline ends.", ""),
 }
 """Code, message and hint."""
 
@@ -304,7 +303,7 @@ class Inspector:
     Questions are answered one after the other. All methods that ask raise `ModelError`: with
     "not-a-gguf", "cannot-load", "no-tokenizer" and the like where the file is at fault, with
     "crashes-the-reader" where reading it ended the process, with "takes-too-long" after the time
-    limit, with "closed" after `close`.
+    limit. After `close`, and where it comes while they wait, they raise `CancelledError`.
 
     Args:
         cache_dir: Where vocabularies and what is known of models may be kept; None: nowhere.
@@ -430,6 +429,8 @@ class Inspector:
         try:
             answers = self._thread.ask(question)
         except NoAnswerError as error:
+            if error.trouble == "closed":
+                raise CancelledError from None
             raise _error(error.trouble, path, str(error)) from None
         if isinstance(refusal := answers[-1], Refused):
             raise _refusal(refusal)

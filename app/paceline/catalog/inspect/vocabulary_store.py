@@ -98,7 +98,6 @@ class ExaminedStore:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._versions = [_version("llama-cpp-python"), _version("paceline"), *card_version()]
 
     def get(self, files: Sequence[Path]) -> Seen | None:
         """Return what was seen in these files, if they have not changed since; None: not known."""
@@ -141,7 +140,8 @@ class ExaminedStore:
         # The time of a file's contents travels with copies, so another file may have it, too.
         stats = [(str(file.absolute()), file.stat()) for file in files]
         times = [[name, s.st_size, s.st_mtime_ns, s.st_ctime_ns] for name, s in stats]
-        return [*self._versions, times]
+        versions = _version("llama-cpp-python"), _version("paceline"), *card_version()
+        return [*versions, times]
 
     def _path(self, files: Sequence[Path]) -> Path:
         assert self._folder is not None

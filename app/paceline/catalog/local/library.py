@@ -27,7 +27,7 @@ from paceline.catalog.local.model_files import (
 )
 from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
 from paceline.codec import CodecError, decode_part, encode_part
-from paceline.errors import ModelError
+from paceline.errors import CancelledError, ModelError
 from paceline.files import write_whole
 from paceline.sizes import part_and_whole
 
@@ -41,7 +41,7 @@ class CardReader(Protocol):
     """What the library needs of an `Inspector`."""
 
     def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
-        """Return a file's card; raises ModelError."""
+        """Return a file's card; raises ModelError, or CancelledError once it is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +207,9 @@ class Library:
                 card = self._inspector.card(file.path, file.parts)
                 reasons = why_no_model(card, file.path.name), _why_not_whole(card, file)
                 problem = " ".join(filter(None, reasons))
+            except CancelledError:
+                return LibraryEntry(file, None)
             except ModelError as error:
-                if error.code == "closed":
-                    return LibraryEntry(file, None)
                 problem, is_lasting = error.message, error.code not in _PASSING
         is_kept = card is not None and (not problem or card.sidecar)
         entry = LibraryEntry(file, card if is_kept else None, problem)

@@ -142,7 +142,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
 
     @Slot(bool)
     def _on_offline(self, is_offline: bool) -> None:  # noqa: FBT001
-        self._models.offline = is_offline
+        self._models.hub.offline = is_offline
         self.hub.set_offline(is_offline)
 
     @Slot()
