@@ -88,7 +88,6 @@ class Extender(Protocol):
         """
 
 
-@runtime_checkable
 class Paced(Protocol):
     """A drafter whose every token takes time, so that the caller may say when to stop.
 
