@@ -22,6 +22,7 @@ from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import build_messages
 from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnEvent, TurnOptions, drawn_like, model_record
+from paceline.codec import made_of
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft.strategy import read_strategy, strategy_text
 from paceline.engine.model.model_file import OVERWRITTEN
@@ -408,14 +409,12 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
     """Return the command for a reply whose message the conversation has."""
     options, settings = reply.options, reply.options.settings
     path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
-    return StartTurn(
-        reply.turn_id,
+    return made_of(
+        StartTurn,
+        settings,
+        turn_id=reply.turn_id,
         messages=build_messages(path, settings.system_prompt),
-        sampling=settings.sampling,
         strategy=options.strategy,
-        max_tokens=settings.max_tokens,
-        seed=settings.seed,
-        stop=settings.stop,
         remember=options.remember,
         cuts=options.cuts,
         prompting=options.prompting,

@@ -111,23 +111,18 @@ class TurnMeter:
         n_accepted = sum(m.tokens_accepted for m in meters)
         n_judged = n_drafted - self.n_discarded
         plain = self.plain.estimate() if self.n_generated else None
-        return TurnStats(
+        return made_of(
+            TurnStats,
+            self,
             batch_invariant=sameness.holds if sameness else None,
-            n_prompt=self.n_prompt,
-            n_reused=self.n_reused,
-            n_generated=self.n_generated,
-            prefill_s=self.prefill_s,
-            decode_s=self.decode_s,
             total_s=self.prefill_s + self.decode_s,
             tokens_per_s=self.n_generated / max(self.decode_s, 1e-9),
             plain_tokens_per_s=self.n_generated / plain.seconds if plain else None,
             plain_low=self.n_generated / plain.most if plain else None,
             plain_high=self.n_generated / plain.least if plain else None,
             machine_busy=self.held_s > _HELD * self.decode_s or self.plain.noise > BUSY,
-            n_steps=self.n_steps,
             n_drafted=n_drafted,
             n_accepted=n_accepted,
-            n_discarded=self.n_discarded,
             acceptance_rate=n_accepted / n_judged if n_judged > 0 else None,
             mean_committed_per_step=(
                 (self.n_generated - 1) / self.n_steps if self.n_steps else None

@@ -32,7 +32,7 @@ def locate(hub: Hub) -> object:
 
 
 def read(hub: Hub) -> object:
-    with hub.open(Location(f"{hub.endpoint}/x", 100, "e", "", "", is_foreign=False), 10) as body:
+    with hub.open(Location(f"{hub.endpoint}/x", 100, "e", "", ""), 10) as body:
         return list(body)
 
 

@@ -265,7 +265,7 @@ def test_nobody_is_asked_what_was_not_wanted(
 def test_the_token_goes_to_the_hub_and_nowhere_else(hub_with_token: Hub, server: HubServer) -> None:
     page = hub_with_token.repository("other/gated")
     location = hub_with_token.locate("other/gated", page.choices[0].path)
-    assert location.is_foreign
+    assert location.url != location.hub_url
     with hub_with_token.open(location, 0, 10) as body:
         assert b"".join(body).startswith(b"GGUF")
     unseen = client.Location(

@@ -37,7 +37,6 @@ def code(hub: Hub, location: Location, start: int = 0, end: int | None = None) -
 def test_where_a_large_file_is(hub: Hub, server: HubServer, location: Location) -> None:
     assert location.n_bytes == len(WHOLE)
     assert location.sha256 == location.etag == hashlib.sha256(WHOLE).hexdigest()
-    assert location.is_foreign
     assert location.url.startswith(server.cdn_endpoint)
     assert len(location.commit) == 40
     assert [request.method for request in server.requests] == ["HEAD"]
@@ -48,7 +47,7 @@ def test_where_a_small_file_is(
 ) -> None:
     repositories["a/b"] = Repository("a/b", {"notes.txt": b"hello"})
     location = hub.locate("a/b", "notes.txt")
-    assert not location.is_foreign
+    assert location.url == location.hub_url
     assert location.sha256 == ""
     assert location.commit in location.url, "a branch may move on, a commit does not"
     assert content(hub, location) == b"hello"

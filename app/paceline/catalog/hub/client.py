@@ -228,7 +228,7 @@ class Hub:
         from huggingface_hub import hf_hub_url
 
         url = hf_hub_url(repo, path, revision=revision, endpoint=self.endpoint)
-        return Location(url, n_bytes=0, etag="", sha256="", commit="", is_foreign=False)
+        return Location(url, n_bytes=0, etag="", sha256="", commit="")
 
     @contextlib.contextmanager
     def open(
@@ -308,13 +308,11 @@ def _locate(endpoint: str, repo: str, path: str, revision: str) -> Location:
         location = urljoin(hub_url, found.location)
     except ValueError as error:
         raise errors.bad_answer(host, "it leads to no address") from error
-    is_foreign = origin(location) != origin(endpoint)
     return Location(
-        url=location if is_foreign else hub_url,
+        url=location if origin(location) != origin(endpoint) else hub_url,
         n_bytes=found.size,
         etag=etag,
         sha256=etag if _SHA256.fullmatch(etag) else "",
         commit=commit,
-        is_foreign=is_foreign,
         hub_url=hub_url,
     )

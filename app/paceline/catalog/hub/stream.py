@@ -31,7 +31,6 @@ class Location:
         etag: Changes with the content.
         sha256: Of the content; empty where the Hub keeps none.
         commit: The revision that it belongs to, 40 hex digits, or empty.
-        is_foreign: Whether the address is on another host than the Hub's.
         hub_url: The address on the Hub, which redirects to `url`; used when `url` has expired.
     """
 
@@ -40,7 +39,6 @@ class Location:
     etag: str
     sha256: str
     commit: str
-    is_foreign: bool
     hub_url: str = ""
 
 

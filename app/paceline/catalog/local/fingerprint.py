@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable
-from io import FileIO
 from pathlib import Path
 
 from paceline.catalog.download.part_file import hash_of
@@ -81,22 +80,14 @@ def sha256_of(
 
 def _add_samples(digest: hashlib._Hash, path: Path) -> None:
     try:
-        with path.open("rb", buffering=0) as file:
+        with path.open("rb") as file:
             n_bytes = file.seek(0, 2)
             digest.update(n_bytes.to_bytes(8, "little"))
             for start, length in sampled_ranges(n_bytes):
                 file.seek(start)
-                digest.update(_read(file, length))
+                digest.update(file.read(length))
     except OSError as error:
         raise _unreadable(path, error) from error
-
-
-def _read(file: FileIO, length: int) -> bytes:
-    """Read that many bytes, or what is left of a file that got shorter."""
-    data = b""
-    while len(data) < length and (piece := file.read(length - len(data))):
-        data += piece
-    return data
 
 
 def sampled_ranges(n_bytes: int) -> list[tuple[int, int]]:
