@@ -140,10 +140,13 @@ class Bar(QFrame):
     """A frame in a line of its own that comes and goes."""
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Have what is beside and above it painted anew; X11 shows it too wide before its place."""
+        """Have all around it painted anew: X11 shows it before it has its place.
+
+        It is too wide then, and the messages below take its picture along when they scroll.
+        """
         super().showEvent(event)
         if (around := self.parentWidget()) is not None:
-            around.update(0, 0, around.width(), self.geometry().bottom() + 1)
+            around.update()
 
 
 def discard(widgets: Iterable[QWidget], layout: QLayout | None = None) -> None:
