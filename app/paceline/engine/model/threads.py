@@ -15,6 +15,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 import psutil
@@ -51,25 +52,20 @@ def calm_waiting_threads() -> None:
 
 def on_big_stack(work: Callable[[], T]) -> T:
     """Run native code that recurses deeply on a thread with room for it, and wait."""
-    results: list[T] = []
-    failures: list[BaseException] = []
+    result: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(work())
+            result.set_result(work())
         except BaseException as error:  # noqa: BLE001  raised again by the caller
-            failures.append(error)
+            result.set_exception(error)
 
     before = threading.stack_size(_BIG_STACK)
     try:
-        thread = threading.Thread(target=run, name="big-stack", daemon=True)
-        thread.start()
+        threading.Thread(target=run, name="big-stack", daemon=True).start()
     finally:
         threading.stack_size(before)
-    thread.join()
-    if failures:
-        raise failures[0]
-    return results[0]
+    return result.result()
 
 
 Clock = Callable[[], float]
