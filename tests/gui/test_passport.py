@@ -56,9 +56,9 @@ def test_a_dropped_passport_is_shown(
     assert accepted == "Auto: suffix 8 of 16\nplugin.elsewhere:n_max=3: suffix 8 of 16"
     assert program.bench.report is None, "what was measured here is another thing"
     assert len(program.session.summaries) == 0, "nothing was imported"
-    dialog.results.used.emit("draft:n_max=3")
+    dialog.results.table.used.emit("draft:n_max=3")
     assert program.speculation.text == "draft:n_max=3"
-    dialog.results.used.emit("plugin.elsewhere:n_max=3")
+    dialog.results.table.used.emit("plugin.elsewhere:n_max=3")
     assert program.speculation.text == "draft:n_max=3", "there is no such plug-in here"
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not dialogs(program))

@@ -197,7 +197,7 @@ def test_what_does_not_fit_is_said_and_can_be_tried(
     world = make_world(own_folders=(made_models,), memory=8 * 2**30)
     dialog = opened(qtbot, world)
     pick(dialog, "72B")
-    dialog.steps.chosen.emit(2)
+    dialog.steps.group.idClicked.emit(2)
     dialog.installed.without.click()
     judged(qtbot, world)
     assert dialog.reason.text() == "This may not fit into the memory."

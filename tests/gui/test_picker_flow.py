@@ -64,7 +64,7 @@ def test_search_judge_download_chat(
         assert dialog is not None
         dialog.show_page(dialog.hub)
         find_and_take(qtbot, dialog, "demo-target")
-        dialog.steps.chosen.emit(2)
+        dialog.steps.group.idClicked.emit(2)
         find_and_take(qtbot, dialog, "demo-draft")
         picks = (picker.picks.target, picker.picks.draft)
         assert tuple(pick.reference for pick in picks if pick) == references

@@ -106,7 +106,7 @@ class BenchController(DialogOwner[BenchDialog]):
     def show_passport(self, report: Report) -> None:
         """Show what was measured elsewhere; it is not kept."""
         dialog = PassportDialog(report, self._speculation.text, self._context.window)
-        dialog.results.used.connect(self._on_used)
+        dialog.results.table.used.connect(self._on_used)
         dialog.show()
 
     def _show_dialog(self) -> None:

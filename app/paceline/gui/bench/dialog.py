@@ -107,7 +107,7 @@ class BenchDialog(QDialog):
         if self._results is None:
             self._results = ResultPage()
             self._results.strip.stop.clicked.connect(self.stop_wanted)
-            self._results.used.connect(self.used)
+            self._results.table.used.connect(self.used)
             self._pages.addWidget(scrolling(self._results, self.tr("Results")))
         return self._results
 

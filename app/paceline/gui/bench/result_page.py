@@ -374,8 +374,6 @@ class ProgressStrip(QFrame):
 class ResultPage(QWidget):
     """One panel at a time: all prompts, or one that is chosen."""
 
-    used = Signal(str)
-
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "page")
@@ -404,7 +402,6 @@ class ResultPage(QWidget):
         bars.header.addWidget(self.scope)
         fill(bars.body, self.chart, self.legend)
         self.table = BenchTable()
-        self.table.used.connect(self.used)
         figures = Card()
         figures.body.addWidget(self.table)
         self._cards = (bars, figures)

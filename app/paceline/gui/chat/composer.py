@@ -229,7 +229,6 @@ class Composer(QFrame):
 
     message_submitted = Signal(str, object)
     """The text and its files, a tuple of `Attachment`; one of both may be empty."""
-    attach_requested = Signal()
     attachments_changed = Signal(object)
     """A tuple of `Attachment`."""
     stop_requested = Signal()
@@ -263,7 +262,6 @@ class Composer(QFrame):
             sign="large",
             text="+",
         )
-        self.attach.clicked.connect(self.attach_requested)
         self._hint_label = text_label()
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.meter = ContextMeter()

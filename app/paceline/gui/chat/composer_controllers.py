@@ -106,7 +106,7 @@ class AttachmentsController(QObject):
         self.files.files_chosen.connect(self.attach)
         self.files.closed.connect(self._on_closed)
         context.actions.attach.triggered.connect(self.ask)
-        self._composer.attach_requested.connect(self.ask)
+        self._composer.attach.clicked.connect(self.ask)
         self._composer.edit.files_pasted.connect(self.attach)
 
     @Slot()

@@ -195,11 +195,9 @@ class ReplyPage(QScrollArea):
     """Shows a `RunRecord`; what is not known is not shown.
 
     It fills itself from top to bottom, one card per turn of the event loop: all at once would stop
-    the window noticeably. `filled` is emitted at the end; before it, only the cards
-    above are there.
+    the window noticeably. Before the end, only the cards above are there.
     """
 
-    filled = Signal()
     png_wanted = Signal()
     csv_wanted = Signal()
     hash_wanted = Signal(str)
@@ -282,7 +280,6 @@ class ReplyPage(QScrollArea):
         yield
         self.models["draft"].show_model(record.draft, obstacle=self._obstacles["draft"])
         self.notes.show_rows([("", said(note)) for note in record.notes])
-        self.filled.emit()
 
     def _make_cards(self) -> Iterator[None]:
         self.plot = SpeedPlot(

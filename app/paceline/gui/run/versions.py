@@ -51,8 +51,6 @@ class VersionsDialog(QDialog):
 
     chosen = Signal(str, str)
     """Ids of the version to the left and of the one to the right"""
-    repeat_wanted = Signal(str, str)
-    """Id of a reply, and the name of the strategy to write it with once more"""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +74,6 @@ class VersionsDialog(QDialog):
         self.text.setAccessibleName(self.tr("Both texts, row by row"))
         self.repeat = QPushButton(self.tr("&Write again with"))
         self.repeat.setMenu(QMenu(self.repeat))
-        self.repeat.menu().triggered.connect(self._on_repeat)
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.clicked.connect(self.reject)
         self._lay_out()
@@ -187,10 +184,6 @@ class VersionsDialog(QDialog):
     def _on_chosen(self) -> None:
         self.chosen.emit(self.left.currentData().message_id, self.right.currentData().message_id)
 
-    @Slot(QAction)
-    def _on_repeat(self, action: QAction) -> None:
-        self.repeat_wanted.emit(self.shown_right.message_id, action.data())
-
     @Slot()
     def _on_back(self) -> None:
         self._go(-1)
@@ -248,7 +241,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
         if dialog is None:
             dialog = self.own(VersionsDialog(self._window))
             dialog.chosen.connect(self._show)
-            dialog.repeat_wanted.connect(self._on_repeat)
+            dialog.repeat.menu().triggered.connect(self._on_repeat)
         self._versions = [*map(self._version, self._session.current.versions(right))]
         self._show(left, right)
         dialog.open()
@@ -274,13 +267,14 @@ class VersionsController(DialogOwner[VersionsDialog]):
             obstacle,
         )
 
-    @Slot(str, str)
-    def _on_repeat(self, message_id: str, name: str) -> None:
-        if self._session.repeat(message_id, self._speculation.value_of(name)):
-            new_id = self._session.current.leaf_id or ""
-            self._repeated = message_id, new_id
-            if self.dialog is not None:
-                self.dialog.summary.setText(self.tr("Writing…"))
+    @Slot(QAction)
+    def _on_repeat(self, action: QAction) -> None:
+        """Write the reply to the right once more with the strategy that was chosen."""
+        assert self.dialog is not None
+        message_id = self.dialog.shown_right.message_id
+        if self._session.repeat(message_id, self._speculation.value_of(action.data())):
+            self._repeated = message_id, self._session.current.leaf_id or ""
+            self.dialog.summary.setText(self.tr("Writing…"))
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:

@@ -139,8 +139,8 @@ class SamplingController(DialogOwner[NameDialog]):
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._keep_soon.timeout.connect(self._chats.keep_settings)
         self._make_buttons(context)
-        card.seed.last_wanted.connect(self._on_last_seed)
-        card.form.load_wanted.connect(self._on_load_form)
+        card.seed.last.clicked.connect(self._on_last_seed)
+        card.form.load.clicked.connect(self._on_load_form)
         for signal in (context.signals.ended, context.signals.shown):
             signal.connect(self._offer_last_seed)
         self._offer_last_seed()
@@ -215,8 +215,9 @@ class SamplingController(DialogOwner[NameDialog]):
         if seed is not None:
             self._card.seed.use(seed)
 
-    @Slot(str)
-    def _on_load_form(self, form: str) -> None:
+    @Slot()
+    def _on_load_form(self) -> None:
+        form = self._card.form.shown
         is_schema = form == "schema"
         self._open_file.ask(
             self._window,

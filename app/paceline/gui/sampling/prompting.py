@@ -216,7 +216,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
         self._unsaved: dict[tuple[str, ...], str] = {}
         self._render = QTimer(self, singleShot=True, interval=RENDER_AFTER_MS)
         self._render.timeout.connect(self._on_render)
-        card.think_chosen.connect(self._on_think)
+        card.thinking.activated.connect(self._on_think)
         card.template_button.clicked.connect(context.actions.chat_template.trigger)
         context.actions.chat_template.triggered.connect(self.open)
         context.session.add_observer(self._on_event)
@@ -306,8 +306,9 @@ class PromptingController(DialogOwner[TemplateEditor]):
     def _on_kept(self) -> None:
         self._context.notices.settled.emit(TEMPLATE)
 
-    @Slot(str)
-    def _on_think(self, think: str) -> None:
+    @Slot()
+    def _on_think(self) -> None:
+        think = str(self._card.thinking.currentData())
         self._keep(replace(self.prompting, think=think))
 
     @Slot()

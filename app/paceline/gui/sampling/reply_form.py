@@ -85,13 +85,11 @@ class ReplyForm(QWidget):
     """A drop-down list and, unless the text is free, an editor. Each form keeps its own text."""
 
     changed = Signal()
-    load_wanted = Signal(str)
-    """The text of a file is to be put into this form: "schema" or "grammar"."""
 
     def __init__(self) -> None:
         super().__init__()
         self._texts: dict[Form, str] = {"free": "", "schema": "", "grammar": ""}
-        self._shown: Form = "free"
+        self.shown: Form = "free"
         self._refusal = ""
         label = styled(YieldingLabel(self.tr("Structured output"), keeps=8), role="muted")
         forms = (
@@ -116,17 +114,17 @@ class ReplyForm(QWidget):
     @property
     def schema(self) -> str:
         """The JSON schema in force; empty: none."""
-        return self.editor.toPlainText() if self._shown == "schema" else ""
+        return self.editor.toPlainText() if self.shown == "schema" else ""
 
     @property
     def grammar(self) -> str:
         """The grammar in force; empty: none."""
-        return self.editor.toPlainText() if self._shown == "grammar" else ""
+        return self.editor.toPlainText() if self.shown == "grammar" else ""
 
     @property
     def obstacle(self) -> str:
         """What keeps a reply from beginning, in words; empty: nothing."""
-        return judge(self._shown, self.editor.toPlainText())
+        return judge(self.shown, self.editor.toPlainText())
 
     def show_constraints(self, grammar: str, schema: str) -> None:
         """Show these without emitting a signal."""
@@ -157,7 +155,6 @@ class ReplyForm(QWidget):
     def _make_tools(self) -> QWidget:
         self.load = QToolButton()
         self.load.setText(self.tr("Load from file…"))
-        self.load.clicked.connect(self._on_load)
         self.example = QToolButton()
         self.example.setText(self.tr("Insert an example"))
         self.example.clicked.connect(self._on_example)
@@ -170,17 +167,17 @@ class ReplyForm(QWidget):
         return self.tools
 
     def _show_form(self, form: Form) -> None:
-        self._shown = form
+        self.shown = form
         self._refusal = ""
         with QSignalBlocker(self.editor):
             self.editor.setPlainText(self._texts[form])
         self._refresh()
 
     def _refresh(self) -> None:
-        is_free = self._shown == "free"
+        is_free = self.shown == "free"
         self.editor.setVisible(not is_free)
         self.tools.setVisible(not is_free)
-        is_schema = self._shown == "schema"
+        is_schema = self.shown == "schema"
         name = self.tr("JSON schema") if is_schema else self.tr("Grammar (GBNF)")
         self.editor.setAccessibleName(name)
         self.editor.setPlaceholderText(
@@ -197,19 +194,15 @@ class ReplyForm(QWidget):
 
     @Slot()
     def _on_text(self) -> None:
-        self._texts[self._shown] = self.editor.toPlainText()
+        self._texts[self.shown] = self.editor.toPlainText()
         self._refusal = ""
         self._refresh()
         self.changed.emit()
 
     @Slot()
-    def _on_load(self) -> None:
-        self.load_wanted.emit(self._shown)
-
-    @Slot()
     def _on_example(self) -> None:
-        if self._shown != "free":
-            self.put_text(self._shown, EXAMPLES[self._shown])
+        if self.shown != "free":
+            self.put_text(self.shown, EXAMPLES[self.shown])
 
 
 _NEW, _FIXED = "new", "fixed"
@@ -220,7 +213,6 @@ class SeedField(QWidget):
     """A segmented choice; with a fixed seed, the number below it."""
 
     changed = Signal()
-    last_wanted = Signal()
     """The seed of the last reply is to be used"""
 
     def __init__(self) -> None:
@@ -259,7 +251,6 @@ class SeedField(QWidget):
         self.choice.chosen.connect(self._on_chosen)
         self.number.valueChanged.connect(self.changed)
         self.copy.clicked.connect(self._on_copy)
-        self.last.clicked.connect(self.last_wanted)
         self.show_seed(None)
 
     @property

@@ -187,8 +187,6 @@ class SamplingSettings(Card):
     changed = Signal()
     shown = Signal()
     """Another chat's are shown"""
-    think_chosen = Signal(str)
-    """How much the model is to reason: one of the words that were shown, or empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -339,7 +337,6 @@ class SamplingSettings(Card):
             )
         )
         label.setBuddy(self.thinking)
-        self.thinking.activated.connect(self._on_think)
         self.template_button = styled(QPushButton(), kind="link")
         self._thinking_row = QWidget()
         row_of(label, None, self.thinking, on=self._thinking_row, margins=0)
@@ -389,10 +386,6 @@ class SamplingSettings(Card):
     def _show_problem(self) -> None:
         problem = self._bias_problem or self._refusal
         say(self.problem, with_soft_breaks(problem))
-
-    @Slot()
-    def _on_think(self) -> None:
-        self.think_chosen.emit(str(self.thinking.currentData()))
 
     @Slot()
     def _on_biases(self) -> None:

@@ -157,14 +157,14 @@ class WelcomeController(QObject):
 
     def _connect(self) -> None:
         context, devices = self._context, self._devices
-        self.page.skipped.connect(self.leave)
+        self.page.skip.clicked.connect(self.leave)
         self.page.first.chosen.connect(self._on_ask)
-        self.page.first.other_chosen.connect(self._player.play)
+        self.page.first.other.clicked.connect(self._player.play)
         self.page.demo.clicked.connect(self._on_demo)
         self.page.own.chosen.connect(self._on_load_best)
-        self.page.own.other_chosen.connect(self._on_choose)
+        self.page.own.other.clicked.connect(self._on_choose)
         self.page.get.chosen.connect(self._on_recommended)
-        self.page.get.other_chosen.connect(self._on_all_recommended)
+        self.page.get.other.clicked.connect(self._on_all_recommended)
         self.start.question_chosen.connect(self._ask)
         context.signals.started.connect(self.leave)
         context.signals.shown.connect(self._on_shown)

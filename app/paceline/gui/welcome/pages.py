@@ -43,8 +43,6 @@ _THREE_FROM, _TWO_FROM = 780, 600
 class FirstRunPage(QScrollArea):
     """Shows; who decides what is in it is `WelcomeController`."""
 
-    skipped = Signal()
-
     def __init__(self) -> None:
         super().__init__()
         self.setWidgetResizable(True)
@@ -64,7 +62,6 @@ class FirstRunPage(QScrollArea):
         self.skip = QPushButton(self.tr("Skip this page"))
         for button in (self.demo, self.skip):
             button.setProperty("kind", "quiet")
-        self.skip.clicked.connect(self.skipped)
         self._ways = QGridLayout()
         self._ways.setSpacing(14)
         self._n_columns = 0
@@ -145,14 +142,12 @@ class WayCard(Card):
 
     chosen = Signal(int)
     """An option was clicked: which."""
-    other_chosen = Signal()
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self._text = text_label("", "muted", wraps=True, plain=True)
         self.options: list[OptionButton] = []
         self.other = QPushButton()
-        self.other.clicked.connect(self.other_chosen)
         self.other.hide()
         self.body.setSpacing(8)
         fill(self.body, self._text, None, (self.other, 0, Qt.AlignmentFlag.AlignLeft))

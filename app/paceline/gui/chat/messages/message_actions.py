@@ -240,22 +240,19 @@ class SiblingSwitch(QWidget):
 
     stepped = Signal(int)
     """-1: the version before, 1: the one after."""
-    compared = Signal()
-    """The versions are to be seen side by side."""
 
     def __init__(self) -> None:
         super().__init__()
         self._sibling, self._n_siblings = 0, 1
         self._is_busy = False
-        self._label = styled(QToolButton(), kind="link")
-        self._label.setToolTip(self.tr("Compare the versions"))
-        self._label.clicked.connect(self.compared)
+        self.place = styled(QToolButton(), kind="link")
+        self.place.setToolTip(self.tr("Compare the versions"))
         back, on = self.tr("Previous version"), self.tr("Next version")
         self._back = IconButton("chevron-left", back, kind="link", sign="medium", text="‹")
         self._back.clicked.connect(self._on_back)
         self._on = IconButton("chevron-right", on, kind="link", sign="medium", text="›")
         self._on.clicked.connect(self._on_next)
-        row_of(self._back, self._label, self._on, on=self, margins=0, spacing=0)
+        row_of(self._back, self.place, self._on, on=self, margins=0, spacing=0)
 
     def show_place(self, sibling: int, n_siblings: int) -> None:
         """Show which version this is.
@@ -265,9 +262,9 @@ class SiblingSwitch(QWidget):
             n_siblings: How many there are.
         """
         self._sibling, self._n_siblings = sibling, n_siblings
-        self._label.setText(f"{sibling + 1} / {n_siblings}")
+        self.place.setText(f"{sibling + 1} / {n_siblings}")
         self.setAccessibleName(self.tr("Version {} of {}").format(sibling + 1, n_siblings))
-        self._label.setAccessibleName(f"{self.accessibleName()}: {self._label.toolTip()}")
+        self.place.setAccessibleName(f"{self.accessibleName()}: {self.place.toolTip()}")
         self._update()
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001

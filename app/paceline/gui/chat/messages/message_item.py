@@ -317,7 +317,7 @@ class MessageItem(QWidget):
             self._switch = SiblingSwitch()
             self._switch.set_busy(self._is_busy)
             self._switch.stepped.connect(self._on_stepped)
-            self._switch.compared.connect(self._on_compared)
+            self._switch.place.clicked.connect(self._on_compared)
             self._row.insertWidget(self._switch_index(), self._switch)
         if self._switch is not None:
             self._switch.setVisible(many)

@@ -59,7 +59,6 @@ class _Choices(Rows[HubChoice]):
 class RepositoryCard(QWidget):
     """Shows a `HubRepository`; files that may not be had are shown and cannot be picked."""
 
-    back = Signal()
     picked = Signal(object)
     """Candidate"""
     confirmed = Signal()
@@ -93,7 +92,6 @@ class RepositoryCard(QWidget):
         self._choices = _Choices(self)
         self.files.setModel(self._choices)
         self._lay_out()
-        self.back_button.clicked.connect(self.back)
         self.page_button.clicked.connect(self._on_page)
         self.license_button.clicked.connect(self._on_license)
         self.files.picked.connect(self._on_picked)
@@ -297,7 +295,7 @@ class HubPage(Page):
         for box in (self.fits, self.drafts):
             box.toggled.connect(self.search_now)
         self.state.asked.connect(self._on_asked)
-        self.card.back.connect(self.show_results)
+        self.card.back_button.clicked.connect(self.show_results)
         self.card.picked.connect(self.picked)
         self.card.confirmed.connect(self.confirmed)
         results.state_changed.connect(self._show_state)

@@ -263,7 +263,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._serve_hub(dialog)
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
-        dialog.steps.chosen.connect(self._on_step)
+        dialog.steps.group.idClicked.connect(self._on_step)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
 

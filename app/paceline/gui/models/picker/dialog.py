@@ -96,22 +96,17 @@ class StepButton(QPushButton):
 class StepBar(QWidget):
     """Both steps, and one sentence about the one that is being done."""
 
-    chosen = Signal(int)
-    """1 or 2"""
-
     def __init__(self) -> None:
         super().__init__()
         self.target = StepButton(1, self.tr("Target"))
         self.draft = StepButton(2, self.tr("Draft model"))
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
+        self.group = QButtonGroup(self)
         row = row_of(spacing=8)
         for number, button in ((1, self.target), (2, self.draft)):
-            self._group.addButton(button, number)
+            self.group.addButton(button, number)
             row.addWidget(button, 1)
         self.sentence = text_label("", "muted", wraps=True)
         column_of(row, self.sentence, on=self, margins=0, spacing=8)
-        self._group.idClicked.connect(self.chosen)
 
     def show_picks(self, picks: Picks) -> None:
         """Show what is picked and which step is being done."""
