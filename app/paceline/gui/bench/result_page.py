@@ -385,8 +385,6 @@ class ResultPage(QWidget):
         self._verdict = styled(QFrame(), kind="notice")
         self.sentence = styled(BreakingLabel(), role="title")
         self.details = styled(BreakingLabel(), role="small")
-        for label in (self.sentence, self.details):
-            label.setTextFormat(Qt.TextFormat.PlainText)
         column_of(
             self.sentence,
             self.details,

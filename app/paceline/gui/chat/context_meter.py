@@ -275,8 +275,7 @@ class ContextPopover(QFrame):
         self._rows.setColumnStretch(0, 1)
         self._rows.setVerticalSpacing(4)
         self._labels: list[QLabel] = []
-        self.warning = QLabel()
-        self.warning.setWordWrap(True)
+        self.warning = text_label("", "", wraps=True)
         column_of(
             self.title, self._rows, self.warning, on=self, margins=(14, 12, 14, 12), spacing=8
         )
@@ -318,8 +317,7 @@ class ContextPopover(QFrame):
         self.setFixedHeight(layout.totalHeightForWidth(self.width()))
 
     def _add(self, row: int, column: int, text: str, role: str) -> None:
-        label = QLabel(text)
-        label.setProperty("role", role)
+        label = text_label(text, role)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         self._rows.addWidget(label, row, column, side)
         self._labels.append(label)

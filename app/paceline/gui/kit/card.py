@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, with_soft_breaks
+from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -91,10 +91,7 @@ class FactsCard(Card):
 
     def _add_row(self) -> None:
         at = len(self._rows)
-        name, value = QLabel(), BreakingLabel()
-        name.setProperty("role", "muted")
-        value.setProperty("role", "value")
-        value.setTextFormat(Qt.TextFormat.PlainText)
+        name, value = text_label("", "muted"), styled(BreakingLabel(), role="value")
         self._rows.append((name, value))
         top = Qt.AlignmentFlag.AlignTop
         self.grid.addWidget(name, at, 0, top)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
+from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 
 _MODEL = ".gguf"
@@ -121,13 +122,10 @@ class DropZones(QWidget):
     @staticmethod
     def _make_zone(title: str, explanation: str) -> QFrame:
         zone = styled(QFrame(), kind="dropzone")
-        name, remark = QLabel(title), QLabel(explanation)
-        name.setProperty("role", "heading")
-        remark.setProperty("role", "muted")
         column_of(
             None,
-            (name, 0, Qt.AlignmentFlag.AlignHCenter),
-            (remark, 0, Qt.AlignmentFlag.AlignHCenter),
+            (text_label(title, "heading"), 0, Qt.AlignmentFlag.AlignHCenter),
+            (text_label(explanation, "muted"), 0, Qt.AlignmentFlag.AlignHCenter),
             None,
             on=zone,
         )

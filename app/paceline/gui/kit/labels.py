@@ -230,11 +230,12 @@ class YieldingButton(QPushButton):
 
 
 class BreakingLabel(QLabel):
-    """A label of several lines to select from; what is copied has no soft breaks."""
+    """A plain text in several lines to select from; what is copied has no soft breaks."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -126,7 +126,6 @@ class ErrorBar(Bar):
         self._topic = ""
         self._is_error = False
         self.text = BreakingLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.action = QPushButton()
         self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
         row_of((self.text, 1), self.action, self.close_button, on=self, margins=(14, 6, 6, 6))

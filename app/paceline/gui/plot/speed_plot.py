@@ -269,8 +269,8 @@ class SpeedPlot(Card):
         self.line_canvas.box.addItem(self.speed)
         self.legend = text_label("", "legend", wraps=True)
         line_title = styled(YieldingLabel(self.tr("Tokens per second"), keeps=16), role="title")
-        self.plain_words = YieldingLabel(mode=Qt.TextElideMode.ElideMiddle)  # a number ends it
-        self.plain_words.setProperty("role", "small")
+        # A number ends it.
+        self.plain_words = styled(YieldingLabel(mode=Qt.TextElideMode.ElideMiddle), role="small")
         heading = row_of(line_title, None, self.plain_words)
         lines = column_of(
             _with_axis(self.bars_canvas),

@@ -14,7 +14,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QLabel,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -143,9 +142,7 @@ class SamenessStrip(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "notice")
-        self.verdict = QLabel()
-        self.verdict.setWordWrap(True)
-        self.verdict.setTextFormat(Qt.TextFormat.PlainText)
+        self.verdict = text_label("", "", wraps=True, plain=True)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.details = text_label(wraps=True, plain=True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -217,9 +214,7 @@ class ReplyPage(QScrollArea):
         page = styled(QWidget(), kind="page")
         self._cards = column_of(on=page, margins=(20, 16, 20, 20), spacing=12)
         self.problem = styled(QFrame(), kind="notice", tone="danger")
-        self.problem_text = QLabel()
-        self.problem_text.setWordWrap(True)
-        self.problem_text.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem_text = text_label("", "", wraps=True, plain=True)
         QVBoxLayout(self.problem).addWidget(self.problem_text)
         self.figures = FiguresCard()
         self._cards.addWidget(self.problem)
@@ -306,7 +301,6 @@ class ReplyPage(QScrollArea):
         self.prompt = FoldCard(self.widget())
         self.prompt.set_title(self.tr("System prompt"))
         self.prompt_text = BreakingLabel()
-        self.prompt_text.setTextFormat(Qt.TextFormat.PlainText)
         self.prompt.body.addWidget(self.prompt_text)
         self._add(self.prompt)
         yield

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from paceline.chat.pair import PairState
 from paceline.chat.prompt import build_messages
@@ -67,9 +67,7 @@ class TemplateEditor(QDialog):
         self.editor = LeavingEdit(source)
         self.preview = QPlainTextEdit()
         self.preview.setReadOnly(True)
-        self.verdict = QLabel()
-        self.verdict.setWordWrap(True)
-        self.verdict.setTextFormat(Qt.TextFormat.PlainText)
+        self.verdict = text_label("", "", wraps=True, plain=True)
         panes = row_of(
             self._pane(self.tr("Template (Jinja)"), self.editor),
             self._pane(self.tr("Prompt of this chat"), self.preview),

@@ -272,15 +272,12 @@ class _FactLabels(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._labels = [QLabel(), QLabel(), QLabel()]
+        roles = ("section", "value", "small")
+        self._labels = [text_label("", role, wraps=True, plain=True) for role in roles]
         column = QGridLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setVerticalSpacing(1)
-        roles = ("section", "value", "small")
-        for row, (label, role) in enumerate(zip(self._labels, roles, strict=True)):
-            label.setProperty("role", role)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
+        for row, label in enumerate(self._labels):
             column.addWidget(label, row, 0)
         column.setRowStretch(len(roles), 1)
 
@@ -311,13 +308,10 @@ class StartPage(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._title, self._body = QLabel(), QLabel()
-        self._title.setProperty("role", "heading")
-        self._body.setProperty("role", "muted")
+        self._title = text_label("", "heading", wraps=True, plain=True)
+        self._body = text_label("", "muted", wraps=True, plain=True)
         for label in (self._title, self._body):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            label.setWordWrap(True)
         self.questions: list[OptionButton] = []
         self._grid = QGridLayout()
         self._grid.setSpacing(10)
@@ -449,12 +443,10 @@ class OptionButton(QPushButton):
         self.setProperty("kind", "option")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._text, self._remark = QLabel(), QLabel()
-        self._remark.setProperty("role", "small")
+        self._text = text_label("", "", wraps=True, plain=True)
+        self._remark = text_label(wraps=True, plain=True)
         self._column = column_of(on=self, margins=_MARGINS, spacing=2)
         for label in (self._text, self._remark):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             self._column.addWidget(label)
         self.say(text, remark)

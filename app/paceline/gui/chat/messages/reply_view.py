@@ -463,9 +463,7 @@ class ReplyView(MessageItem):
         if self.note is None:
             if not text:
                 return
-            self.note = BreakingLabel()
-            self.note.setTextFormat(Qt.TextFormat.PlainText)
-            self.note.setProperty("role", "small")
+            self.note = styled(BreakingLabel(), role="small")
             self._rows.insertWidget(self._rows.indexOf(self._footer), self.note)
         say(self.note, text)
 

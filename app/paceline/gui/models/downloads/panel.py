@@ -138,8 +138,6 @@ class DownloadRow(QFrame):
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
         self.line = styled(BreakingLabel(), role="small")
-        self.line.setTextFormat(Qt.TextFormat.PlainText)
-        self.line.setWordWrap(True)
         self.buttons: dict[Step, QPushButton] = {}
         foot = row_of((self.line, 1), spacing=6)
         texts: dict[Step, str] = {

@@ -211,10 +211,9 @@ class MemoryBar(QWidget):
 
     def _show_legend(self, parts: Sequence[Part]) -> None:
         while len(self._entries) < len(parts):
-            entry = _Swatch(), QLabel(), QLabel()
+            entry = _Swatch(), text_label(), text_label()
             row = len(self._entries)
             for column, widget in enumerate(entry):
-                widget.setProperty("role", "small")
                 if isinstance(widget, QLabel) and column == 2:
                     widget.setAlignment(Qt.AlignmentFlag.AlignRight)
                 self._legend.addWidget(widget, row, column)
