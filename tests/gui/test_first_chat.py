@@ -41,7 +41,7 @@ def started(
 ) -> Iterator[Program]:
     """A window at its first start, where the starter was brought before."""
     paths = Paths.below(paceline_home)
-    file = paths.models_dir / starter._FOLDER / f"{starter._STEM}-Q4_1.gguf"
+    file = paths.models_dir / starter.FOLDER / f"{starter.STEM}-Q4_1.gguf"
     file.parent.mkdir(parents=True)
     shutil.copy(demo_pair()[1], file)
     models = Models(paths, environ={}, home=tmp_path, offline=True)
