@@ -59,7 +59,7 @@ def pane(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairPane]:
     qtbot.addWidget(area)
     area.resize(360, 900)
     area.show()
-    made.show_engine(CPU)
+    made.form.show_engine(CPU)
     yield made
     judge.may_answer.set()
     judgement.close()
@@ -408,7 +408,7 @@ def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtB
     assert not form.target.n_cpu_moe.isEnabled()
     assert "no GPU support" in form.reason.text()
     assert form.reason.isVisible()
-    pane.show_engine(GPU)
+    pane.form.show_engine(GPU)
     fields: list[QWidget] = [form.target.gpu_layers, form.draft.device, form.draft.n_cpu_moe]
     assert all(field.isEnabled() for field in fields)
     assert form.reason.isHidden()
@@ -481,7 +481,7 @@ def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
 
 def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot) -> None:
     cpu, gpu = CPU.devices[0], GPU.devices[0]
-    pane.show_engine(replace(GPU, devices=(gpu, cpu)))
+    pane.form.show_engine(replace(GPU, devices=(gpu, cpu)))
     pick(pane, qtbot)
     draft = ModelParams(DRAFT.reference, device="CPU", n_gpu_layers=0)
     pane.show_params(ModelParams(TARGET.reference), draft)

@@ -136,7 +136,7 @@ class BenchController(DialogOwner[BenchDialog]):
         if dialog is None or self._obstacle(self._chosen()):
             return
         setup = dialog.setup
-        plan = make_plan(self._chosen(is_outline=False), setup.strategies, setup.n_repeats)
+        plan = make_plan(self._chosen(is_outline=False), setup.strategies, setup.repeats.value())
         self.report, self._ending = None, ""
         if not self.driver.start(plan):
             self._show_estimate()
@@ -234,7 +234,7 @@ class BenchController(DialogOwner[BenchDialog]):
         state = self._pair.state
         can_rollback = state.target is None or state.target.can_rollback
         setup = dialog.setup
-        setup.show_pair(
+        setup.pair.setText(
             words.models_text(self._pair.target_name, self._pair.draft_name)
             if state.status in ("ready", "loading")
             else words.models_text("", "")
@@ -256,7 +256,7 @@ class BenchController(DialogOwner[BenchDialog]):
         if dialog is None:
             return
         setup, chosen = dialog.setup, self._chosen()
-        plan = make_plan(chosen, setup.strategies, setup.n_repeats)
+        plan = make_plan(chosen, setup.strategies, setup.repeats.value())
         dialog.show_estimate(
             words.estimate_text(plan, self._plain_tokens_per_s), self._obstacle(chosen)
         )

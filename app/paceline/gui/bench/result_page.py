@@ -393,7 +393,7 @@ class ResultPage(QWidget):
             spacing=HALF,
         )
         self.scope = Choice(name=self.tr("Prompts that are shown"), n_letters=16)
-        self.scope.activated.connect(self._on_scope)
+        self.scope.activated.connect(self._draw)
         self.chart = BenchChart()
         self.legend = text_label("", "legend", wraps=True)
         bars = Card(self.tr("Speed, compared with plain decoding"))
@@ -477,9 +477,6 @@ class ResultPage(QWidget):
         say(self.remark, words)
 
     @Slot()
-    def _on_scope(self) -> None:
-        self._draw()
-
     def _draw(self) -> None:
         panel = self.shown
         if panel is not None:

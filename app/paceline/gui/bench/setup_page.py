@@ -239,16 +239,7 @@ class SetupPage(QWidget):
         """What is ticked and can be measured."""
         return tuple(c.strategy for c in self.offered if self.boxes[c.strategy].isChecked())
 
-    @property
-    def n_repeats(self) -> int:
-        """How often each reply is generated with each strategy."""
-        return self.repeats.value()
-
     # -------------------------------------------------------------------------- what is shown
-
-    def show_pair(self, words: str) -> None:
-        """Name the models."""
-        self.pair.setText(words)
 
     def show_contenders(self, contenders: Sequence[Contender]) -> None:
         """Offer these; what was ticked before stays so."""

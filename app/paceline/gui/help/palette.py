@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter, itemgetter
 
 from PySide6.QtCore import (
     QEvent,
@@ -150,7 +151,7 @@ class ChatCommands(QObject):
 
     def refresh(self) -> None:
         """Look at the list of chats again."""
-        newest_first = sorted(self._summaries(), key=_changed, reverse=True)
+        newest_first = sorted(self._summaries(), key=attrgetter("changed_s"), reverse=True)
         self._chats = [(s.title[:_LONGEST_TITLE].casefold(), s) for s in newest_first]
 
     def find(self, query: Query, limit: int) -> Sequence[PaletteCommand]:
@@ -165,7 +166,7 @@ class ChatCommands(QObject):
                     found.append((match.score, summary))
                 if len(found) == _N_CANDIDATES:
                     break
-        found.sort(key=_score, reverse=True)
+        found.sort(key=itemgetter(0), reverse=True)
         return [self._command(summary) for _, summary in found[:limit]]
 
     def _command(self, summary: ConversationSummary) -> PaletteCommand:
@@ -176,14 +177,6 @@ class ChatCommands(QObject):
             keys="",
             run=partial(self._show, summary.conversation_id),
         )
-
-
-def _changed(summary: ConversationSummary) -> float:
-    return summary.changed_s
-
-
-def _score(found: tuple[float, ConversationSummary]) -> float:
-    return found[0]
 
 
 ROW_PX = 36

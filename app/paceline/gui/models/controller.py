@@ -134,7 +134,7 @@ class ModelsController(QObject):
         actions.demo_pair.triggered.connect(self.load_demo_pair)
         actions.reload.triggered.connect(self.reload)
         actions.stop_loading.triggered.connect(self._on_stop_loading)
-        loading.reload_requested.connect(self._on_reload_with)
+        loading.reload_requested.connect(self.load)
         zones.dropped.connect(self._on_dropped)
 
     def start(self) -> None:
@@ -273,10 +273,6 @@ class ModelsController(QObject):
     def _on_stop_loading(self) -> None:
         self._give_up()
         self._loader.cancel()
-
-    @Slot(object)
-    def _on_reload_with(self, pair: Pair) -> None:
-        self.load(pair)
 
     @Slot(list, bool)
     def _on_dropped(self, paths: list[str], is_draft: bool) -> None:  # noqa: FBT001

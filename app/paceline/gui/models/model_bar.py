@@ -74,7 +74,7 @@ class PairsMenu(QObject):
         self._forget.menuAction().setEnabled(bool(titles))
         if titles:
             self._forget.addSeparator()
-            self._forget.addAction(self.tr("All of them")).triggered.connect(self._on_forget_all)
+            self._forget.addAction(self.tr("All of them")).triggered.connect(self._pairs.forget_all)
         self.tick(self._current if self._current < len(titles) else -1)
 
     @Slot()
@@ -86,10 +86,6 @@ class PairsMenu(QObject):
     @Slot()
     def _on_forget(self) -> None:
         self._pairs.forget(cast("QAction", self.sender()).data())
-
-    @Slot()
-    def _on_forget_all(self) -> None:
-        self._pairs.forget_all()
 
 
 _NAME_PX, _ARROW_PX = 220, 14

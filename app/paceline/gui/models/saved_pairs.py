@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline import starter
 from paceline.catalog.models import Models
@@ -79,6 +79,7 @@ class SavedPairs(QObject):
         """Drop one."""
         self._set((*self.pairs[:at], *self.pairs[at + 1 :]))
 
+    @Slot()
     def forget_all(self) -> None:
         """Drop all of them."""
         self._set(())

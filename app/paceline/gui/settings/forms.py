@@ -203,7 +203,7 @@ class SizeField(QWidget):
         # Another size dresses the whole window anew, which is too much for every pixel of a drag.
         self.slider.setTracking(False)
         self.slider.sliderMoved.connect(self._on_moved)
-        self.slider.valueChanged.connect(self._on_chosen)
+        self.slider.valueChanged.connect(setting.set_value)
         setting.changed.connect(self._show)
 
     @Slot()
@@ -216,10 +216,6 @@ class SizeField(QWidget):
     def _on_moved(self, size: int) -> None:
         self.number.setText(self.tr("{} px").format(size))
         self.moved.emit(size)
-
-    @Slot(int)
-    def _on_chosen(self, size: int) -> None:
-        self.setting.set_value(size)
 
 
 class FolderRow(QWidget):

@@ -145,7 +145,7 @@ class WelcomeController(QObject):
         self.view.addWidget(self.page)
         self.view.addWidget(self.start)
         sign = QIcon(str(resources / "icons" / "paceline.svg"))
-        self.page.show_sign(sign.pixmap(QSize(_SIGN_PX, _SIGN_PX)))
+        self.page.sign.setPixmap(sign.pixmap(QSize(_SIGN_PX, _SIGN_PX)))
         self._player = ExamplePlayer(context, resources / "examples" / "starter.jsonl", self)
         self.page.first.offer_other(self.tr("Watch an example"))
         self._connect()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -110,10 +110,6 @@ class FirstRunPage(QScrollArea):
                 "too small to be made faster, but one sees how it works."
             )
         )
-
-    def show_sign(self, picture: QPixmap) -> None:
-        """Show the program's sign."""
-        self.sign.setPixmap(picture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the ways beside or below each other."""

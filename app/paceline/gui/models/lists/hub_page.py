@@ -94,7 +94,7 @@ class RepositoryCard(QWidget):
         self._lay_out()
         self.page_button.clicked.connect(self._on_page)
         self.license_button.clicked.connect(self._on_license)
-        self.files.picked.connect(self._on_picked)
+        self.files.picked.connect(self._pick)
         self.files.confirmed.connect(self._on_confirmed)
 
     def _lay_out(self) -> None:
@@ -192,7 +192,8 @@ class RepositoryCard(QWidget):
             problem=problem,
         )
 
-    def _pick(self, index: Index) -> bool:
+    @Slot(QModelIndex)
+    def _pick(self, index: QModelIndex) -> bool:
         candidate = self._candidate(index)
         if candidate is None or not self._has_access:
             return False
@@ -204,10 +205,6 @@ class RepositoryCard(QWidget):
     @property
     def _has_access(self) -> bool:
         return self.repository is not None and self.repository.has_access
-
-    @Slot(QModelIndex)
-    def _on_picked(self, index: QModelIndex) -> None:
-        self._pick(index)
 
     @Slot(QModelIndex)
     def _on_confirmed(self, index: QModelIndex) -> None:

@@ -363,7 +363,7 @@ class Page(QWidget):
         self.column = column_of(
             self.bar, (self.stack, 1), on=self, margins=(0, 12, 0, 0), spacing=8
         )
-        self.rows.picked.connect(self._on_picked)
+        self.rows.picked.connect(self.pick)
         self.rows.confirmed.connect(self._on_confirmed)
 
     def row_text(self, index: Index) -> RowText:
@@ -397,9 +397,6 @@ class Page(QWidget):
             self.rows.take_focus()
             return True
         return super().eventFilter(watched, event)
-
-    def _on_picked(self, index: QModelIndex) -> None:
-        self.pick(index)
 
     def _on_confirmed(self, index: QModelIndex) -> None:
         if self.pick(index):

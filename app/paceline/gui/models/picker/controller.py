@@ -314,7 +314,7 @@ class PickerController(DialogOwner[PickerDialog]):
         """Let plans be of what is free now."""
         engine = self._devices.description
         if self.dialog is not None and engine is not None:
-            self._pane.show_engine(engine)
+            self._pane.form.show_engine(engine)  # the judgement follows them itself
             self.judgement.set_room(self._devices.room)
 
     # ------------------------------------------------------------------------------- what is picked

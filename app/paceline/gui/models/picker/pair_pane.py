@@ -30,7 +30,6 @@ from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.pair import model_name
-from paceline.messages import EngineDescribed
 from paceline.params import ModelParams
 
 _AROUND_PX = 64
@@ -285,10 +284,6 @@ class PairPane(QWidget):
         self.memory.remedy_chosen.connect(self._on_remedy)
         self.form.changed.connect(self._on_form)
         self._show(judgement.judgement)
-
-    def show_engine(self, description: EngineDescribed) -> None:
-        """Take the devices that the models can be put on; the judgement follows them itself."""
-        self.form.show_engine(description)
 
     def show_target(self, candidate: Candidate | None) -> None:
         """Show and judge another target."""
