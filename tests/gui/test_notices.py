@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt, QUrl
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPaintEvent, QRegion, QShowEvent
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gui.fake_client import STATS, FakeClient
 from paceline.gui.chat.messages.message_actions import Act
@@ -271,16 +271,17 @@ def test_what_lies_around_a_notice_is_painted_with_it(program: Program, qtbot: Q
     painted = QRegion()
 
     class Painted(QObject):
-        def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
             nonlocal painted
-            if isinstance(event, QPaintEvent):
-                painted += event.region()
+            if isinstance(event, QPaintEvent) and isinstance(watched, QWidget):
+                painted += event.region().translated(watched.mapTo(pane, QPoint()))
             return False
 
     watch, bar = Painted(), pane.errors
     program.notices.tell("Something was done.", action=Action("Undo", str))
     qtbot.wait(50)
-    pane.installEventFilter(watch)
+    for widget in (pane, *pane.findChildren(QWidget)):
+        widget.installEventFilter(watch)
     QApplication.sendEvent(bar, QShowEvent())
     qtbot.wait(50)
-    assert QRegion(pane.rect()).subtracted(painted).isEmpty()
+    assert QRegion(pane.chat.geometry()).subtracted(painted).isEmpty()
