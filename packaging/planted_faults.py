@@ -259,7 +259,13 @@ FAULTS = (
     ),
     Fault(
         "a batch is padded beyond the widths that agree",
-        (("if n_tokens < width <= most else n_tokens)", "if n_tokens < width else n_tokens)"),),
+        (
+            (
+                "if n_tokens < width <= min(self.widths.highest, "
+                "self.model.n_ctx - len(self.tokens)):",
+                "if n_tokens < width:",
+            ),
+        ),
         ("tests/engine/test_context.py",),
     ),
     Fault(
@@ -339,12 +345,7 @@ FAULTS = (
     ),
     Fault(
         "a draft may be one cell too long",
-        (
-            (
-                "self._target.n_ctx - len(self.history),",
-                "self._target.n_ctx - len(self.history) + 1,",
-            ),
-        ),
+        (("self._max_tokens, target.n_ctx + 1)", "self._max_tokens, target.n_ctx + 2)"),),
         ("tests/engine/test_decoder.py",),
     ),
     Fault(

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import faults
+import planted_faults
 from architecture.source import modules
 from faults import ROWS, Result
 
@@ -55,3 +56,11 @@ def test_a_report_is_read_as_it_was_written(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(type(faults.REPORT), "write_text", lambda _, text, __: written.append(text))
     faults.write_report(known)
     assert written == [faults.REPORT.read_text("utf-8")]
+
+
+def test_every_fault_can_be_planted() -> None:
+    texts = [module.text for module in modules()]
+    for fault in planted_faults.FAULTS:
+        assert (planted_faults.ROOT / fault.tests[0]).exists(), fault.name
+        for old, _ in fault.changes:
+            assert sum(old in text for text in texts) == 1, f"{fault.name}: {old!r}"
