@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.program import Result, assert_one_clear_line, paceline
-from paceline.catalog.local.library import Library
+from paceline.catalog.local.library import Library, LibraryEntry
 from paceline.cli import models as command
-from paceline.cli.loading import open_models
+from paceline.cli.output import Interrupts
 from paceline.settings import Settings, save_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from paceline.catalog.models import Models
-    from paceline.paths import Paths
 
 pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 
@@ -149,12 +147,15 @@ def test_ctrl_c_ends_the_search(
 def test_ctrl_c_before_the_search(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def closed(paths: Paths, folders: Sequence[Path]) -> Models:
-        models = open_models(paths, folders)
-        models.close()
-        return models
+    find = command._find
 
-    monkeypatch.setattr(command, "open_models", closed)
+    def find_interrupted(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
+        signal.raise_signal(signal.SIGINT)
+        while not interrupts.hit:
+            time.sleep(0.01)
+        return find(folders, interrupts)
+
+    monkeypatch.setattr(command, "_find", find_interrupted)
     assert command.run(argparse.Namespace(action="list", folder=[], json=True)) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -29,7 +29,7 @@ from paceline.cli.output import (
     remark,
 )
 from paceline.cli.usage import Parser
-from paceline.errors import CancelledError, UserError
+from paceline.errors import UserError
 from paceline.paths import Paths
 from paceline.sizes import readable_size
 
@@ -73,10 +73,7 @@ def run(args: argparse.Namespace) -> int:
                 raise UserError(
                     "folder-not-found", f"There is no folder “{folder}”.", "Check the path."
                 )
-        try:
-            entries = _find(args.folder, interrupts)
-        except CancelledError:  # Ctrl+C has closed everything before the search began
-            return EXIT_CODE
+        entries = _find(args.folder, interrupts)
         if interrupts.hit:
             return EXIT_CODE
         entries.sort(key=_order)
