@@ -124,7 +124,7 @@ class Panes(QObject):
     @Slot(int, int)
     def _on_splitter_moved(self, _at: int, handle: int) -> None:
         name = "sidebar" if handle == 1 else "panel"
-        self._widths[name] = _at_scale_1(self._panes[name].width())
+        self._widths[name] = round(self._panes[name].width() * BASE_PX / font_px())
 
     def _fits(self, name: str, room: int) -> bool:
         return room >= px(self._fits_from[name])
@@ -143,10 +143,6 @@ class Panes(QObject):
         self.splitter.setSizes([left, max(room - left - right, 1), right])
 
 
-def _at_scale_1(width: int) -> int:
-    return round(width * BASE_PX / font_px())
-
-
 ALL_MENUS_FROM = 860
 _NAME_FROM = 720
 _MORE_PX, _QT_MORE_PX = 24, 12
@@ -159,7 +155,7 @@ _HEIGHT, _TEXT_HEIGHT = 48, 34
 class TopBar(QWidget):
     """Lays out what the window gives it; the pair is in the middle."""
 
-    def __init__(self, title: str, menus: QMenuBar) -> None:
+    def __init__(self, title: str, menus: QMenuBar, model_bar: ModelBar) -> None:
         super().__init__()
         self.setProperty("kind", "topbar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -176,9 +172,8 @@ class TopBar(QWidget):
         self._left, self._right = QWidget(), QWidget()
         row_of(self._name, (menus, 1), on=self._left, margins=0, spacing=8)
         self._tools = row_of(None, on=self._right, margins=0, spacing=4)
-        self._row = row_of(
-            (self._left, 1), (self._right, 1), on=self, margins=(14, 0, 10, 0), spacing=12
-        )
+        parts = (self._left, 1), model_bar, (self._right, 1)
+        row_of(*parts, on=self, margins=(14, 0, 10, 0), spacing=12)
 
     def changeEvent(self, event: QEvent) -> None:
         """Larger text needs more room."""
@@ -205,10 +200,6 @@ class TopBar(QWidget):
         for button in self._left_out:
             button.setVisible(has_room)
         self._menus.setMinimumWidth(self._menus.sizeHint().width() if has_room else 0)
-
-    def set_model_bar(self, model_bar: ModelBar) -> None:
-        """Put the pair into the middle."""
-        self._row.insertWidget(1, model_bar, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the button of the menus large enough, wherever the menu bar puts it."""
@@ -277,8 +268,7 @@ class MainWindow(QMainWindow):
         self.menus = QMenuBar()
         self.models_menu = self.actions_.fill(self.menus)
         self.model_bar = ModelBar(pair, self.models_menu)
-        self.top_bar = TopBar("Paceline", self.menus)
-        self.top_bar.set_model_bar(self.model_bar)
+        self.top_bar = TopBar("Paceline", self.menus, self.model_bar)
         names = ("command", "moon", "settings", "panel-left", "panel-right")
         for action, name in zip(self._tools(), names, strict=True):
             action.setIcon(look.icon(name))

@@ -192,7 +192,8 @@ class ConversationRow(QStyledItemDelegate):
 
     def _more_rect(self, rect: QRect) -> QRect:
         upper = self._upper(rect)
-        return _middle(QRect(upper.right() - MARK_PX + 1, upper.top(), MARK_PX, upper.height()))
+        top = upper.center().y() - MARK_PX // 2 + 1
+        return QRect(upper.right() - MARK_PX + 1, top, MARK_PX, MARK_PX)
 
     def _lay_chips(self, line: QRect, index: Index, summary: ConversationSummary) -> list[Chip]:
         """Place as many tags as there is room for at the right end, the rest as a number."""
@@ -323,11 +324,6 @@ class ConversationRow(QStyledItemDelegate):
 
 def _ground(rect: QRect) -> QRect:
     return rect.adjusted(0, 1, 0, -1)
-
-
-def _middle(rect: QRect) -> QRect:
-    """A square of a mark's size in the middle of the height."""
-    return QRect(rect.left(), rect.center().y() - MARK_PX // 2 + 1, MARK_PX, MARK_PX)
 
 
 def _chip_px(metrics: QFontMetrics, tag: str) -> int:

@@ -134,7 +134,7 @@ class ShortcutsDialog(QDialog):
 
 def _row(shortcut: Shortcut) -> QWidget:
     row = QFrame()
-    row.setAccessibleName(f"{shortcut.title}: {_or(shortcut.keys)}")
+    row.setAccessibleName(f"{shortcut.title}: {_tr(' or ').join(shortcut.keys)}")
     line = row_of(on=row, margins=0, spacing=HALF)
     title = text_label(shortcut.title, "", wraps=True)
     line.addWidget(title, 1)
@@ -142,7 +142,3 @@ def _row(shortcut: Shortcut) -> QWidget:
         cap = text_label(keys, "keys")
         line.addWidget(cap)
     return row
-
-
-def _or(keys: Sequence[str]) -> str:
-    return _tr(" or ").join(keys)

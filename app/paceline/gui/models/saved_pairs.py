@@ -44,7 +44,10 @@ class SavedPairs(QObject):
     @property
     def titles(self) -> tuple[str, ...]:
         """What to call them."""
-        return tuple(saved.name or _files(self.pair(at)) for at, saved in enumerate(self.pairs))
+        return tuple(
+            saved.name or pair_title(*map(model_name, self.pair(at).files))
+            for at, saved in enumerate(self.pairs)
+        )
 
     def pair(self, at: int) -> Pair:
         """Return one to be loaded."""
@@ -96,10 +99,6 @@ def _portable(params: ModelParams, built_in: str) -> ModelParams:
 
 def _located(params: ModelParams, built_in: str) -> ModelParams:
     return params if params.path else replace(params, path=built_in)
-
-
-def _files(pair: Pair) -> str:
-    return pair_title(*map(model_name, pair.files))
 
 
 def pair_title(target: str, draft: str = "") -> str:

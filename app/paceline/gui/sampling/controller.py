@@ -152,7 +152,7 @@ class SamplingController(DialogOwner[NameDialog]):
     def _make_buttons(self, context: AppContext) -> None:
         self.card_button = PresetButton(self.presets, long=True)
         self.foot_button = PresetButton(self.presets, long=False)
-        self._card.set_preset_button(self.card_button)
+        self._card.body.insertWidget(0, self.card_button)
         for button in (self.card_button, self.foot_button):
             menu = button.menu_
             menu.chosen.connect(self.apply)

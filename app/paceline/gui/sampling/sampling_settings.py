@@ -25,7 +25,6 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
-from paceline.gui.sampling.presets import PresetButton
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
 from paceline.params import MAX_TOKENS, Prompting, ReplySettings, range_of
@@ -248,10 +247,6 @@ class SamplingSettings(Card):
     def obstacle(self) -> str:
         """What keeps a reply from beginning, in words; empty: nothing."""
         return self._bias_problem or self.form.obstacle
-
-    def set_preset_button(self, button: PresetButton) -> None:
-        """Put the choice of a preset at the top."""
-        self.body.insertWidget(0, button)
 
     def show_refusal(self, code: str, text: str) -> None:
         """Say beside the field why the engine did not take it; a change takes that away."""

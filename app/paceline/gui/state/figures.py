@@ -89,7 +89,7 @@ def stats_line(reply: Reply, decided: str = "") -> str:
     stats = reply.stats
     if stats is None or not stats.n_generated:  # stopped before its first token
         return ""
-    parts = [_bold(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
+    parts = ["<b>{}</b>".format(_tr("{} t/s").format(speed_text(stats.tokens_per_s)))]
     speedup = stats.speedup
     if speedup is not None:
         tag = {"gain": "em", "even": "", "loss": "del"}[tone_of(stats)]
@@ -145,10 +145,6 @@ def cut_words() -> dict[FinishReason, str]:
 def asks_drafter(reply: Reply) -> bool:
     """Whether the reply's strategy asks any drafter."""
     return OFF not in drafters_named(reply.strategy)
-
-
-def _bold(text: str) -> str:
-    return f"<b>{text}</b>"
 
 
 def stats_details(reply: Reply) -> str:
