@@ -247,3 +247,11 @@ def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:
     client.finish_turn("ab")
     silent_turn(program, client, "off", 21.6)
     assert plot.bars_canvas.note.text() == "no drafts in these steps"
+
+
+@pytest.mark.parametrize(
+    ("rate", "shown"),
+    [(0.0, 0), (0.001, 1), (0.254, 25), (0.5, 50), (935 / 938, 99), (1.0, 100), (1.304, 130)],
+)
+def test_per_cent_are_none_and_all_only_where_they_are(rate: float, shown: int) -> None:
+    assert figures.percent_text(rate) == f"{shown}\u202f%"

@@ -21,6 +21,7 @@ from paceline.bench.runs import (
 )
 from paceline.cli.calibrate import costs_table, one_token_s, rows_of
 from paceline.cli.output import in_columns
+from paceline.figures import percent
 from paceline.run_record import ModelRecord
 from paceline.sizes import duration, readable_size, weights
 
@@ -127,7 +128,7 @@ def _acceptances(report: Report) -> list[str]:
     cells = []
     for strategy in report.strategies:
         rate = acceptance(run for run in report.runs if run.strategy == strategy)
-        cells.append("" if rate is None else f"{rate:.0%}")
+        cells.append("" if rate is None else f"{percent(rate)}%")
     return ["accepted", *cells, ""]
 
 
@@ -331,7 +332,7 @@ def _kinds_of_text(report: Report) -> str:
                     f"{workload.temperature:g}",
                     result.strategy,
                     f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]",
-                    "" if rate is None else f"{rate:.0%}",
+                    "" if rate is None else f"{percent(rate)}%",
                     ", ".join(map(_drafted, result.by_drafter)),
                 )
                 rows.append((workload.name, *cells))

@@ -39,7 +39,7 @@ from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.loading import Planner, TurnError, decide_layers, notes_of
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
-from paceline.figures import Reason, by_kind
+from paceline.figures import Reason, by_kind, percent
 from paceline.files import delete_folder, write_whole
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import AGAIN, DIED
@@ -324,7 +324,7 @@ def summary(event: TurnFinished, decisions: Mix) -> str:
         f"{stats.tokens_per_s:.1f} tokens/s",
         *_plain(stats),
         *_acceptance(stats),
-        *([f"kept {stats.kept.share:.0%} of the earlier reply"] if stats.kept else []),
+        *([f"kept {percent(stats.kept.share)}% of the earlier reply"] if stats.kept else []),
         f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
         f"strategy {event.strategy}{decisions_in_words(decisions)}",
         f"seed {event.seed}",
@@ -352,7 +352,7 @@ def _acceptance(stats: TurnStats) -> list[str]:
         return []
     return [
         f"{stats.n_accepted} of {stats.n_drafted} drafted tokens accepted "
-        f"({stats.acceptance_rate:.0%})"
+        f"({percent(stats.acceptance_rate)}%)"
     ]
 
 

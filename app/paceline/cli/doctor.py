@@ -42,6 +42,7 @@ from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import mark_path
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
+from paceline.figures import percent
 from paceline.kernel_build import NOT_BUILT
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
 from paceline.params import ModelParams
@@ -461,7 +462,7 @@ def _last_drafter(name: str, d: dict[str, Any]) -> list[str]:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.0%}" if whole > 0 else "none"
+    return f"{percent(part / whole)}%" if whole > 0 else "none"
 
 
 def _ms(seconds: float) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from paceline.chat.reply import Reply
 from paceline.engine.draft.strategy import drafters_named
-from paceline.figures import Kept, KernelUse, SpeedupVerdict
+from paceline.figures import Kept, KernelUse, SpeedupVerdict, percent
 from paceline.gui.kit.card import Row
 from paceline.gui.kit.translation import known_size, local, translator
 from paceline.gui.state.metrics import StepMetrics, Tally
@@ -60,7 +60,7 @@ def interval_text(low: float, high: float) -> str:
 
 def percent_text(rate: float) -> str:
     """A rate of 0..1 in percent, with a thin space that does not break."""
-    return f"{rate * 100:.0f}\u202f%"
+    return f"{percent(rate)}\u202f%"
 
 
 def seconds_text(seconds: float) -> str:
