@@ -13,7 +13,7 @@ from paceline.chat.conversations import later_turns
 from paceline.chat.pair import Pair
 from paceline.hosting.wire import encode_message, frame
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
-from paceline.params import ModelParams, ReplySettings, SamplingParams
+from paceline.params import ModelParams, Prompting, ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
@@ -55,7 +55,16 @@ def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(
     bench.session.conversations.set_settings(ReplySettings(system_prompt="Rhyme."))
     bench.session.regenerate(keeps=True)
     assert [reply.same_prompt for reply in asked(bench).earlier] == [False, False]
+    bench.session.conversations.set_settings(ReplySettings())
     bench.client.reply("Thrice.")
+    bench.session.regenerate(keeps=True)
+    told = [reply.same_prompt for reply in asked(bench).earlier]
+    assert told == [False, True, True], "all but that with a system prompt"
+    bench.client.reply("Again.")
+    bench.options = replace(bench.options, prompting=Prompting(think="high"))
+    bench.session.regenerate(keeps=True)
+    assert not any(reply.same_prompt for reply in asked(bench).earlier), "it thinks otherwise"
+    bench.client.reply("Thoughtfully.")
     bench.loader.load(Pair(ModelParams("/models/other.gguf")))
     bench.client.finish_load()
     bench.session.regenerate(keeps=True)

@@ -349,8 +349,8 @@ def test_messages_that_were_left_out_are_told_below_the_reply(live: Callable[...
         shown = life or live()
         view = shown.chat.reply_view(shown.message(1))
         assert view is not None
-        assert view._note is not None
-        assert view._note.text() == ("The oldest 4 messages were left out: the context is full.")
+        assert view.note is not None
+        assert view.note.text() == ("The oldest 4 messages were left out: the context is full.")
 
 
 def test_a_reply_whose_steps_cannot_be_read_is_shown_without_them(

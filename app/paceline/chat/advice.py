@@ -35,6 +35,7 @@ from paceline.engine.draft.strategy import (
     text_of,
 )
 from paceline.errors import UserError
+from paceline.figures import percent
 from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats, WidthCost
 
 
@@ -179,7 +180,7 @@ class _Case(NamedTuple):
 
     def figures(self) -> Clause:
         """How much was accepted."""
-        figures = 100 * self.rate, self.stats.tokens
+        figures = percent(self.rate), self.stats.tokens
         if self.others:
             return Clause(_ACCEPTED_OF, (*figures, self.info.id))
         return Clause(_ACCEPTED, figures)
@@ -229,7 +230,7 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
     low, high = stats.plain_low or 0.0, stats.plain_high or 0.0
-    reason = Clause(_NO_GAIN, (stats.tokens_per_s, low, high, 100 * rate, stats.n_drafted))
+    reason = Clause(_NO_GAIN, (stats.tokens_per_s, low, high, percent(rate), stats.n_drafted))
     if model and share >= _EXPENSIVE:
         lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
         yield _advice(
@@ -237,7 +238,9 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
             lookup,
             "it needs no second model; or take a smaller draft model",
             reason,
-            Clause(_HEAD_TOOK if needs_of([model.info]) == "mtp" else _DRAFT_TOOK, (100 * share,)),
+            Clause(
+                _HEAD_TOOK if needs_of([model.info]) == "mtp" else _DRAFT_TOOK, (percent(share),)
+            ),
         )
     else:
         yield _advice(

@@ -202,7 +202,7 @@ class ReplyRunner:
             before = self._conversations.full_reply(continued.message_id)
             reply.go_on_after(continued.content, before)
         first = replaced or continued
-        reply.earlier = self._versions(first, question_id, reply.options.settings)
+        reply.earlier = self._versions(first, question_id, options)
         self.active, self._is_submitted = reply, False
         current = self._conversations.current.add(answer)
         self._conversations.put(current, (answer.message_id,))
@@ -225,7 +225,7 @@ class ReplyRunner:
         return reply
 
     def _versions(
-        self, first: Message | None, question_id: str, settings: ReplySettings
+        self, first: Message | None, question_id: str, options: TurnOptions
     ) -> tuple[EarlierReply, ...]:
         """Return a reply and the newest of its other versions; none: there is no such reply."""
         if first is None:
@@ -237,21 +237,24 @@ class ReplyRunner:
             traces = reply.traces if reply is not None else ()
             text = message.content[:_MOST_CHARS]
             seed = reply.seed if reply is not None else None
-            repeats = settings.sampling.temperature == 0 or (
-                seed is not None and seed == settings.seed
+            repeats = options.settings.sampling.temperature == 0 or (
+                seed is not None and seed == options.settings.seed
             )
             same_prompt = message.parent_id == question_id and (
-                reply is None or self._is_alike(reply, settings)
+                reply is None or self._is_alike(reply, options)
             )
             tokens = tuple(trace.token for trace in traces)
             found.append(EarlierReply(tokens, text, repeats, same_prompt))
         return tuple(version for version in found if version.text)
 
-    def _is_alike(self, reply: Reply, settings: ReplySettings) -> bool:
-        """Whether a reply had this system prompt and, as far as is known, the loaded target."""
-        target, then = self._pair.state.target, reply.target
-        is_other = target and then and then.file != Path(target.path).name
-        return not is_other and reply.options.settings.system_prompt == settings.system_prompt
+    def _is_alike(self, reply: Reply, options: TurnOptions) -> bool:
+        """Whether a reply's prompt was made so and, as far as is known, for the loaded target."""
+        target, then, old = self._pair.state.target, reply.target, reply.options
+        return (
+            (target is None or then is None or then.file == Path(target.path).name)
+            and old.prompting == options.prompting
+            and old.settings.system_prompt == options.settings.system_prompt
+        )
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
         """Return what is asked for now; nothing of a private conversation is remembered."""

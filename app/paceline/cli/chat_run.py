@@ -374,11 +374,11 @@ def decisions_in_words(mix: Mix) -> str:
     """Return the shares of drafters and plain steps, with a reason; empty without Auto."""
     n = mix.n_steps
     ranked = sorted(mix.drafters.items(), key=lambda item: -item[1].n_steps)
-    parts = [f"{name} {work.n_steps / n:.0%}" for name, work in ranked if work.n_steps]
+    parts = [f"{name} {percent(work.n_steps / n)}%" for name, work in ranked if work.n_steps]
     if mix.plain:
         n_plain = sum(mix.plain.values())
         reason = max(mix.plain, key=mix.plain.__getitem__)
-        parts.append(f"plain {n_plain / n:.0%}, mostly {_WHY_PLAIN[reason]}")
+        parts.append(f"plain {percent(n_plain / n)}%, mostly {_WHY_PLAIN[reason]}")
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -199,8 +199,20 @@ def test_a_model_that_pays_has_nothing_to_make_up_for() -> None:
         each.gained(2.0)
         assert each.has_paid
         each.gained(-2.2)  # it has not, any more
-        each.pass_over(300)
-    assert rates[0].value == rates[1].value
+    before = rates[0].value
+    for each in rates:
+        each.pass_over(600)
+    assert rates[0].value == rates[1].value > before
+
+
+def test_steps_that_go_by_at_once_are_as_many_as_one_by_one() -> None:
+    at_once, singly = Acceptance(), Acceptance()
+    for rates in (at_once, singly):
+        rates.gained(-2.0)
+    at_once.pass_over(300)
+    for _ in range(300):
+        singly.pass_over()
+    assert at_once.value == pytest.approx(singly.value, abs=1e-3)
 
 
 def test_replies_that_are_short_bring_fewer_trials() -> None:

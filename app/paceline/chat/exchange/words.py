@@ -13,7 +13,7 @@ from types import MappingProxyType
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.conversation import Conversation, Message, heading_of
-from paceline.figures import TokenTrace
+from paceline.figures import TokenTrace, percent
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
 from paceline.run_record import RunRecord
 
@@ -118,7 +118,7 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
         parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0, words)))
     if stats.acceptance_rate is not None:
         n_judged = stats.n_drafted - stats.n_discarded
-        parts.append(words.accepted.format(share=stats.acceptance_rate * 100, n=n_judged))
+        parts.append(words.accepted.format(share=percent(stats.acceptance_rate), n=n_judged))
     if record.first_token_s is not None:
         parts.append(words.first_token.format(words.local(record.first_token_s)))
     model = record.target.name or record.target.file if record.target is not None else ""

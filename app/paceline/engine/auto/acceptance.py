@@ -196,9 +196,10 @@ class Acceptance:
 
     def pass_over(self, n_steps: int = 1) -> None:
         """Let some steps go by."""
+        n_free = n_steps if self._credit > 0.0 else n_steps + self._credit / _ON_TRIALS
         self._credit = min(self._credit + _ON_TRIALS * n_steps, _CREDIT)
-        if self._credit > 0.0:
-            self._fade(_FORGOTTEN if n_steps == 1 else _FORGOTTEN**n_steps)
+        if n_free > 0.0:
+            self._fade(_FORGOTTEN**n_free)
 
     def begin_reply(self, share: float = 1.0) -> None:
         """Another text begins, in which a model may do better, and each class otherwise.
