@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from chat.exchange.chats import chats
 from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
 from paceline.chat.exchange.reading import read_chats
+from paceline.conversation import Attachment
 from paceline.errors import UserError
 from storage.chats import as_of_old, chat, record
 
@@ -75,7 +76,7 @@ def put(data: Any, path: str, value: object) -> None:
         ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),
         ("messages.1.created_s", 10**400, "messages[1].created_s: 1000"),
         ("messages.1.created_s", True, "messages[1].created_s: True does not fit"),
-        ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0]: Attach"),
+        ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0]: _Attach"),
         ("messages.0.attachments", [7], "messages[0].attachments[0]: 7 does not fit"),
         ("conversation", None, "conversation: None does not fit"),
         ("conversation.title", 7, "conversation.title: 7 does not fit"),
@@ -148,6 +149,20 @@ def test_a_chat_of_the_first_version_is_read(data: dict[str, Any]) -> None:
     data["version"] = 1
     del data["runs"][0]["stats"]["kept"]
     assert from_json(data)[1]["c-1"].stats is not None
+
+
+def test_what_is_left_out_has_its_default_and_what_is_unknown_is_passed_over(
+    data: dict[str, Any],
+) -> None:
+    message = data["messages"][0]
+    del message["parent_id"], message["created_s"]
+    file = {"name": "a.py", "text": "x"}
+    message["attachments"] = [file, {**file, "n_bytes": 1.5, "mood": "good"}]
+    message["mood"] = data["conversation"]["mood"] = data["mood"] = "good"
+    read = from_json(data)[0].messages["c-0"]
+    assert (read.parent_id, read.created_s) == (None, 0.0)
+    assert read.attachments == (Attachment("a.py", "x", 0), Attachment("a.py", "x", 1))
+    assert type(read.attachments[1].n_bytes) is int
 
 
 def test_a_second_run_of_a_reply_is_refused(data: dict[str, Any]) -> None:

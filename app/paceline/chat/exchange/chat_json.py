@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part, made_of
-from paceline.conversation import Conversation, Message, clean
+from paceline.conversation import Attachment, Conversation, Message, Role, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
@@ -89,6 +89,27 @@ class _Head:
     settings: ReplySettings | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _AttachmentObject:
+    """The file's object about an attachment; its fields are those of `Attachment`."""
+
+    name: str
+    text: str
+    n_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MessageObject:
+    """The file's object about a message; its fields are those of `Message`."""
+
+    id: str
+    parent_id: str | None = None
+    role: Role
+    content: str
+    created_s: float = 0.0
+    attachments: tuple[_AttachmentObject, ...] = ()
+
+
 def to_json(
     conversation: Conversation, records: Mapping[str, RunRecord], app_version: str = ""
 ) -> dict[str, Any]:
@@ -102,7 +123,10 @@ def to_json(
         "version": VERSION,
         "app_version": app_version,
         "conversation": head,
-        "messages": [_message_to_json(message) for message in messages.values()],
+        "messages": [
+            encode_part(made_of(_MessageObject, message, id=name))
+            for name, message in messages.items()
+        ],
         "runs": [
             _without_infinity(record_to_json(records[name])) for name in messages if name in records
         ],
@@ -186,16 +210,9 @@ def _check_time(place: str, seconds: float) -> None:
         raise broken(place, "is no time")
 
 
-def _message_to_json(message: Message) -> dict[str, Any]:
-    data = encode_part(message)
-    return {"id": data.pop("message_id"), **data}
-
-
 def _message(data: object, place: str, before: Mapping[str, Message]) -> Message:
-    if isinstance(data, dict) and "id" in data:
-        data = {**data, "message_id": data["id"]}
-    message = _decoded(Message, data, place)
-    name, parent = message.message_id, message.parent_id
+    message = _decoded(_MessageObject, data, place)
+    name, parent = message.id, message.parent_id
     if not name or name in before:
         raise broken(f"{place}.id", "stands for another message already" if name else "is empty")
     if parent is not None and parent not in before:
@@ -210,7 +227,8 @@ def _message(data: object, place: str, before: Mapping[str, Message]) -> Message
         _check_size(f"{at}.text", file.text, MAX_TEXT_CHARS)
         if not 0 <= file.n_bytes <= _MAX_BYTES:
             raise broken(f"{at}.n_bytes", "is no size")
-    return message
+    files = (made_of(Attachment, each, n_bytes=int(each.n_bytes)) for each in message.attachments)
+    return made_of(Message, message, message_id=name, attachments=tuple(files))
 
 
 def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
