@@ -165,6 +165,11 @@ _Reader = Callable[[Any], Any]
 def _dataclass_reader(cls: type) -> _Reader:
     readers = {name: _reader(hint) for name, hint in get_type_hints(cls).items()}
     known = readers.keys()
+    required = frozenset(
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is field.default_factory is dataclasses.MISSING
+    )
 
     def read(data: Any) -> Any:
         if not isinstance(data, dict):
@@ -172,6 +177,8 @@ def _dataclass_reader(cls: type) -> _Reader:
         if not data.keys() <= known:
             unknown = min(map(repr, data.keys() - known))
             raise _UnknownFieldMisfitError(f" has no field {unknown}")
+        if not required <= data.keys():
+            raise _MisfitError(f".{min(required - data.keys())} is missing")
         values = {}
         key = ""
         try:
@@ -180,10 +187,7 @@ def _dataclass_reader(cls: type) -> _Reader:
         except _MisfitError as error:
             error.place.append(f".{key}")
             raise
-        try:
-            return cls(**values)
-        except TypeError as error:  # a required field is missing
-            raise _MisfitError(f": {error}") from None
+        return cls(**values)
 
     return read
 

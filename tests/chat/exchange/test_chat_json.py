@@ -49,12 +49,12 @@ def data() -> dict[str, Any]:
     return made
 
 
-def put(data: Any, path: str, value: object) -> None:
-    """Put a value to a path like ``messages.1.content``."""
-    *steps, last = path.split(".")
+def place(data: Any, path: str) -> tuple[Any, Any]:
+    """Return what holds the value at a path like ``messages.1.content``, and its key there."""
+    *steps, last = (int(step) if step.isdigit() else step for step in path.split("."))
     for step in steps:
-        data = data[int(step) if step.isdigit() else step]
-    data[int(last) if last.isdigit() else last] = value
+        data = data[step]
+    return data, last
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def put(data: Any, path: str, value: object) -> None:
         ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),
         ("messages.1.created_s", 10**400, "messages[1].created_s: 1000"),
         ("messages.1.created_s", True, "messages[1].created_s: True does not fit"),
-        ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0]: _Attach"),
+        ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0].text is missing"),
         ("messages.0.attachments", [7], "messages[0].attachments[0]: 7 does not fit"),
         ("conversation", None, "conversation: None does not fit"),
         ("conversation.title", 7, "conversation.title: 7 does not fit"),
@@ -108,11 +108,31 @@ def test_every_wrong_field_is_named(
     data: dict[str, Any], path: str, value: object, words: str
 ) -> None:
     from_json(copy.deepcopy(data))  # it was sound
-    put(data, path, value)
+    holder, key = place(data, path)
+    holder[key] = value
     with pytest.raises(UserError) as caught:
         from_json(data)
     assert words in caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("messages.1.id", "messages[1].id is missing"),
+        ("messages.1.role", "messages[1].role is missing"),
+        ("messages.1.content", "messages[1].content is missing"),
+        ("conversation.id", "conversation.id is missing"),
+        ("conversation.leaf_id", "conversation.leaf_id is missing"),
+        ("runs.0.message_id", "RunRecord.message_id is missing"),
+    ],
+)
+def test_every_missing_field_is_named(data: dict[str, Any], path: str, words: str) -> None:
+    holder, key = place(data, path)
+    del holder[key]
+    with pytest.raises(UserError) as caught:
+        from_json(data)
+    assert words in caught.value.message
 
 
 def test_the_figures_have_the_interval_of_plain_decoding(data: dict[str, Any]) -> None:
