@@ -163,6 +163,8 @@ def test_the_two_readers_of_json_agree() -> None:
 
 
 NESTED = b'{"a":' * 50_000 + b"1" + b"}" * 50_000
+WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" * 700 + b"}"
+"""The parser takes as much."""
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,9 @@ NESTED = b'{"a":' * 50_000 + b"1" + b"}" * 50_000
         (b"[]", "no-chats", "“x.json” has no messages to import."),
         (b'{"conv": {}, "messages": []}', "no-chats", "has no messages to import"),
         (b'{"messages": []}', "no-chats", "has no messages to import"),
-        (NESTED, "not-a-chat", "nested too deeply"),
+        (NESTED, "not-a-chat", "“x.json” is nested too deeply."),
+        (WITHIN, "not-a-chat", "“x.json” is nested too deeply."),
+        (b"1\n" + NESTED, "not-a-chat", "“x.json” is nested too deeply."),
         (b'{"format": "paceline-chat", "version": 99}', "newer-chat", "“x.json”: The chat was"),
     ],
 )

@@ -339,6 +339,8 @@ def read_chats(raw: bytes, name: str) -> tuple[ImportedChat, ...]:
         chats = _chats(_parsed(text), name)
     except UserError as error:
         raise UserError(error.code, f"“{name}”: {error.message}", error.hint) from error
+    except RecursionError:  # of the parser, or of what walks over the data
+        raise UserError("not-a-chat", f"“{name}” is nested too deeply.", _NOT_ONE) from None
     if not chats:
         raise UserError("no-chats", f"“{name}” has no messages to import.", _NOT_ONE)
     return chats
@@ -373,12 +375,10 @@ def _parsed(text: str) -> Any:
     """Return the data of JSON, or of lines of JSON as older exports of llama.cpp have them."""
     try:
         return _Decoder().decode(text)
-    except RecursionError:
-        raise UserError("not-a-chat", "It is nested too deeply.", _NOT_ONE) from None
     except ValueError as error:
         try:
             return sessions([_Decoder().decode(line) for line in text.splitlines() if line.strip()])
-        except (ValueError, RecursionError):
+        except ValueError:
             pass
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise UserError("not-json", f"It is not JSON{where}.", _NOT_ONE) from None
