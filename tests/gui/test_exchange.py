@@ -18,10 +18,14 @@ from paceline.gui.conversations.exchange import file_stem
 from paceline.messages import CountTokens, StartTurn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytestqt.qtbot import QtBot
 
+    from paceline.conversation import Conversation
     from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
+    from paceline.run_record import RunRecord
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -184,6 +188,30 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     assert notices[1].message == "Imported 2 chats."
     assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
     assert program.session.current.title == "From elsewhere"
+
+
+def test_an_unexpected_error_with_one_chat_keeps_no_other_one_waiting(
+    program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
+    names = ("First", "Second", "Third")
+    file = tmp_path / "chats.json"
+    file.write_text(json.dumps([{"conv": {"name": n}, "messages": [message]} for n in names]))
+    import_it = program.session.import_conversation
+
+    def fail_once(chat: Conversation, records: Mapping[str, RunRecord], *, shows: bool) -> str:
+        if chat.title == "Second":
+            raise RuntimeError("a fault")
+        return import_it(chat, records, shows=shows)
+
+    monkeypatch.setattr(program.session, "import_conversation", fail_once)
+    with qtbot.captureExceptions() as errors:
+        program.imports.import_files([str(file)])
+        qtbot.waitUntil(lambda: bool(notices))
+    assert [str(error) for _, error, _ in errors] == ["a fault"]
+    assert notices[-1].message == "Imported 2 chats."
+    assert {s.title for s in program.session.summaries} == {"First", "Third"}
 
 
 def test_an_error_of_an_import_gives_way_to_the_next_one(

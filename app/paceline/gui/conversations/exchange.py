@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -331,8 +332,11 @@ class ImportController(QObject):
             chat = self._waiting.pop(0)
             is_last = not self._waiting
             import_it = partial(self._session.import_conversation, shows=is_last)
-            if self._notices.attempt(import_it, chat.conversation, chat.records):
-                put.append(chat)
+            try:
+                if self._notices.attempt(import_it, chat.conversation, chat.records):
+                    put.append(chat)
+            except Exception:  # noqa: BLE001  told as any other; the rest goes on
+                sys.excepthook(*sys.exc_info())
             if not is_last:
                 yield
         if put:
