@@ -8564,11 +8564,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>It is nested too deeply.</source>
-        <translation>Es ist zu tief verschachtelt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
         <source>It is not JSON{0}.</source>
         <translation>Es ist kein JSON{0}.</translation>
     </message>
@@ -11183,6 +11178,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>“{0}” is named twice.</source>
         <translation>„{0}“ ist zweimal genannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{0}” is nested too deeply.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>

@@ -57,6 +57,10 @@ def place(data: Any, path: str) -> tuple[Any, Any]:
     return data, last
 
 
+LONG = "x" * 1_001
+FILE = {"name": "a.py", "text": "x"}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
@@ -66,7 +70,7 @@ def place(data: Any, path: str) -> tuple[Any, Any]:
         ("messages.1", "hello", "messages[1]: 'hello' does not fit"),
         ("messages.1.id", "c-0", "messages[1].id stands for another message already"),
         ("messages.1.id", "", "messages[1].id is empty"),
-        ("messages.1.id", "x" * 2_000, "messages[1].id has more than 1,000 characters"),
+        ("messages.1.id", LONG, "messages[1].id has more than 1,000 characters"),
         ("messages.0.parent_id", "c-1", "messages[0].parent_id names no message before it ('c-1')"),
         ("messages.1.parent_id", "c-1", "messages[1].parent_id names no message before it"),
         ("messages.1.parent_id", "nobody", "messages[1].parent_id names no message before it"),
@@ -78,10 +82,20 @@ def place(data: Any, path: str) -> tuple[Any, Any]:
         ("messages.1.created_s", True, "messages[1].created_s: True does not fit"),
         ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0].text is missing"),
         ("messages.0.attachments", [7], "messages[0].attachments[0]: 7 does not fit"),
+        ("messages.0.attachments", [FILE] * 1_001, "messages[0].attachments has more than 1,000"),
+        ("messages.0.attachments", [FILE, {**FILE, "name": LONG}], "attachments[1].name has more"),
+        ("messages.0.attachments", [{**FILE, "n_bytes": -1}], "attachments[0].n_bytes is no size"),
+        ("messages.0.attachments", [{**FILE, "n_bytes": math.nan}], "[0].n_bytes is no size"),
         ("conversation", None, "conversation: None does not fit"),
         ("conversation.title", 7, "conversation.title: 7 does not fit"),
         ("conversation.pinned", 1, "conversation.pinned: 1 does not fit"),
         ("conversation.tags", [1], "conversation.tags[0]: 1 does not fit"),
+        ("conversation.tags", ["a"] * 101, "conversation.tags has more than 100 entries"),
+        ("conversation.tags", ["a", LONG], "conversation.tags[1] has more than 1,000 characters"),
+        ("conversation.id", LONG, "conversation.id has more than 1,000 characters"),
+        ("conversation.title", LONG, "conversation.title has more than 1,000 characters"),
+        ("conversation.created_s", -1, "conversation.created_s is no time"),
+        ("conversation.changed_s", 1e12, "conversation.changed_s is no time"),
         ("conversation.leaf_id", "gone", "conversation.leaf_id names no message ('gone')"),
         ("conversation.leaf_id", None, "conversation.leaf_id is missing"),
         ("runs.0", [], "runs[0] has something that does not fit"),

@@ -240,8 +240,10 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
     if head.leaf_id is not None and head.leaf_id not in messages:
         raise broken("conversation.leaf_id", f"names no message ({head.leaf_id!r:.60})")
     _check_size("conversation.tags", head.tags, MAX_TAGS, "entries")
-    for name in (head.id, head.title, *head.tags):
-        _check_size("a name of the conversation", name, MAX_NAME_CHARS)
+    _check_size("conversation.id", head.id, MAX_NAME_CHARS)
+    _check_size("conversation.title", head.title, MAX_NAME_CHARS)
+    for number, tag in enumerate(head.tags):
+        _check_size(f"conversation.tags[{number}]", tag, MAX_NAME_CHARS)
     _check_time("conversation.created_s", head.created_s)
     _check_time("conversation.changed_s", head.changed_s)
     if head.settings is not None:
