@@ -11182,7 +11182,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is nested too deeply.</source>
-        <translation type="unfinished"></translation>
+        <translation>„{0}“ ist zu tief verschachtelt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
