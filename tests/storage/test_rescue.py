@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pytest
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 CHANGES: list[Change] = [
     saved(chat("c", "question", "answer"), ["c-0", "c-1"], ["x"]),
-    SaveChat(sample(Head)),
+    SaveChat(replace(sample(Head), private=False)),
     BeginRun("c", record("c-1")),
     ExtendRun("c-1", 3, "texté", steps(["texté"])),
     EndRun(record("c-1", "a", "b"), "ab"),
@@ -55,6 +56,14 @@ def test_every_change_comes_back(db: Path) -> None:
     assert path is not None
     assert rescue.rescued(db) == [path]
     assert rescue.read_rescued(path) == CHANGES
+
+
+def test_the_version_before_can_read_a_conversation(db: Path) -> None:
+    path = rescue.rescue(db, CHANGES)
+    assert path is not None
+    heads = [one["head"] for one in json.loads(path.read_text())["changes"] if "head" in one]
+    assert len(heads) == 2
+    assert not any("private" in head for head in heads)
 
 
 def test_files_are_taken_in_order_and_names_are_not_taken_twice(db: Path) -> None:

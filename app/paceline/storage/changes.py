@@ -265,6 +265,9 @@ def _encode(change: Change) -> dict[str, Any]:
             }
         case EndRun(record, text):
             data = {"record": record_to_json(record), "text": text}
+        case SaveChat():
+            data = encode_part(change)
+            del data["head"]["private"]  # false, and unknown to the version before
         case _:
             data = encode_part(change)
     return {"kind": type(change).__name__, **data}
