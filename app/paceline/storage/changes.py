@@ -20,7 +20,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -125,30 +125,20 @@ def is_urgent(change: Change) -> bool:
     return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SavePlace))
 
 
-def merged(old: Change, new: Change) -> Change | None:
-    """One change that stands for both, where `new` directly follows `old`; None: there is none."""
-    match old, new:
-        case ExtendRun(), ExtendRun() if old.message_id == new.message_id:
-            return replace(new, text=old.text + new.text, steps=old.steps + new.steps,
-                           number=old.number)  # fmt: skip
-        case SaveUnsent(), SaveUnsent() if old.conversation_id == new.conversation_id:
-            return new
-        case SavePlace(), SavePlace() if old.conversation_id == new.conversation_id:
-            return new
-        case Sync(), Sync():
-            return new
-        case _:
-            return None
+def merged(old: ExtendRun, new: ExtendRun) -> ExtendRun:
+    """One piece of a reply that stands for two that follow each other."""
+    text, steps = old.text + new.text, old.steps + new.steps
+    return ExtendRun(old.message_id, old.number, text, steps)
 
 
 def subject(change: Change) -> str:
-    """The id of what it changes: of a reply that goes on or ends, else of a conversation."""
+    """The id of what it changes: of a reply, else of a conversation."""
     match change:
         case SaveChat(head):
             return head.conversation_id
         case ExtendRun(message_id):
             return message_id
-        case EndRun(record):
+        case BeginRun(_, record) | EndRun(record):
             return record.message_id
         case Sync():
             return ""

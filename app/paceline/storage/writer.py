@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paceline.storage import salvage
 from paceline.storage.changes import (
@@ -19,8 +19,12 @@ from paceline.storage.changes import (
     EndRun,
     ExtendRun,
     Purge,
+    Remove,
+    Restore,
+    SaveChat,
     SavePlace,
     SaveUnsent,
+    Sync,
     is_urgent,
     merged,
     subject,
@@ -50,8 +54,8 @@ class Pending:
 
     The session adds changes, the writer takes some and drops them when they are written; readers
     see all that are there. What is being written is still seen, since carrying it out twice changes
-    nothing. Changes that a later one makes superfluous are merged with it, so that a full disk does
-    not fill the memory.
+    nothing. What waits and is made superfluous by a later change goes, so that neither a full disk
+    nor a private chat, whose changes wait for good, fills the memory or keeps a deleted text.
 
     Attributes:
         changed: Notified when something was added, written, or asked for; its lock guards all.
@@ -67,14 +71,14 @@ class Pending:
     def add(self, change: Change) -> None:
         """Append a change, or merge it into one that waits."""
         with self.changed:
+            is_awaited = bool(self._items)
             self._n_added += 1
             self._drop_outdated(change)
-            is_merged = self._merge(change)
-            if not is_merged:
+            if not self._merge(change):
                 self._items.append(_Item(self._n_added, change))
             if is_urgent(change):
                 self._urgent_until = self._n_added
-            elif is_merged:
+            elif is_awaited:
                 return  # the writer knows already; waking it is the most expensive part of this
             self.changed.notify_all()
 
@@ -91,7 +95,7 @@ class Pending:
             return self._n_added
 
     def is_done(self, number: int) -> bool:
-        """Whether everything up to this number is written."""
+        """Whether everything up to this number is written, or replaced by what came later."""
         with self.changed:
             return not self._items or self._items[0].number > number
 
@@ -131,14 +135,22 @@ class Pending:
         return self._items[self._n_taken :]
 
     def _drop_outdated(self, new: Change) -> None:
-        """Drop what waits and is made superfluous by the end of a reply or of a conversation."""
-        kinds: type = object
+        """Drop what waits and has no effect any more when `new` is carried out after it."""
+        kinds: type | tuple[type, ...] = type(new)
+        ids = {subject(new)}
         match new:
-            case EndRun(record):
-                kinds, ids = ExtendRun, {record.message_id}
+            case SaveChat(_, _, removed):
+                kinds, ids = (BeginRun, ExtendRun, EndRun), set(removed)
+            case EndRun():
+                kinds = ExtendRun
+            case Remove() | Restore():
+                kinds = (Remove, Restore)
             case Purge(key):
                 begun = (i.change for i in self._items if isinstance(i.change, BeginRun))
-                ids = {key, *(b.record.message_id for b in begun if b.conversation_id == key)}
+                kinds = object
+                ids.update(b.record.message_id for b in begun if b.conversation_id == key)
+            case SaveUnsent() | SavePlace() | Sync():
+                pass
             case _:
                 return
         self._items[self._n_taken :] = [
@@ -147,20 +159,49 @@ class Pending:
             if not isinstance(item.change, kinds) or subject(item.change) not in ids
         ]
 
-    def _merge(self, change: Change) -> bool:
-        """Merge a change into an earlier one; it then keeps the earlier one's place.
+    def _merge(self, new: Change) -> bool:
+        """Merge a change into one that waits, which keeps its place; False: append it."""
+        match new:
+            case ExtendRun():
+                return self._merge_piece(new)
+            case SaveChat():
+                return self._merge_chat(new)
+            case _:
+                return False
 
-        Only changes that nothing else depends on are ever merged, so the place does not matter, as
-        long as a reply's end or beginning is not crossed.
-        """
+    def _merge_piece(self, new: ExtendRun) -> bool:
+        """Merge it into an earlier piece; a reply's end or beginning is not crossed."""
         for item in reversed(self._waiting()[-_LOOK_BACK:]):
-            both = merged(item.change, change)
-            if both is not None:
-                item.change = both
+            old = item.change
+            if isinstance(old, ExtendRun) and old.message_id == new.message_id:
+                item.change = merged(old, new)
                 return True
-            if not isinstance(item.change, (ExtendRun, SaveUnsent, SavePlace)):
+            if not isinstance(old, (ExtendRun, SaveUnsent, SavePlace)):
                 return False
         return False
+
+    def _merge_chat(self, new: SaveChat) -> bool:
+        """Leave nothing older of a conversation in what waits, and merge what has no messages.
+
+        Not across the place where it is purged, for it begins again there, or hidden, for then it
+        must be there already.
+        """
+        key, gone = subject(new), set(new.removed)
+        last: _Item | None = None
+        for item in reversed(self._waiting()):
+            old = item.change
+            if isinstance(old, (Purge, Remove)) and old.conversation_id == key:
+                break
+            if not isinstance(old, SaveChat) or subject(old) != key:
+                continue
+            messages = tuple(m for m in old.messages if m.message_id not in gone)
+            item.change = SaveChat(new.head, messages, old.removed)
+            if not (messages or old.removed):
+                self._items.remove(item)
+            elif last is None and not new.messages:
+                last = item
+                item.change = replace(item.change, removed=(*old.removed, *new.removed))
+        return last is not None
 
 
 RETRY_S = 2.0
