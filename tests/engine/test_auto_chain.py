@@ -601,7 +601,10 @@ def test_only_a_draft_that_saved_time_fills_the_share_for_deciding_up(
     knowledge.saved_up, knowledge.pace.plain = 3.0, DECODE_S
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     text.commit(text.propose(), "he!")
-    assert knowledge.saved_up == SAVED_UP if saved > 0.0 else 3.5 < knowledge.saved_up < 4.0
+    if saved > 0.0:
+        assert knowledge.saved_up == SAVED_UP
+    else:
+        assert 3.5 < knowledge.saved_up < 4.0
 
 
 @pytest.mark.parametrize("decode_s", [0.0, DECODE_S])
