@@ -9,6 +9,7 @@ from paceline.run_record import RunRecord
 from paceline.storage.archive import ConversationStore
 from paceline.storage.changes import (
     ExtendRun,
+    Purge,
     Remove,
     SaveChat,
     SaveUnsent,
@@ -45,6 +46,7 @@ def test_deleted_text_is_not_held() -> None:
     left = without(made, "c-2", "c-3").renamed("Title")
     store.save(left, (), ["c-2", "c-3"])
     assert "secret" not in held(store)
+    assert held(store).count("c-3") == 1  # where it is to be deleted from the disk
     assert store.load("c") == left.with_content("c-1", "kept answer")
     assert list(store.runs("c")) == ["c-1"]
     store.save(made, ["c-2", "c-3"])
@@ -118,3 +120,14 @@ def test_a_hidden_chat_is_made_before_it_is_hidden() -> None:
     pending.add(saved(without(made, "c-0", "c-1"), (), ["c-0", "c-1"]))
     kinds = [type(change) for change in pending.snapshot()]
     assert kinds == [SaveChat, Remove, SaveChat]
+
+
+def test_a_chat_that_begins_again_does_so_after_it_was_purged() -> None:
+    pending, made = Pending(), chat("c", "question")
+    pending.add(saved(made, ["c-0"]))
+    pending.take()
+    pending.add(Purge("c"))
+    pending.not_written()
+    pending.add(saved(without(made, "c-0")))
+    kinds = [type(change) for change in pending.snapshot()]
+    assert kinds == [SaveChat, Purge, SaveChat]
