@@ -162,12 +162,12 @@ class Conversations:
         reply = self.reply_of(message_id)
         if reply is None or reply.steps or not reply.has_ended:
             return reply
-        steps = list(self.steps_of(message_id))
+        steps = list(self.steps_of(self._current.conversation_id, message_id))
         return replace(reply, steps=steps, traces=[t for step in steps for t in step.tokens])
 
-    def steps_of(self, message_id: str) -> tuple[StepCommitted, ...]:
+    def steps_of(self, conversation_id: str, message_id: str) -> tuple[StepCommitted, ...]:
         """Return the steps of any reply; empty where none are kept."""
-        return self._memory.steps(message_id) or self._kept.steps(message_id)
+        return self.store_of(conversation_id).steps(message_id)
 
     def search(self, text: str, limit: int = 50) -> tuple[SearchHit, ...]:
         """Return titles and messages that have all words of the text, the best first.

@@ -162,8 +162,9 @@ class ExchangeController(QObject):
         names: Sequence[str],
         done: Callable[[Conversation, dict[str, RunRecord]], None],
     ) -> Iterator[None]:
+        chats, chat_id = self._session.conversations, conversation.conversation_id
         for name in names:
-            steps = self._session.conversations.steps_of(name)
+            steps = chats.steps_of(chat_id, name)
             records[name] = replace(records[name], steps=steps)
             yield
         done(conversation, records)
