@@ -266,7 +266,7 @@ class Kept:
 def percent(rate: float) -> int:
     """Return a rate in per cent: 0 is none and 100 all, not what is rounded to them."""
     nearest = round(100.0 * rate)
-    return min(nearest, 99) if 0.5 < rate < 1.0 else max(nearest, 1) if rate > 0.0 else nearest
+    return min(max(nearest, 1), 99) if 0.0 < rate < 1.0 else nearest
 
 
 SpeedupVerdict = Literal["gain", "even", "loss"]

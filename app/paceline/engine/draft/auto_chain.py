@@ -214,8 +214,10 @@ class AutoChain(Chain):
         if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
         elif not (lap.had_pause or self._is_first):
-            scale = self._knowledge.costs.context.scale(n_ctx)
-            plain_s = decode_s if width == 1 else (self._knowledge.pace.plain or 0.0) * scale
+            plain_s = decode_s
+            if width > 1:
+                scale = self._knowledge.costs.context.scale(n_ctx)
+                plain_s = (self._knowledge.pace.plain or 0.0) * scale
             if plain_s > 0.0:
                 self._count_own(plain_s, deciding_s)
         self._told_s = self._computed() - began
