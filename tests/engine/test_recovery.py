@@ -658,6 +658,16 @@ def test_a_bad_row_behind_accepted_tokens_is_told_behind_them(stops: bool) -> No
     bench.finish()
 
 
+def service_of(file: Path, listener: Callable[[Event], None]) -> EngineService:
+    """An engine that can load this file."""
+    return EngineService(
+        listener,
+        take_between=lambda _turn: None,
+        cancel=CancelFlag(),
+        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
+    )
+
+
 def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_path: Path) -> None:
     file = tmp_path / "target.gguf"
     file.write_bytes(b"GGUF")
@@ -668,12 +678,7 @@ def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_pa
         if isinstance(event, LoadProgressed):
             file.write_bytes(b"GGUF and more")
 
-    service = EngineService(
-        write,
-        take_between=lambda _turn: None,
-        cancel=CancelFlag(),
-        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
-    )
+    service = service_of(file, write)
     service.handle(LoadPair("load", ModelParams(str(file))))
     assert isinstance(events[-1], PairLoaded)
     service.handle(StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1))
@@ -693,12 +698,7 @@ def test_a_file_that_is_replaced_while_it_is_loaded_is_refused(tmp_path: Path) -
         if isinstance(event, LoadProgressed) and other.exists():
             other.replace(file)
 
-    service = EngineService(
-        replace_it,
-        take_between=lambda _turn: None,
-        cancel=CancelFlag(),
-        backend=lambda: FakeBackend({str(file): FakeModel(scripted(REPLY, N_PROMPT))}),
-    )
+    service = service_of(file, replace_it)
     service.handle(LoadPair("load", ModelParams(str(file))))
     assert isinstance(events[-1], LoadFailed)
     assert events[-1].code == "file-moved"

@@ -122,14 +122,20 @@ def test_the_marks_are_seen_without_colours_and_follow_the_theme(
     assert look_of("huge").background().color().name() != before
 
 
-def test_replies_to_two_versions_of_a_question_can_be_compared(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
+def answered_in_two_branches(program: Program, client: FakeClient) -> list[str]:
+    """Ask a question in two versions; returns the ids of the first one's replies."""
     ids = answered(program, client, "In France.")
     question = program.session.current.messages[ids[0]].parent_id
     assert question is not None
     assert program.session.edit(question, "Where is Paris, please?")
     client.reply("In the north of France.")
+    return ids
+
+
+def test_replies_to_two_versions_of_a_question_can_be_compared(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered_in_two_branches(program, client)
     program.window.actions_.compare.trigger()
     dialog = compared(program, qtbot)
     assert chosen(dialog) == [ids[0], program.session.current.leaf_id]
@@ -138,11 +144,7 @@ def test_replies_to_two_versions_of_a_question_can_be_compared(
 def test_versions_are_counted_as_below_the_reply(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    ids = answered(program, client, "In France.")
-    question = program.session.current.messages[ids[0]].parent_id
-    assert question is not None
-    assert program.session.edit(question, "Where is Paris, please?")
-    client.reply("In the north of France.")
+    answered_in_two_branches(program, client)
     assert program.session.regenerate()
     client.reply("Far away.")
     item = program.window.chat_pane.chat._pages.item(program.session.current.leaf_id)
