@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import inspect
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +13,8 @@ from paceline.errors import UserError
 from storage.chats import chat
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from paceline.conversation import Conversation
 
 
@@ -162,6 +166,15 @@ def test_the_two_readers_of_json_agree() -> None:
         )
 
 
+@pytest.fixture
+def usual_stack() -> Iterator[None]:
+    """1,000 calls from here, whatever other tests set and however deep this one is."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
 NESTED = b'{"a":' * 50_000 + b"1" + b"}" * 50_000
 WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" * 700 + b"}"
 """The parser takes as much."""
@@ -188,7 +201,7 @@ WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" 
         (b'{"format": "paceline-chat", "version": 99}', "newer-chat", "“x.json”: The chat was"),
     ],
 )
-def test_what_is_no_chat_is_told(raw: bytes, code: str, words: str) -> None:
+def test_what_is_no_chat_is_told(raw: bytes, code: str, words: str, usual_stack: None) -> None:
     with pytest.raises(UserError) as caught:
         read_chats(raw, "x.json")
     assert (caught.value.code, bool(caught.value.hint)) == (code, True)
