@@ -532,17 +532,20 @@ class ChatSession:
         Args:
             conversation: Times, title, flags and settings are kept.
             records: What is known of its replies, by message id; with steps.
-            shows: Whether to show it; if not, the listener is not told. Of many that are imported,
-                the last one must be shown.
+            shows: Whether to show it; if not, the listener is not told: `show_imported` follows.
 
         Raises:
             UserError: Its messages are no tree.
         """
         copy_id = self.conversations.add_copy(conversation, records)
         if shows:
-            self._tell_conversations()
-            self._show(self.conversations.get(copy_id))
+            self.show_imported(copy_id)
         return copy_id
+
+    def show_imported(self, conversation_id: str) -> None:
+        """Show the last of many that were imported, and list all of them."""
+        self._tell_conversations()
+        self._show(self.conversations.get(conversation_id))
 
     def remove(self, conversation_id: str) -> None:
         """Take a conversation out of the list; a reply under way in it is stopped.

@@ -328,19 +328,21 @@ class ImportController(QObject):
             self._show_passport(report)
 
     def _put(self) -> Iterator[None]:
-        put = []
+        put, last_id = [], ""
         while self._waiting:
             chat = self._waiting.pop(0)
-            is_last = not self._waiting
-            import_it = partial(self._session.import_conversation, shows=is_last)
             try:
-                if self._notices.attempt(import_it, chat.conversation, chat.records):
-                    put.append(chat)
+                import_it = self._session.import_conversation
+                last_id = import_it(chat.conversation, chat.records, shows=False)
+                put.append(chat)
+            except UserError as error:
+                self._notices.user_error(error)
             except Exception:  # noqa: BLE001  told as any other; the rest goes on
                 sys.excepthook(*sys.exc_info())
-            if not is_last:
+            if self._waiting:
                 yield
         if put:
+            self._notices.attempt(self._session.show_imported, last_id)
             self._tell(put)
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:
