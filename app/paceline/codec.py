@@ -173,7 +173,7 @@ def _dataclass_reader(cls: type) -> _Reader:
 
     def read(data: Any) -> Any:
         if not isinstance(data, dict):
-            raise _misfit(data)
+            raise _misfit(data, "an object")
         if not data.keys() <= known:
             unknown = min(map(repr, data.keys() - known))
             raise _UnknownFieldMisfitError(f" has no field {unknown}")
@@ -213,8 +213,11 @@ def _reader(hint: Any) -> _Reader:
     return _exact_reader(hint)
 
 
-def _misfit(value: object) -> _MisfitError:
-    return _MisfitError(f": {value!r:.60} does not fit")
+_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
+
+
+def _misfit(value: object, expected: str) -> _MisfitError:
+    return _MisfitError(f": {value!r:.60} is not {expected}")
 
 
 def _optional_reader(hint: Any) -> _Reader:
@@ -225,7 +228,7 @@ def _optional_reader(hint: Any) -> _Reader:
 def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
     def read(value: Any) -> Any:
         if value not in allowed:
-            raise _misfit(value)
+            raise _misfit(value, f"one of {', '.join(map(repr, allowed))}")
         return value
 
     return read
@@ -234,7 +237,7 @@ def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
 def _tuple_reader(item: _Reader) -> _Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
-            raise _misfit(value)
+            raise _misfit(value, "a list")
         items: list[Any] = []
         try:
             for element in value:
@@ -252,7 +255,7 @@ def _record_reader(items: list[_Reader]) -> _Reader:
 
     def read(value: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(items):
-            raise _misfit(value)
+            raise _misfit(value, f"a list of {len(items)}")
         return tuple(item(element) for item, element in zip(items, value, strict=True))
 
     return read
@@ -261,7 +264,7 @@ def _record_reader(items: list[_Reader]) -> _Reader:
 def _exact_reader(cls: type) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is not cls:  # exact: True is not an int here
-            raise _misfit(value)
+            raise _misfit(value, _KINDS[cls])
         return value
 
     return read
@@ -270,7 +273,7 @@ def _exact_reader(cls: type) -> _Reader:
 def _read_path(value: Any) -> Path:
     """No message has a path, but files of this program name some."""
     if type(value) is not str:
-        raise _misfit(value)
+        raise _misfit(value, _KINDS[str])
     return Path(value)
 
 
@@ -280,4 +283,5 @@ def _read_float(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):  # an int beyond every float
             return float(value)
-    raise _misfit(value)
+        raise _misfit(value, "a number below 1e308")
+    raise _misfit(value, "a number")

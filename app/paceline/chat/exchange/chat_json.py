@@ -196,8 +196,14 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
     try:
         return decode_known(kind, data)
     except CodecError as error:
-        what = f"{place}{str(error).removeprefix(kind.__name__)}"  # it goes on with the field
-        raise UserError("broken-chat", f"The chat is damaged: {what:.300}.", HINT) from None
+        raise _misread(kind, error, place) from None
+
+
+def _misread(kind: type, error: CodecError, place: str) -> UserError:
+    """Return the error about what the codec could not read there."""
+    why = str(error).removeprefix(kind.__name__)  # it goes on with the field
+    what = f"{place}{': ' if why == str(error) else ''}{why}"
+    return UserError("broken-chat", f"The chat is damaged: {what:.300}.", HINT)
 
 
 def _check_size(place: str, value: Sized, most: int, of: str = "characters") -> None:
@@ -285,7 +291,7 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     except UnknownFieldError as error:
         raise _newer(f"{place} {error!s:.200}") from None
     except CodecError as error:
-        raise broken(place, f"has something that does not fit ({error!s:.200})") from None
+        raise _misread(RunRecord, error, place) from None
     except (KeyError, OverflowError) as error:
         raise broken(place, f"is not complete ({error!s:.60})") from None
     message = messages.get(record.message_id)
