@@ -2129,6 +2129,11 @@
     <name>Composer</name>
     <message>
         <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <source>A reply is being written in “{}”.</source>
+        <translation>In „{}“ wird gerade eine Antwort geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Ask anything. Enter sends, Shift+Enter makes a new line.</source>
         <translation>Eingabe sendet, Umschalt+Eingabe: neue Zeile.</translation>
     </message>
@@ -2166,6 +2171,11 @@
         <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Send the message (Enter)</source>
         <translation>Nachricht senden (Eingabe)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <source>Show that chat</source>
+        <translation>Diesen Chat zeigen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/composer.py"/>

@@ -194,6 +194,30 @@ def test_a_reply_goes_on_behind_another_chat(
 # ------------------------------------------------------------------------------------ conversations
 
 
+def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    session, composer = program.session, program.window.chat_pane.composer
+    session.send("Long question")
+    client.start_turn()
+    first = session.current.conversation_id
+    assert composer.elsewhere.isHidden(), "it can be seen"
+    session.new()
+    write(program, "Next", qtbot)
+    assert (composer.text, len(client.all(StartTurn))) == ("Next", 1)
+    words = composer.elsewhere.label.text()
+    assert words == "A reply is being written in “Long question”."
+    composer.elsewhere.button.click()
+    assert session.current.conversation_id == first
+    assert composer.elsewhere.isHidden()
+    session.new()
+    assert (composer.text, composer.elsewhere.isHidden()) == ("Next", False)
+    client.finish_turn("Long answer.")
+    assert composer.elsewhere.isHidden()
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert client.last(StartTurn).messages[-1].content == "Next"
+
+
 def test_conversations_are_listed_newest_first_without_statistics(
     program: Program, client: FakeClient
 ) -> None:

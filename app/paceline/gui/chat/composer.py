@@ -32,7 +32,7 @@ from paceline.gui.chat.context_meter import ContextMeter
 from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
-from paceline.gui.kit.labels import say, text_label
+from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import px
@@ -186,9 +186,9 @@ _HELD_SHARE = 2.0  # the same of the button of a message that is held back
 class HeldBack(QWidget):
     """Why the message stays here, and one button for what would help; hidden at first."""
 
-    def __init__(self) -> None:
+    def __init__(self, tone: str = "danger") -> None:
         super().__init__()
-        self.label = text_label("", "danger", wraps=True)
+        self.label = text_label("", tone, wraps=True, plain=True)
         self.button = QPushButton()
         self.button.hide()
         self._row = row_of(
@@ -225,6 +225,7 @@ class Composer(QFrame):
     Attributes:
         edit: The field.
         button: The button that sends or stops.
+        elsewhere: In which other chat a reply is being written; its button shows that chat.
     """
 
     message_submitted = Signal(str, object)
@@ -254,7 +255,7 @@ class Composer(QFrame):
         self.offer = styled(QPushButton(), kind="link")
         self.offer.clicked.connect(self._on_attach_pasted)
         self.offer.hide()
-        self.held = HeldBack()
+        self.held, self.elsewhere = HeldBack(), HeldBack("muted")
         self.attach = IconButton(
             "attach",
             self.tr("Attach files"),
@@ -277,6 +278,7 @@ class Composer(QFrame):
             self.edit,
             (self.offer, 0, Qt.AlignmentFlag.AlignLeft),
             self.held,
+            self.elsewhere,
             row,
             on=self,
             margins=(14, 12, 10, 10),
@@ -298,7 +300,8 @@ class Composer(QFrame):
         """Put the choice of a preset into the foot, and what the chat has set above it."""
         self._foot.insertWidget(self._foot.indexOf(self.meter), preset)
         self._rows.insertWidget(self._rows.indexOf(self._foot), badge)
-        order = [self.offer, self.held.button, *badge.findChildren(QPushButton), self.attach]
+        above = [self.offer, self.held.button, self.elsewhere.button]
+        order = [*above, *badge.findChildren(QPushButton), self.attach]
         for before, after in pairwise([*order, preset, self.meter, self.button]):
             self.setTabOrder(before, after)  # else these two come after the panel
 
@@ -307,9 +310,11 @@ class Composer(QFrame):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
-    def set_busy(self, busy: bool) -> None:  # noqa: FBT001
-        """While a reply is generated, the button stops it."""
+    def set_busy(self, busy: bool, elsewhere: str = "") -> None:  # noqa: FBT001
+        """While a reply is generated, the button stops it; `elsewhere` titles another chat's."""
         self._is_busy = busy
+        words = self.tr("A reply is being written in “{}”.").format(elsewhere) if elsewhere else ""
+        self.elsewhere.say(with_soft_breaks(words), self.tr("Show that chat") if words else "")
         self._update()
 
     @Slot(str)

@@ -13,7 +13,7 @@ from paceline.chat.code import file_pattern
 from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
 from paceline.chat.reply import Reply
-from paceline.conversation import Conversation, Message
+from paceline.conversation import Conversation, Message, title_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.messages.message_item import ShownMessage
@@ -67,6 +67,7 @@ class ChatController(QObject):
         self._composer.message_submitted.connect(session.send)
         self._composer.stop_requested.connect(session.stop)
         self._composer.edit.edit_last_requested.connect(self._on_edit_last)
+        self._composer.elsewhere.button.clicked.connect(self._on_elsewhere)
         chat = self._chat
         chat.fill_wanted.connect(self._on_fill_wanted)
         chat.edit_submitted.connect(self._on_edit)
@@ -96,6 +97,13 @@ class ChatController(QObject):
             if message.role == "user":
                 self._chat.begin_edit(message.message_id)
                 return
+
+    @Slot()
+    def _on_elsewhere(self) -> None:
+        """Show the chat in which a reply is being written."""
+        if self._session.active is not None:
+            self._notices.attempt(self._session.show, self._session.active.conversation_id)
+            self._composer.setFocus()
 
     @Slot()
     def _on_regenerate(self) -> None:
@@ -309,8 +317,11 @@ class ChatController(QObject):
         return self._chat.reply_view(reply.message_id) if self._is_shown(reply) else None
 
     def _show_busy(self) -> None:
-        is_busy = self._session.active is not None
-        self._composer.set_busy(is_busy)
+        reply = self._session.active
+        is_busy, elsewhere = reply is not None, None
+        if reply is not None and not self._is_shown(reply):
+            elsewhere = self._session.conversations.summary(reply.conversation_id)
+        self._composer.set_busy(is_busy, title_of(elsewhere.title) if elsewhere else "")
         self._chat.set_busy(is_busy)
         # Esc belongs to fields and menus while there is nothing to stop.
         self._actions.stop.setEnabled(is_busy)
