@@ -221,7 +221,7 @@ def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
     cache, context, smaller, lookups = found.remedies
     assert cache.draft == replace(DRAFT, kv_type_k="q8_0", kv_type_v="q8_0")
     assert context.draft == replace(DRAFT, n_ctx=3840)
-    assert "3840 tokens" in context.text
+    assert "3,840 tokens" in context.text
     assert smaller.draft == DRAFT
     assert lookups.draft is None
     assert found.target == TARGET
@@ -276,7 +276,7 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     assert remedy.saving == "none"
     assert remedy.text == (
         "The target does not fit, even without a draft model; 1 MB of memory are missing. "
-        "Choose a context of 3840 tokens or fewer, a quantised cache, or a smaller model. "
+        "Choose a context of 3,840 tokens or fewer, a quantised cache, or a smaller model. "
         "Closing other programs may help, too."
     )
     assert remedy.target == replace(TARGET, n_ctx=3840)

@@ -49,7 +49,7 @@ def test_a_file_with_garbage_behind_its_magic(tmp_path: Path) -> None:
 
 
 def test_a_context_far_beyond_the_model() -> None:
-    assert_failure(chat("--ctx", "10000000"), "context-too-long", "10000000", exit_code=2)
+    assert_failure(chat("--ctx", "10000000"), "context-too-long", "10,000,000", exit_code=2)
 
 
 def test_a_prompt_longer_than_the_context() -> None:

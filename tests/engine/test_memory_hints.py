@@ -64,7 +64,7 @@ def test_which_context_is_proposed(n_ctx: int, n_fits: float | None, proposal: i
 def test_the_hint_names_that_context_or_none(n_ctx: int, n_fits: float | None, kind: str) -> None:
     hint = what_to_do(ModelParams("x", kv_type_k=kind), n_ctx, n_fits)
     n = smaller_context(n_ctx, n_fits)
-    assert [int(number) for number in re.findall(r"\d+", hint)] == ([] if n is None else [n])
+    assert re.findall(r"\d[\d,]*", hint) == ([] if n is None else [f"{n:,}"])
     assert ("quantised cache" in hint) is (KV_TYPES[kind][1] >= 2)
     assert "a smaller model" in hint
     assert hint.startswith("Choose a ")
@@ -72,7 +72,7 @@ def test_the_hint_names_that_context_or_none(n_ctx: int, n_fits: float | None, k
 
 def test_hints_read_well() -> None:
     assert what_to_do(F16, 4096) == (
-        "Choose a context of 2048 tokens or fewer, a quantised cache, or a smaller model."
+        "Choose a context of 2,048 tokens or fewer, a quantised cache, or a smaller model."
     )
     quantised = ModelParams("x", kv_type_k="q8_0")
     assert what_to_do(quantised, 512) == "Choose a smaller model."
@@ -135,7 +135,7 @@ def test_a_cache_beyond_the_free_memory_is_refused_with_sizes() -> None:
         check_kv_memory(F16, 8193, per_token)
     assert caught.value.code == "does-not-fit"
     assert "1.1 GB are free" in caught.value.message
-    assert "a context of 6400 tokens or fewer" in caught.value.hint
+    assert "a context of 6,400 tokens or fewer" in caught.value.hint
     with pytest.raises(ModelError) as caught:
         check_kv_memory(F16, 8192, 2**24)  # 64 tokens would fit
     assert "context" not in caught.value.hint
@@ -146,12 +146,12 @@ def test_a_context_that_llama_cpp_refuses_for_memory() -> None:
     error = no_context(F16, 4096, 131072.0, "failed to allocate CPU buffer of size 536870912")
     assert error.code == "does-not-fit"
     assert error.message == (
-        "There is no room for a context of 4096 tokens for “x.gguf”, whose cache takes 537 MB: "
+        "There is no room for a context of 4,096 tokens for “x.gguf”, whose cache takes 537 MB: "
         "failed to allocate CPU buffer of 537 MB."
     )
-    assert "a context of 2048 tokens" in error.hint
-    assert "a context of 6400 tokens" in no_context(F16, 16384, 131072.0, NO_REASON).hint
-    assert "a context of 8192 tokens" in no_context(F16, 16384, None, NO_REASON).hint
+    assert "a context of 2,048 tokens" in error.hint
+    assert "a context of 6,400 tokens" in no_context(F16, 16384, 131072.0, NO_REASON).hint
+    assert "a context of 8,192 tokens" in no_context(F16, 16384, None, NO_REASON).hint
 
 
 def test_a_context_that_llama_cpp_refuses_for_something_else() -> None:

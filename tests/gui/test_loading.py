@@ -212,7 +212,7 @@ def test_what_found_no_room_can_be_loaded_with_half_the_context(
     assert contexts(client) == (100, 100)  # what worked before comes back at once
     client.finish_load()
     errors = program.window.chat_pane.errors
-    assert errors.action.text() == f"Load with {offered[0]} tokens"
+    assert errors.action.text() == f"Load with {offered[0]:,} tokens"
     assert "models from before" in errors.text.text()
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
     assert contexts(client) == offered
@@ -227,7 +227,7 @@ def test_the_context_that_the_engine_proposes_is_the_one_that_is_offered(
     client.emit(LoadFailed(request_id, "does-not-fit", "No room.", "Less.", smaller_ctx=7168))
     client.finish_load()
     errors = program.window.chat_pane.errors
-    assert errors.action.text() == "Load with 7168 tokens"
+    assert errors.action.text() == "Load with 7,168 tokens"
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
     assert contexts(client) == (7168, 0)
 
@@ -242,7 +242,7 @@ def test_it_can_be_halved_again_but_not_below_512(
         fail(client)
         offered.append(errors.action.text())
         qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
-    assert offered == [f"Load with {n} tokens" for n in (2048, 1024, 512)]
+    assert offered == [f"Load with {n:,} tokens" for n in (2048, 1024, 512)]
     fail(client)
     assert errors.action.text() == "Load again"
 

@@ -494,7 +494,7 @@ def test_a_context_beyond_the_drafts_training_is_an_obstacle(
     del judge
     pick(pane, qtbot)
     pane.form.draft.n_ctx.setValue(40_000)
-    assert pane.obstacle().startswith("Draft model: A context of 40000 tokens is longer than")
+    assert pane.obstacle().startswith("Draft model: A context of 40,000 tokens is longer than")
     pane.form.draft.n_ctx.setValue(0)
     assert not pane.obstacle()
 

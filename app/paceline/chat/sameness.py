@@ -299,7 +299,7 @@ class SamenessCheck:
             # context can have ended it.
             return CannotCompare(
                 "context-too-short",
-                f"The context is full after {n_same} tokens, all of them the same.",
+                f"The context is full after {n_same:,} tokens, all of them the same.",
                 "Load the model with the context that the reply had.",
             )
         begin = run.text_ends[n_same - 1] if n_same else 0

@@ -156,7 +156,7 @@ def _check_tokens(vocab: Vocabulary, tokens: Sequence[int]) -> None:
     if bad:
         raise ValueOutOfRangeError(
             "no-such-token",
-            f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens} tokens.",
+            f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens:,} tokens.",
             f"Give ids from 0 to {vocab.n_tokens - 1}.",
         )
 

@@ -467,8 +467,8 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
         notes.append(back.sentence)
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(
-            f"The draft model's context ends at {draft.n_ctx} tokens; of longer chats it knows the "
-            "end alone."
+            f"The draft model's context ends at {draft.n_ctx:,} tokens; of longer chats it knows "
+            "the end alone."
         )
     sameness = pair.promise.sameness
     if sameness.is_exact:  # asked for, so it is to say what it does

@@ -102,7 +102,7 @@ class Turn:
         if n_prompt >= n_ctx:
             raise ContextFullError(
                 "prompt-too-long",
-                f"The prompt has {n_prompt} tokens, but the context holds {n_ctx}.",
+                f"The prompt has {n_prompt:,} tokens, but the context holds {n_ctx:,}.",
                 "Shorten it, start a new chat, or load the model with a longer context.",
             )
         vocab = model.vocab

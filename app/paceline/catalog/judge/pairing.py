@@ -294,13 +294,13 @@ def _about_experts(target: ModelCard) -> Iterator[Reason]:
 def _about_vocabulary(target: Examined, draft: Examined) -> Iterator[Reason]:
     ours, theirs = target.nature.n_tokens, draft.nature.n_tokens
     if ours == theirs:
-        yield Reason("vocabulary-fits", f"Both read the same {ours} tokens.", "good")
+        yield Reason("vocabulary-fits", f"Both read the same {ours:,} tokens.", "good")
         return
     more = "target" if ours > theirs else "draft model"
     yield Reason(
         "vocabulary-tail",
-        f"The first {min(ours, theirs)} tokens are the same; the {more} has "
-        f"{abs(ours - theirs)} more, which are never drafted.",
+        f"The first {min(ours, theirs):,} tokens are the same; the {more} has "
+        f"{abs(ours - theirs):,} more, which are never drafted.",
         "good",
     )
 
@@ -378,8 +378,8 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
     if 0 < draft.n_ctx_train < target.n_ctx_train:
         yield Reason(
             "draft-context",
-            f"The draft model was trained for {draft.n_ctx_train} tokens and the target for "
-            f"{target.n_ctx_train}; of longer chats it knows the end alone.",
+            f"The draft model was trained for {draft.n_ctx_train:,} tokens and the target for "
+            f"{target.n_ctx_train:,}; of longer chats it knows the end alone.",
             "note",
         )
     if draft.license and draft.license.lower() != target.license.lower():

@@ -256,8 +256,8 @@ def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryR
     n_ctx = _longest(draft, lambda shorter: _fitted(target, shorter, machine) is not None)
     if n_ctx:
         text = (
-            f"Give the draft model a context of {n_ctx} tokens; of longer chats it knows the end "
-            "alone."
+            f"Give the draft model a context of {n_ctx:,} tokens; of longer chats it knows the "
+            "end alone."
         )
         shorter = draft.changed(n_ctx=n_ctx)
         yield from _if_fitting("draft-context", text, target, shorter, machine)

@@ -152,7 +152,7 @@ class Recovery:
             self._go_on_plainly(
                 "out-of-memory",
                 "Memory is short, so the reply goes on plainly and in a context of "
-                f"{n_ctx} tokens.",
+                f"{n_ctx:,} tokens.",
             )
         else:
             raise failure

@@ -218,11 +218,11 @@ class LlamaModel:
         n, past = len(tokens), self._n_past
         if past + n > self.n_ctx:
             raise ContextFullError(
-                "context-full", f"The context of {self.n_ctx} tokens is full.",
+                "context-full", f"The context of {self.n_ctx:,} tokens is full.",
                 "Start a new chat, or load the model with a longer context.",
             )  # fmt: skip
         if not (0 < n <= self.n_batch and n_rows <= self.max_rows):  # llama.cpp would abort
-            raise EngineError("batch-too-large", f"{n} tokens with {n_rows} rows are too many.")
+            raise EngineError("batch-too-large", f"{n:,} tokens with {n_rows:,} rows are too many.")
         if self._cancel.is_set():
             raise CancelledError
         batch = self._batch
@@ -292,13 +292,13 @@ class LlamaModel:
         if code == -1:  # llama.cpp's reason may name a token of a private text
             raise BatchRefusedError(
                 "batch-refused",
-                f"llama.cpp refused a batch of {n} tokens after {past} others.",
+                f"llama.cpp refused a batch of {n:,} tokens after {past:,} others.",
                 "This is a fault of Paceline, please report it. Asking again may help.",
             )
         if code in {-2, 2}:  # aborted, though it was not asked to
             raise DecodeMemoryError(
                 "out-of-memory",
-                f"There is too little memory for a decode of {n} tokens: {why}.",
+                f"There is too little memory for a decode of {n:,} tokens: {why}.",
                 what_to_do(self._wanted_context[0], self.n_ctx),
             )
         raise ComputeFailedError(

@@ -70,7 +70,7 @@ def what_to_do(params: ModelParams, n_ctx: int, n_fits: float | None = None) -> 
 
 def a_context_of(n_ctx: int) -> str:
     """Return what to choose, for `choose`."""
-    return f"a context of {n_ctx} tokens or fewer"
+    return f"a context of {n_ctx:,} tokens or fewer"
 
 
 def has_plain_cache(params: ModelParams) -> bool:

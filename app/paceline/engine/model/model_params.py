@@ -118,9 +118,9 @@ def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
     if params.n_ctx > n_ctx_train > 0:
         raise ValueOutOfRangeError(
             "context-too-long",
-            f"A context of {params.n_ctx} tokens is longer than the {n_ctx_train} that the model "
-            "was trained for.",
-            f"Choose {n_ctx_train} or less.",
+            f"A context of {params.n_ctx:,} tokens is longer than the {n_ctx_train:,} that the "
+            "model was trained for.",
+            f"Choose {n_ctx_train:,} or less.",
         )
     return params.n_ctx or min(DEFAULT_CTX, n_ctx_train or DEFAULT_CTX)
 
@@ -157,7 +157,7 @@ def check_kv_memory(params: ModelParams, n_ctx: int, per_token: float) -> None:
     need, free = n_ctx * per_token, free_memory()
     if need > free:
         raise _no_room(
-            f"A context of {n_ctx} tokens for “{Path(params.path).name}” needs "
+            f"A context of {n_ctx:,} tokens for “{Path(params.path).name}” needs "
             f"{readable_size(need)} of memory; {readable_size(free)} are free.",
             params,
             n_ctx,
@@ -174,7 +174,7 @@ def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: st
         per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
         why: llama.cpp's complaint.
     """
-    what = f"a context of {n_ctx} tokens for “{Path(params.path).name}”"
+    what = f"a context of {n_ctx:,} tokens for “{Path(params.path).name}”"
     if why != NO_REASON and not is_about_memory(why):
         return ModelError(
             "no-context",

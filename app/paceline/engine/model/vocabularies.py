@@ -115,7 +115,7 @@ def vocabulary_mismatch(target: Tokens, draft: Tokens) -> Mismatch | None:
     if abs(target.n_tokens - draft.n_tokens) > MAX_SIZE_DIFFERENCE:
         return Mismatch(
             "vocabulary-size",
-            f"their vocabularies differ in size: {target.n_tokens} and {draft.n_tokens} tokens",
+            f"their vocabularies differ in size: {target.n_tokens:,} and {draft.n_tokens:,} tokens",
         )
     # Without a loop in Python: the texts of large vocabularies are a quarter of a million.
     ids = range(FIRST_COMPARED, min(target.n_tokens, draft.n_tokens))

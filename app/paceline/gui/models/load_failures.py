@@ -16,6 +16,7 @@ from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.translation import local
 from paceline.gui.models.load_checks import MemoryAdvisor, RefusedPairError, saving_title
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.pair import model_name
@@ -114,7 +115,8 @@ class LoadFailures(QObject):
     ) -> None:
         action, topic = None, MODELS
         if self._smaller is not None:
-            words = self.tr("Load with {} tokens").format(self._smaller.target.n_ctx)
+            words = self.tr("Load with {} tokens")
+            words = words.format(f"{local(self._smaller.target.n_ctx):,}")
             action = self._offer(words, self._smaller)
         elif not falls_back:
             action, topic = Action(self.tr("Load again"), self._reload), RELOAD

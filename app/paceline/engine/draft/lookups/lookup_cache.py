@@ -329,6 +329,6 @@ def check_fits(
         raise UserError(
             "other-vocabulary",
             f"The lookup cache “{path.name}” has token {cache.largest_token}, but the model has "
-            f"only {n_vocab} tokens.",
+            f"only {n_vocab:,} tokens.",
             hint,
         )
