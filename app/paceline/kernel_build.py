@@ -305,10 +305,12 @@ def _put(content: bytes, target: Path, n_kept: int) -> None:
         os.fsync(file.fileno())
         os.fchmod(file.fileno(), 0o755)
     with contextlib.suppress(OSError):  # another build may be tidying, too
-        found = target.parent.glob("libpaceline_kernels-*.so*")
+        names = "libpaceline_kernels-*.so*", "draft-*.so"  # as drafts were once called
+        found = (path for name in names for path in target.parent.glob(name))
         ages = {path: time.time() - path.stat().st_mtime for path in found if path != target}
-        others = sorted((p for p in ages if p.suffix == ".so"), key=ages.__getitem__)
-        drafts = [p for p in ages if p.suffix != ".so" and ages[p] > _DRAFT_S]
+        libraries = {p for p in ages if p.suffix == ".so" and not p.match("draft-*")}
+        others = sorted(libraries, key=ages.__getitem__)
+        drafts = [p for p in ages.keys() - libraries if ages[p] > _DRAFT_S]
         for path in (*others[n_kept - 1 :], *drafts):
             path.unlink(missing_ok=True)
 
