@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from fake_model import FakeModel
 from paceline.engine.facts import Facts
 from paceline.engine.model.model_file import (
     OVERWRITTEN,
+    check_in_place,
     check_model_file,
     file_id,
     model_name,
@@ -115,6 +117,24 @@ def test_the_id_follows_head_and_size(tmp_path: Path) -> None:
     assert len(first) == 16
     with pytest.raises(ModelError, match="while it was loaded"):
         file_id(tmp_path / "moved.gguf")
+
+
+@pytest.mark.parametrize(
+    ("content", "later_ns", "is_moved"),
+    [(b"GGUF", 0, False), (b"GGUF", 1_000_000, True), (b"GGUF!", 0, True)],
+)
+def test_another_number_alone_is_no_other_file(
+    tmp_path: Path, content: bytes, later_ns: int, is_moved: bool
+) -> None:
+    """File systems without lasting numbers give one file several."""
+    path, other = tmp_path / "m.gguf", tmp_path / "other"
+    path.write_bytes(b"GGUF")
+    files, written_ns = written_parts([str(path)]), path.stat().st_mtime_ns
+    other.write_bytes(content)
+    os.utime(other, ns=(written_ns, written_ns + later_ns))
+    other.replace(path)
+    with pytest.raises(ModelError, match="replaced") if is_moved else nullcontext():
+        check_in_place(files)
 
 
 @pytest.mark.parametrize("name", ["m-00001-of-00001.GGUF", "m-00001-of-00000.gguf", "m.gguf"])

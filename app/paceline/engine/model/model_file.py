@@ -241,13 +241,16 @@ def written_parts(paths: Iterable[str]) -> dict[Path, Written]:
 def check_in_place(files: Mapping[Path, Written]) -> None:
     """See whether these are still the files that they were before the load, written to or not.
 
+    Some network shares and FAT number files anew as they like, so another number alone, with the
+    same size and time of writing, is no other file.
+
     Raises:
         ModelError: Another file has the name of one, so that what was read of them, and their ids,
             may be of two.
     """
     for path, before in files.items():
         now = written_at(path)
-        if now and now[0] != before[0]:
+        if now and now[0] != before[0] and now[1] != before[1]:
             raise _moved(path)
 
 
