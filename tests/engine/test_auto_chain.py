@@ -622,6 +622,29 @@ def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
     assert chain._knowledge.saved_up <= 4.0
 
 
+@pytest.mark.parametrize(("had_pause", "saved_up"), [(False, 2.0), (True, 3.0)])
+def test_what_deciding_took_is_not_counted_after_a_pause(
+    monkeypatch: pytest.MonkeyPatch, had_pause: bool, saved_up: float
+) -> None:
+    """Then the time of the step is none to compare it with."""
+    monkeypatch.setattr(Script, "observe", lambda _self, _step: 0.0)
+    monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
+    chain = auto_chain(Script(models=False), a=Lookup(nothing))
+    chain._knowledge.saved_up = 3.0
+    history = list(PROMPT)
+    proposal, _ = chain.propose(history, len(PROMPT), 9)
+    history.append(1)
+    chain.observe(proposal, 0, 0)
+    chain._step.own_s, chain._told_s = 2.0 * DECODE_S, 0.0
+    chain.timed(replace(LAP, had_pause=had_pause), 1, len(PROMPT), DECODE_S, 1.0)
+    assert chain._knowledge.saved_up == pytest.approx(saved_up)
+    chain._rest(1, Decision("", 0, "shut"))
+    assert chain._rests()
+    chain._step = chain._resting
+    chain.timed(replace(LAP, had_pause=had_pause), 1, len(PROMPT), DECODE_S, 1.0)
+    assert chain._n_rested == (0 if had_pause else 1)
+
+
 def test_no_step_is_passed_over_where_deciding_costs_next_to_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -154,6 +154,17 @@ def test_a_folder_that_takes_no_files_is_told(
     assert "“chat.md” could not be saved" in notices[-1].message
 
 
+def test_an_error_of_an_export_gives_way_to_the_next_one(
+    talked: Program, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    bar, name = talked.window.chat_pane.errors, talked.session.current.conversation_id
+    talked.exchange.export(name, tmp_path / "file" / "chat.md", "markdown")
+    qtbot.waitUntil(lambda: "could not be saved" in bar.text.text())
+    talked.exchange.export(name, tmp_path / "chat.md", "markdown")
+    qtbot.waitUntil(lambda: bar.text.text() == "Exported as chat.md.")
+
+
 def test_a_private_chat_goes_out_by_the_users_own_act(
     program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:

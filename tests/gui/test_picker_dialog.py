@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +30,7 @@ from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
+from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
@@ -337,6 +340,34 @@ def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
     world.notifications.error("“x” is loaded now.", "Load another model, then delete it.")
     assert dialog.problem.isVisible()
     assert dialog.problem.accessibleName().startswith("“x” is loaded now. Load another")
+
+
+def test_what_the_hub_tells_is_shown_on_its_page(
+    qtbot: QtBot, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing answers at this world's address."""
+    monkeypatch.setitem(sys.modules, "keyring", None)  # no token goes to the one of this system
+    hub = opened(qtbot, world).hub
+    hub.open_repository("owner/model")
+    qtbot.waitUntil(lambda: "cannot be reached" in hub.state.title.text(), timeout=LIMIT_MS)
+    with qtbot.waitSignal(hub.repository_requested, timeout=LIMIT_MS) as asked:
+        hub.card.token_given.emit("hf_new")  # it is kept, so it is asked for once more
+    assert asked.args == ["owner/model"]
+    hub.card.token_given.emit("no token")
+    problem = opened(qtbot, world).problem
+    qtbot.waitUntil(lambda: "token" in problem.accessibleName(), timeout=LIMIT_MS)
+
+
+def test_the_devices_that_the_engine_names_can_be_chosen(qtbot: QtBot, world: World) -> None:
+    gpu = DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB)
+    engine = world.devices.description
+    assert engine is not None
+    world.devices.show_engine(replace(engine, supports_gpu=True, devices=(*engine.devices, gpu)))
+    opened(qtbot, world)
+    form = world.picker._pane.form
+    assert form.target.device.findData("CUDA0") > 0
+    world.devices.show_engine(engine)
+    assert form.target.device.findData("CUDA0") < 0
 
 
 def test_a_path_is_copied(qtbot: QtBot, world: World, made_models: Path) -> None:

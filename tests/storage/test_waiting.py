@@ -13,6 +13,7 @@ from paceline.storage.changes import (
     Remove,
     SaveChat,
     SaveUnsent,
+    Sync,
     saved,
 )
 from paceline.storage.writer import Pending
@@ -111,6 +112,13 @@ def test_what_is_being_written_is_left_alone() -> None:
     assert pending.snapshot() == (*first, removal, SaveUnsent("c", "new"))
     pending.written()
     assert pending.snapshot() == (removal, SaveUnsent("c", "new"))
+
+
+def test_of_several_syncs_the_last_is_carried_out() -> None:
+    pending, made = Pending(), chat("c", "question")
+    for change in (Sync(), save := saved(made, ["c-0"]), Sync()):
+        pending.add(change)
+    assert pending.snapshot() == (save, Sync())
 
 
 def test_a_hidden_chat_is_made_before_it_is_hidden() -> None:

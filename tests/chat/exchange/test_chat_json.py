@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat.exchange.chats import chats
+from paceline.chat.exchange import chat_json
 from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
 from paceline.chat.exchange.reading import read_chats
 from paceline.conversation import Attachment
@@ -149,6 +150,42 @@ def test_every_missing_field_is_named(data: dict[str, Any], path: str, words: st
     with pytest.raises(UserError) as caught:
         from_json(data)
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "words"),
+    [
+        ("MAX_MESSAGES", 4, "messages has more than 3 entries"),
+        ("MAX_TEXT_CHARS", 11, "messages[1].content has more than 10 characters"),
+        ("MAX_NAME_CHARS", 4, "messages[0].attachments[0].name has more than 3 characters"),
+        ("MAX_TAGS", 2, "conversation.tags has more than 1 entries"),
+        ("MAX_FILES", 2, "messages[0].attachments has more than 1 entries"),
+        ("_MAX_BYTES", 9, "messages[0].attachments[1].n_bytes is no size"),
+    ],
+)
+def test_what_is_at_a_limit_is_taken(
+    data: dict[str, Any], monkeypatch: pytest.MonkeyPatch, limit: str, most: int, words: str
+) -> None:
+    data["conversation"]["tags"] = ["a", "b"]
+    data["messages"][0]["attachments"] = [FILE, {**FILE, "n_bytes": 9}]
+    monkeypatch.setattr(chat_json, limit, most)
+    from_json(copy.deepcopy(data))
+    monkeypatch.setattr(chat_json, limit, most - 1)
+    with pytest.raises(UserError) as caught:
+        from_json(data)
+    assert words in caught.value.message
+
+
+def test_runs_and_attached_texts_have_limits_too(
+    data: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_json, "MAX_MESSAGES", 4)
+    monkeypatch.setattr(chat_json, "MAX_TEXT_CHARS", 11)
+    with pytest.raises(UserError, match="runs has more than 4 entries"):
+        from_json({**data, "runs": data["runs"] * 5})
+    data["messages"][0]["attachments"] = [{**FILE, "text": "x" * 12}]
+    with pytest.raises(UserError, match="text has more than 11 characters"):
+        from_json(data)
 
 
 def test_the_figures_have_the_interval_of_plain_decoding(data: dict[str, Any]) -> None:

@@ -175,6 +175,12 @@ def test_any_mixture_makes_a_page_whose_tags_are_closed(parts: list[str]) -> Non
     Page(reply_page(text, one_token_per_character(text)))
 
 
+def test_lists_and_tables_are_as_they_were_written() -> None:
+    html = reply_page("1. one\n\n---\n\n3. three\n\n| a | b |\n|:-|-:|\n| 1 | 2 |\n")
+    assert [attrs for tag, attrs in Page(html).tags if tag == "ol"] == [{}, {"start": "3"}]
+    assert '<tr><td class="left">1</td><td class="right">2</td></tr>' in html
+
+
 def test_links_to_the_web_stay_links() -> None:
     page = Page(reply_page('See [this](https://example.org/?a=1&b="2") and <https://x.org>.'))
     links = [attrs["href"] for tag, attrs in page.tags if tag == "a"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from paceline.chat.exchange import reading
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.reading import read_chats
 from paceline.errors import UserError
@@ -222,6 +223,42 @@ def test_damaged_chats_of_others_are_told(messages: list[Any], words: str) -> No
         read(llama(*messages))
     assert caught.value.code == "broken-chat"
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "words"),
+    [
+        ("MAX_MESSAGES", 2, "messages has more than 1 entries"),
+        ("MAX_TEXT_CHARS", 4, "messages have more than 3 characters"),
+    ],
+)
+def test_chats_of_others_have_limits(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, words: str
+) -> None:
+    data = llama(node("a", None, "user", "Why?"), node("b", "a", "assistant", "So."))
+    monkeypatch.setattr(reading, limit, most)
+    read(data)
+    monkeypatch.setattr(reading, limit, most - 1)
+    with pytest.raises(UserError, match=words) as caught:
+        read(data)
+    assert caught.value.code == "broken-chat"
+
+
+def test_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = json.dumps(LLAMA).encode()
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", len(raw))
+    read_chats(raw, "x.json")
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", len(raw) - 1)
+    with pytest.raises(UserError, match="has 0 MB") as caught:
+        read_chats(raw, "x.json")
+    assert caught.value.code == "chat-too-large"
+
+
+def test_long_names_of_others_are_cut() -> None:
+    extra = [{"name": "y" * 1_001, "content": "x"}]
+    conversation, _ = read(llama(node("a", None, "user", "Why?", extra=extra), name="x" * 1_001))
+    (file,) = conversation.messages["a"].attachments
+    assert (conversation.title, file.name) == ("x" * 1_000, "y" * 1_000)
 
 
 def test_strange_values_of_others_are_passed_over() -> None:

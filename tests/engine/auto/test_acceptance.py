@@ -205,6 +205,19 @@ def test_a_model_that_pays_has_nothing_to_make_up_for() -> None:
     assert rates[0].value == rates[1].value > before
 
 
+def test_steps_without_it_save_up_no_more_than_it_may_lose_at_once() -> None:
+    soon, late = Acceptance(), Acceptance()
+    late.pass_over(100_000)
+    for rates in (soon, late):
+        rates.gained(-3.0)
+        before = rates.value
+        rates.pass_over(100)
+        assert rates.value == before, "it has lost more than that"
+        rates.pass_over(600)
+        assert rates.value > before
+    assert late.value == soon.value
+
+
 def test_steps_that_go_by_at_once_are_as_many_as_one_by_one() -> None:
     at_once, singly = Acceptance(), Acceptance()
     for rates in (at_once, singly):
