@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from typing import TypeGuard
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import (
@@ -104,7 +105,8 @@ class ElidedLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if self.text() != self.full_text and _tell_whole(self, self.full_text, event):
+        if _asks(event) and self.text() != self.full_text:
+            _tell_whole(self, self.full_text, event)
             return True
         return super().event(event)
 
@@ -153,7 +155,8 @@ class YieldingLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if self.shown_text != self.text() and _tell_whole(self, self.text(), event):
+        if _asks(event) and self.shown_text != self.text():
+            _tell_whole(self, self.text(), event)
             return True
         return super().event(event)
 
@@ -194,7 +197,8 @@ class YieldingCheckBox(QCheckBox):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if self.shown_text != self.text() and _tell_whole(self, self.text(), event):
+        if _asks(event) and self.shown_text != self.text():
+            _tell_whole(self, self.text(), event)
             return True
         return super().event(event)
 
@@ -268,14 +272,16 @@ def _fitting(widget: QWidget, text: str, room: int, mode: Qt.TextElideMode) -> s
     return metrics.elidedText(text, mode, room)
 
 
-def _tell_whole(widget: QWidget, text: str, event: QEvent) -> bool:
-    """Show the text, and below it what else is said about it; whether that was asked for."""
-    if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
-        return False
+def _asks(event: QEvent) -> TypeGuard[QHelpEvent]:
+    """Whether the pointer rests on a widget: of the hundred events of a start, none is that."""
+    return isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip
+
+
+def _tell_whole(widget: QWidget, text: str, event: QHelpEvent) -> None:
+    """Show the text, and below it what else is said about it."""
     if "<" in text:  # a name, not markup
         text = f"<p>{escape(text)}</p>"
     QToolTip.showText(event.globalPos(), f"{text}\n{widget.toolTip()}".strip(), widget)
-    return True
 
 
 def with_soft_breaks(text: str) -> str:
