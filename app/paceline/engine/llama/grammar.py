@@ -342,9 +342,9 @@ def _part(text: str) -> str:
         return _ANY[:-1] + text[2:]
     if not _CLASS.fullmatch(text[1:-1]):  # an escape that grammars do not know: refused later
         return text
-    ranges = [
+    ranges = dict.fromkeys(  # each once, however often a class names it
         (_code(found[1]), _code(found[2] or found[1])) for found in _RANGE.finditer(text[1:-1])
-    ]
+    )
     if not any(low <= code <= high for low, high in ranges for code in _FORBIDDEN):
         return text
     kept = "".join(
