@@ -1,4 +1,4 @@
-"""Calibrations that measure twice instead of five times, and compare no rows.
+"""Calibrations that measure twice instead of five times, and compare few rows; less patience.
 
 That takes a tenth of the time. It is for tests whose figures do not matter.
 """
@@ -9,22 +9,35 @@ import importlib
 import socket
 from collections.abc import Callable
 
+from paceline.engine.prompt import renderer
 from paceline.hosting.child import run_child
+from paceline.hosting.child_process import ChildMain
 from paceline.hosting.process import ProcessService
 
 FEWER = (
     ("paceline.engine.measure.calibration", "ROUNDS", 2),
     ("paceline.engine.measure.calibration", "LONG", 128),
     ("paceline.engine.sameness.promise", "LIMIT_S", 0.0),
+    ("paceline.engine.sameness.promise", "IDLE_S", 0.5),
 )
 
 
 def everywhere(set_in: Callable[[object, str, object], None] = setattr) -> None:
     """Make it so in this process, and in the engine's processes that it starts."""
     measure_little(set_in)
+    _have_processes_run(run_quick_child, set_in)
+
+
+def impatient_everywhere(set_in: Callable[[object, str, object], None]) -> None:
+    """Give chat templates a quarter of their time, here and in the engine's processes."""
+    be_impatient(set_in)
+    _have_processes_run(run_impatient_child, set_in)
+
+
+def _have_processes_run(main: ChildMain, set_in: Callable[[object, str, object], None]) -> None:
     defaults = ProcessService.__init__.__kwdefaults__
     assert "main" in defaults
-    set_in(ProcessService.__init__, "__kwdefaults__", {**defaults, "main": run_quick_child})
+    set_in(ProcessService.__init__, "__kwdefaults__", {**defaults, "main": main})
 
 
 def measure_little(set_in: Callable[[object, str, object], None] = setattr) -> None:
@@ -33,6 +46,16 @@ def measure_little(set_in: Callable[[object, str, object], None] = setattr) -> N
         set_in(importlib.import_module(module), name, value)
 
 
+def be_impatient(set_in: Callable[[object, str, object], None] = setattr) -> None:
+    """Give chat templates a quarter of their time in this process."""
+    set_in(renderer, "DEADLINE_S", renderer.DEADLINE_S / 4)
+
+
 def run_quick_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
     """Run an engine whose calibrations are such ones in this process."""
     run_child(pipe, parent_pid, output, measure_little)
+
+
+def run_impatient_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
+    """Run an engine whose chat templates have so little time in this process."""
+    run_child(pipe, parent_pid, output, be_impatient)

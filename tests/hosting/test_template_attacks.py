@@ -13,6 +13,7 @@ import pytest
 
 from engine.template_attacks import ATTACKS
 from hosting.engines import HOSTS, Host
+from hosting.quick import impatient_everywhere
 from paceline.engine.prompt.renderer import MEMORY, RENDER, renderer
 from paceline.hosting.process import ProcessService
 from paceline.messages import ChatMessage, PairLoaded, Prompting, PromptRendered, RenderPrompt
@@ -24,7 +25,11 @@ FAR_TOO_LONG_S = 10.0
 
 @pytest.fixture(scope="module", params=HOSTS)
 def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Host]:
-    with Host(request.param, demo_pair) as made:
+    """The engine; without --long a template has a quarter of its time."""
+    with contextlib.ExitStack() as stack:
+        if not request.config.getoption("--long"):
+            impatient_everywhere(stack.enter_context(pytest.MonkeyPatch.context()).setattr)
+        made = stack.enter_context(Host(request.param, demo_pair))
         assert isinstance(made.load(), PairLoaded)
         made.submit(RenderPrompt("warm", HI))
         yield made
