@@ -230,7 +230,7 @@ def test_replies_with_coupled_drafts(name: str) -> None:
     check_replies(real, name)
 
 
-@pytest.mark.grid(short=2)
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("name", REPLIES)
 def test_an_earlier_reply_of_the_same_seed_does_not_bias_the_new_one(name: str) -> None:
     check_replies(real, name, drafting=earlier)
@@ -379,7 +379,7 @@ def check_acceptance(make: Make, p: SamplingParams, n: int = N, seed: int = 5) -
     )
 
 
-@pytest.mark.grid(short=2)
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize("name", ["off, T 0.3", "off, T 2", "all", "penalties and bias"])
 def test_a_coupled_draft_is_accepted_as_often_as_theory_says(name: str) -> None:
     check_acceptance(real, SETTINGS[name])

@@ -114,7 +114,7 @@ def test_what_can_be_translated(pair: Pair) -> None:
 def test_the_text_is_that_of_plain_decoding(
     pair: Pair, sampling: SamplingParams, *, is_long: bool
 ) -> None:
-    n, prompts = (60, (CODE, PROSE)) if is_long else (24, (CODE,))
+    n, prompts = (60, (CODE, PROSE)) if is_long else (16, (CODE,))
     n_accepted = n_drafted = 0
     for prompt in prompts:
         plain = run(pair, prompt, "off", n, sampling=sampling)
