@@ -162,5 +162,5 @@ def test_tuples_of_a_fixed_length() -> None:
     ],
 )  # fmt: skip
 def test_tuples_that_do_not_fit(data: Any) -> None:
-    with pytest.raises(CodecError, match=r"is not a (list of 2|text|whole number)"):
+    with pytest.raises(CodecError, match=r"must be a (list of 2|text|whole number)"):
         decode_part(Record, data)

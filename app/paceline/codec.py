@@ -85,7 +85,7 @@ def decode_part(cls: type[T], data: object) -> T:
     except _MisfitError as error:
         where = "".join((cls.__name__, *reversed(error.place)))
         is_unknown = isinstance(error, _UnknownFieldMisfitError)
-        raise (UnknownFieldError if is_unknown else CodecError)(f"{where}{error}") from None
+        raise (UnknownFieldError if is_unknown else CodecError)(f"{where} {error}") from None
 
 
 def decode_known(cls: type[T], data: object) -> T:
@@ -149,9 +149,9 @@ def _fields(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 class _MisfitError(Exception):
     """A value does not fit; `place` is its path, innermost part first."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *place: str) -> None:
         super().__init__(text)
-        self.place: list[str] = []
+        self.place = list(place)
 
 
 class _UnknownFieldMisfitError(_MisfitError):
@@ -176,9 +176,9 @@ def _dataclass_reader(cls: type) -> _Reader:
             raise _misfit(data, "an object")
         if not data.keys() <= known:
             unknown = min(map(repr, data.keys() - known))
-            raise _UnknownFieldMisfitError(f" has no field {unknown}")
+            raise _UnknownFieldMisfitError(f"has no field {unknown}")
         if not required <= data.keys():
-            raise _MisfitError(f".{min(required - data.keys())} is missing")
+            raise _MisfitError("is missing", f".{min(required - data.keys())}")
         values = {}
         key = ""
         try:
@@ -217,7 +217,7 @@ _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def _misfit(value: object, expected: str) -> _MisfitError:
-    return _MisfitError(f": {value!r:.60} is not {expected}")
+    return _MisfitError(f"must be {expected}, not {value!r:.60}")
 
 
 def _optional_reader(hint: Any) -> _Reader:

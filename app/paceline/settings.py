@@ -347,6 +347,6 @@ def preset_fields(data: object) -> dict[str, Any]:
         CodecError: It is no object.
     """
     if not isinstance(data, dict):
-        raise CodecError(f"a preset is an object, not {type(data).__name__}")
+        raise CodecError(f"ReplyPreset must be an object, not {data!r:.60}")
     settings = {key: value for key, value in data.items() if key != "name"}
     return {**({"name": data["name"]} if "name" in data else {}), "settings": settings}

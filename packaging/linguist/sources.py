@@ -11,9 +11,9 @@ that are joined by standing side by side. What counts here as a string of the in
 A conditional expression between literals is two strings. Any other first argument is refused: no
 translator would ever see it.
 
-The packages below the window know no translations: their sentences are literals and f-strings that
-`_is_sentence` finds, with `{0}`, `{1}` for what is inserted, and in a few modules phrases that such
-sentences are made of. The window knows them by their words (`paceline.gui.kit.sentences`).
+The packages below the window know no translations: their sentences, and the phrases that such are
+made of, are all literals and f-strings with a word and a blank, with `{0}`, `{1}` for what is
+inserted. The window knows them by their words (`paceline.gui.kit.sentences`).
 """
 
 from __future__ import annotations
@@ -36,39 +36,36 @@ ADVICE = "Advice"
 """Context of the reasons of advice; `paceline.gui.state.auto_words` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
-_SPEAKING = ("engine", "catalog", "hosting", "chat", "storage", "paths.py")
+_SPEAKING = ("engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
+             "run_record.py")  # fmt: skip
 """Packages and modules whose sentences the window shows."""
-_WITH_PHRASES = frozenset(
-    {"catalog/hub/client.py", "catalog/hub/errors.py", "catalog/hub/listing.py",
-     "catalog/hub/session.py", "catalog/hub/stream.py", "catalog/hub/values.py",
-     "catalog/inspect/inspector.py", "catalog/judge/curated.py", "catalog/judge/draft_search.py",
-     "catalog/judge/pairing.py", "catalog/memory/plan.py", "catalog/sidecar.py",
-     "chat/conversations.py", "engine/draft/strategy.py", "engine/llama/gbnf.py",
-     "engine/llama/grammar.py",
-     "engine/llama/kernel_library.py", "engine/llama/kernels.py", "engine/llama/model.py",
-     "engine/model/memory_hints.py", "engine/model/model_params.py",
-     "engine/model/own_kernels.py", "engine/model/translation.py",
-     "engine/model/vocabularies.py", "engine/prompt/renderer.py", "engine/prompt/sandbox.py",
-     "engine/prompt/size.py", "engine/request.py", "engine/sameness/promise.py",
-     "engine/sample/sampling.py", "engine/turn.py",
-     "hosting/exit_reasons.py", "hosting/supervisor.py"}
-)  # fmt: skip
-"""Modules whose parts of sentences count, too."""
 _UNSEEN = frozenset(
-    {"chat/exchange/words.py", "chat/prompt.py", "engine/api.py", "storage/tables.py"}
-)
+    {"chat/advice.py", "chat/difference.py", "chat/exchange/page.py", "chat/exchange/words.py",
+     "chat/prompt.py", "engine/api.py", "storage/changes.py", "storage/tables.py"}
+)  # fmt: skip
 """Modules of them that speak in exports, on the command line and to SQLite alone."""
 _WORDS = (
     *("target", "draft", "begins", "ends", "plainly", "fewer", "switch", "a number"),
-    *("a GPU", "a processor", "MTP head", "; on {0}", "{0} threads", "1 thread"),
+    *("a GPU", "a processor", "MTP head", "{0} threads", "1 thread"),
+    *("“{0}”: {1}", "(memory)"),
 )
 """Short ones of which sentences are made."""
-_MUTE = frozenset({"ValueError", "TypeError", "RuntimeError", "AssertionError", "CodecError",
-                   "AttributeError", "KeyError", "compile", "_damaged"})  # fmt: skip
+_MUTE = frozenset(
+    {"ValueError", "TypeError", "RuntimeError", "AssertionError", "AttributeError", "KeyError",
+     "OSError", "DamageError", "NewerSchemaError", "WireError", "FrameError", "_damaged", "cast",
+     "compile", "exception", "ints", "partition", "removeprefix"}
+)  # fmt: skip
 """Calls whose texts are no words to users."""
-_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DATA = frozenset(
+    {"detailed thinking off", "detailed thinking on", "first question", "second question",
+     "the reply", "Here are my reasoning steps:", "paceline reply presets", "of {0}", "Bearer {0}"}
+)  # fmt: skip
+"""What is compared, or given to a model or a template, and never shown."""
 CURATED = "resources/curated_pairs.json"
-_CODE = re.compile(r'\n|\\|%[a-z]|{%|{{|\||SELECT|PRAGMA|NULL|" space')
+_CODE = re.compile(
+    r'\n|\\|%[a-z]|{%|{{|\||NULL|" space|<[a-z]'
+    r"|SELECT|PRAGMA|INSERT|DELETE|CREATE|ALTER|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|LIMIT"
+)
 """What patterns, templates, SQL and lines of a log have."""
 _PLACE = re.compile(r"{\w*(:[^{}]*)?}")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -93,6 +90,10 @@ class Found:
         """Note one string; the same one may stand in many files."""
         self.strings.setdefault(Source(context, text), set()).add(file)
 
+    def refuse(self, file: str, call: ast.Call, why: str) -> None:
+        """Note a call whose words cannot be translated."""
+        self.refused.append(f"{file}:{call.lineno}: {why}: {ast.unparse(call):.70}")
+
 
 def find_all(package: Path) -> Found:
     """Return the strings of all modules below a folder, of built-in drafters and of advice."""
@@ -103,10 +104,7 @@ def find_all(package: Path) -> Found:
     _find_drafters(found)
     for clause in CLAUSES:
         found.add(ADVICE, clause, "chat/advice")
-    known = {each.text for each in found.strings if each.context in (DRAFTERS, ADVICE)}
-    for text, file in _sentences(package):
-        if text not in known or text in _WORDS:
-            found.add(SENTENCES, text.strip(), file)
+    _find_sentences(package, found)
     return found
 
 
@@ -125,25 +123,38 @@ def _find_drafters(found: Found) -> None:
             found.add(DRAFTERS, parameter.help, "engine/draft")
 
 
-def _sentences(package: Path) -> Iterator[tuple[str, str]]:
-    """What the packages below the window say, with the modules."""
+def find_said(source: str, file: str, found: Found) -> None:
+    """Add what one module below the window says, whole sentences and phrases that they are made of.
+
+    A word that joins the parts of a list is refused: what is joined is not known, nor its case.
+    """
+    tree = ast.parse(source)
+    for text in _said(tree):
+        is_known = found.strings.keys() & {Source(DRAFTERS, text), Source(ADVICE, text)}
+        if _is_phrase(text) and text not in _DATA and not is_known:
+            found.add(SENTENCES, text.strip(), file)
+    for call in ast.walk(tree):
+        match call:
+            case ast.Call(ast.Attribute(ast.Constant(str() as joint), "join")) if _WORD.search(
+                joint
+            ):
+                found.refuse(file, call, "a word joins its parts")
+
+
+def _find_sentences(package: Path, found: Found) -> None:
     for part in _SPEAKING:
         root = package / part
         for file in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
             name = file.relative_to(package).as_posix()
-            if name in _UNSEEN:
-                continue
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            for text in _said(tree):
-                if _is_sentence(text) or (name in _WITH_PHRASES and _is_phrase(text)):
-                    yield text, name
+            if name not in _UNSEEN:
+                find_said(file.read_text(encoding="utf-8"), name, found)
     for word in _WORDS:
-        yield word, "engine"
+        found.add(SENTENCES, word, "engine")
     for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
         texts = [(pair["gain"] or {}).get(key) for key in ("claim", "texts")]
         # What names no model is a title in words.
         for text in filter(None, (*texts, pair["title"] if not pair["target_repo"] else None)):
-            yield text, CURATED
+            found.add(SENTENCES, text, CURATED)
 
 
 def _said(node: ast.AST) -> Iterator[str]:
@@ -174,14 +185,9 @@ def _called(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
 
-def _is_sentence(text: str) -> bool:
-    begins = text[:1] in "“{" + _CAPITALS or text.startswith("llama.cpp")
-    return begins and text[-1:] in ".?!}" and _is_phrase(text)
-
-
 def _is_phrase(text: str) -> bool:
-    has_words = len(_WORD.findall(_PLACE.sub("", text))) > 1
-    return has_words and " " in text.strip() and not _CODE.search(text)
+    has_word = _WORD.search(_PLACE.sub("", text))
+    return bool(has_word) and " " in text.strip() and not _CODE.search(text)
 
 
 class _Finder(ast.NodeVisitor):
@@ -271,7 +277,7 @@ class _Finder(ast.NodeVisitor):
             self._found.add(context, text, self._file)
 
     def _refuse(self, call: ast.Call, why: str) -> None:
-        self._found.refused.append(f"{self._file}:{call.lineno}: {why}: {ast.unparse(call):.70}")
+        self._found.refuse(self._file, call, why)
 
     def _constant(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

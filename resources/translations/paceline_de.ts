@@ -7648,6 +7648,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>Sentences</name>
     <message>
+        <location filename="../../app/engine"/>
+        <source>(memory)</source>
+        <translation>(Speicher)</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>({0} rows of logits compared, none differs)</source>
         <translation>({0} Zeilen von Logits verglichen, keine ist anders)</translation>
@@ -7675,7 +7680,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>, whose cache takes {0}</source>
-        <translation>, deren Cache {0} braucht</translation>
+        <translation>, dessen Cache {0} braucht,</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>, {0} are free</source>
+        <translation>, {0} sind frei</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -7684,6 +7694,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>1 thread</source>
         <translation>1 Thread</translation>
     </message>
@@ -7756,11 +7767,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>32B 1.67 times as fast in Q4_K_M and 2.41 in Q8_0, 72B 1.94 and 2.93 times, on an M4 Max (draft Q4_K_M), one run</source>
         <translation>32B 1,67-mal so schnell in Q4_K_M und 2,41-mal in Q8_0, 72B 1,94- und 2,93-mal, auf einem M4 Max (Entwurf Q4_K_M), eine Messung</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>; on {0}</source>
-        <translation>; bei {0}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8146,6 +8152,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
+        <location filename="../../app/engine/draft/strategy.py"/>
         <location filename="../../app/engine/llama/native_params.py"/>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Choose one of {0}.</source>
@@ -8188,11 +8195,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>Close other programs and try again.</source>
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/memory_hints.py"/>
-        <source>Closing other programs may help, too.</source>
-        <translation>Andere Programme zu schließen kann auch helfen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -8445,14 +8447,15 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie jeden Stopptext nur einmal an.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>Give ids from 0 to {0}.</source>
-        <translation>Geben Sie Nummern von 0 bis {0} an.</translation>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give ids from 0 on.</source>
+        <translation>Geben Sie Nummern ab 0 an.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/request.py"/>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>Give ids from 0 {0}.</source>
-        <translation>Geben Sie Nummern von 0 {0} an.</translation>
+        <source>Give ids from 0 to {0}.</source>
+        <translation>Geben Sie Nummern von 0 bis {0} an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -8564,8 +8567,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>It is JSON, but no chat{0}.</source>
-        <translation>Es ist JSON, aber kein Chat{0}.</translation>
+        <source>It is JSON, but no chat.</source>
+        <translation>Es ist JSON, aber kein Chat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is JSON, but {0} is no chat.</source>
+        <translation>Es ist JSON, aber {0} ist kein Chat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/library.py"/>
@@ -8574,8 +8582,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>It is not JSON{0}.</source>
-        <translation>Es ist kein JSON{0}.</translation>
+        <source>It is not JSON (line {0}).</source>
+        <translation>Es ist kein JSON (Zeile {0}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is not JSON.</source>
+        <translation>Es ist kein JSON.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -8704,7 +8717,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>MTP-Assistent</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/sidecar.py"/>
         <location filename="../../app/engine"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
@@ -8852,6 +8864,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Auf diesem Prozessor addiert llama.cpp Attention über F16-Caches in F16-Registern. Pacelines Attention tut das nicht, darum wird dort die von llama.cpp benutzt, und Entwürfe können einen knappen Fall anders entscheiden. Über Q8_0-Caches (--kv-type-k q8_0 --kv-type-v q8_0) wird die von Paceline benutzt.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>One model can draft, and the chain has more: {0}.</source>
+        <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {0}.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/local/model_files.py"/>
         <source>Only {0} of its {1} parts are here.</source>
         <translation>Nur {0} ihrer {1} Teile sind da.</translation>
@@ -8865,6 +8882,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/sameness.py"/>
         <source>Other models are being loaded, so the check gave way.</source>
         <translation>Andere Modelle werden geladen, darum wurde die Prüfung abgebrochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>Paceline ended while this reply was being written.</source>
+        <translation>Paceline wurde beendet, während diese Antwort geschrieben wurde.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9154,7 +9176,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/conversations.py"/>
-        <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>The chat is damaged: {0}.</source>
         <translation>Der Chat ist beschädigt: {0}.</translation>
     </message>
@@ -9165,8 +9186,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>The chat template has no {0} for how much the model reasons.</source>
-        <translation>Die Chat-Vorlage hat kein {0} dafür, wie viel das Modell nachdenkt.</translation>
+        <source>The chat template has no switch for how much the model reasons.</source>
+        <translation>Die Chat-Vorlage hat keinen Schalter dafür, wie viel das Modell nachdenkt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template has no way “{0}” for how much the model reasons.</source>
+        <translation>Die Chat-Vorlage hat keine Stufe „{0}“ dafür, wie viel das Modell nachdenkt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9314,6 +9340,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Entwerfer {0} ist fehlgeschlagen, darum geht die Antwort {1} weiter.</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The engine did not come to an end after a reply</source>
+        <translation>Die Engine kam nach einer Antwort zu keinem Ende</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>The engine did not stop in time, so its process was ended.</source>
         <translation>Die Engine hielt nicht rechtzeitig an, darum wurde ihr Prozess beendet.</translation>
@@ -9339,9 +9370,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Engine hat seit {0} Sekunden nicht geantwortet</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The engine left a load without an answer</source>
+        <translation>Die Engine ließ ein Laden ohne Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The engine left a reply without an end</source>
+        <translation>Die Engine ließ eine Antwort ohne Ende</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>The engine sent something that is no message ({0})</source>
         <translation>Die Engine hat etwas gesendet, das keine Nachricht ist ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>The engine takes no commands any more</source>
+        <translation>Die Engine nimmt keine Befehle mehr an</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -9550,8 +9596,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>The lookup cache “{0}” was made {1}, whose tokens are not the same.</source>
-        <translation>Der Lookup-Cache „{0}“ wurde {1} erstellt, dessen Token andere sind.</translation>
+        <source>The lookup cache “{0}” was made for {1}, whose tokens are not the same.</source>
+        <translation>Der Lookup-Cache „{0}“ wurde für {1} gemacht, dessen Token nicht dieselben sind.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/look.py"/>
@@ -9597,6 +9643,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/size.py"/>
         <source>The oldest {0} messages were</source>
         <translation>Die ältesten {0} Nachrichten wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The preset {0} cannot be used: {1}</source>
+        <translation>Die Vorgabe {0} kann nicht verwendet werden: {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>The preset {0} is damaged: {1} {2}.</source>
+        <translation>Die Vorgabe {0} ist beschädigt: {1} {2}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -9675,8 +9731,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>The target does not fit, even without a draft model; {0} are missing. {1} {2}</source>
-        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell; {0} fehlen. {1} {2}</translation>
+        <source>The target does not fit, even without a draft model. Missing: {0}. {1}</source>
+        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell. Es fehlen: {0}. {1}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -9750,8 +9806,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>There is no room for {0}{1}: {2}.</source>
-        <translation>Für {0}{1} ist kein Platz: {2}.</translation>
+        <source>There is no room for a {0}{1}: {2}.</source>
+        <translation>Für einen {0}{1} ist kein Platz: {2}.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -9999,9 +10055,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Warten Sie {0}, und versuchen Sie es dann noch einmal.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>What can help: {0}.</source>
+        <translation>Was helfen kann: {0}.</translation>
+    </message>
+    <message>
         <location filename="../../app/storage/problems.py"/>
         <source>What is new is kept in memory and tried again every two seconds.</source>
         <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>What was there is kept. Continue the reply to have all of it.</source>
+        <translation>Was da war, ist aufgehoben. Setzen Sie die Antwort fort, um sie ganz zu haben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -10054,9 +10120,15 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>`paceline hub files {0}` listet auf, was es hat.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
         <location filename="../../app/engine"/>
         <source>a GPU</source>
         <translation>eine GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>a PDF</source>
+        <translation>ein PDF</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -10064,14 +10136,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Berechnung, die hing</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>a context of {0} tokens for “{1}”</source>
-        <translation>ein Kontext von {0} Token für „{1}“</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>a context of {0} tokens or fewer</source>
         <translation>ein Kontext von höchstens {0} Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>a database</source>
+        <translation>eine Datenbank</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a decision belongs to no step</source>
+        <translation>eine Entscheidung gehört zu keinem Schritt</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/draft_search.py"/>
+        <source>a file</source>
+        <translation>eine Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a list</source>
+        <translation>eine Liste</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/listing.py"/>
@@ -10079,9 +10166,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Liste von Modellen wurde erwartet</translation>
     </message>
     <message>
+        <location filename="../../app/codec.py"/>
+        <source>a list of {0}</source>
+        <translation>eine Liste von {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>a load without repacking (no second copy of the weights)</source>
+        <translation>ein Laden ohne Umpacken (keine zweite Kopie der Gewichte)</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/conversations.py"/>
         <source>a message follows {0}, which is not there</source>
         <translation>eine Nachricht folgt auf {0}, die es nicht gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a message is an object, not {0}</source>
+        <translation>eine Nachricht ist ein Objekt, nicht {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>a model</source>
+        <translation>ein Modell</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -10089,9 +10196,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Name darin hat mehr als {0} Zeichen</translation>
     </message>
     <message>
+        <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/draft/strategy.py"/>
         <source>a number</source>
         <translation>eine Zahl</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a number below 1e308</source>
+        <translation>eine Zahl unter 1e308</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10104,9 +10218,20 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Muster wiederholt sich {0}-mal; {1} können gezählt werden</translation>
     </message>
     <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>a picture</source>
+        <translation>ein Bild</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
         <location filename="../../app/engine"/>
         <source>a processor</source>
         <translation>einen Prozessor</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>a program</source>
+        <translation>ein Programm</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
@@ -10119,6 +10244,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>die Seite eines Repositorys wurde erwartet</translation>
     </message>
     <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a run record is an object, not {0}</source>
+        <translation>ein Antwortprotokoll ist ein Objekt, nicht {0}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>a schema is a JSON object, as {“type”: “object”, …}</source>
         <translation>ein Schema ist ein JSON-Objekt, wie {“type”: “object”, …}</translation>
@@ -10127,6 +10257,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>a smaller model</source>
         <translation>ein kleineres Modell</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a step has fewer than no tokens</source>
+        <translation>ein Schritt hat weniger als null Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a text</source>
+        <translation>ein Text</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10144,6 +10284,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Webseite kam statt der Datei</translation>
     </message>
     <message>
+        <location filename="../../app/codec.py"/>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>a whole number</source>
         <translation>eine ganze Zahl</translation>
@@ -10154,14 +10295,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>über 0 und höchstens 1 (aus)</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>an answer before any question</source>
-        <translation>eine Antwort vor jeder Frage</translation>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>an archive</source>
+        <translation>ein Archiv</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>an answer without a question</source>
-        <translation>eine Antwort ohne Frage</translation>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>an archive or an office document</source>
+        <translation>ein Archiv oder ein Office-Dokument</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>an object</source>
+        <translation>ein Objekt</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -10170,6 +10316,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>another model</source>
         <translation>ein anderes Modell</translation>
     </message>
@@ -10177,6 +10324,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/stream.py"/>
         <source>another part of the file came than was asked for</source>
         <translation>ein anderer Teil der Datei kam als verlangt</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/journal.py"/>
+        <source>another version</source>
+        <translation>eine andere Version</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -10234,6 +10386,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Byte-Pair-Kodierung</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>cannot be used ({0})</source>
+        <translation>kann nicht verwendet werden ({0})</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>choose it as that model's drafter</source>
         <translation>wählen Sie ihn als Entwerfer jenes Modells</translation>
@@ -10249,15 +10406,36 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Code, Prosa und Shell</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>context of {0} tokens for “{1}”</source>
+        <translation>Kontext von {0} Token für „{1}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>counts what cannot be counted</source>
+        <translation>zählt, was nicht zu zählen ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/children.py"/>
+        <source>crashed, {0}</source>
+        <translation>abgestürzt, {0}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine"/>
         <source>draft</source>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
+        <location filename="../../app/engine/draft/draft_model.py"/>
         <location filename="../../app/engine/turn.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/children.py"/>
+        <source>ended with exit code {0}</source>
+        <translation>mit dem Code {0} geendet</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -10270,6 +10448,26 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>weniger</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>fewer other programs at the same time</source>
+        <translation>weniger andere Programme zur gleichen Zeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>follow one another in a circle</source>
+        <translation>folgen einander im Kreis</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>follow {0}, which is not there</source>
+        <translation>folgen auf {0}, was nicht da ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>format {0}, known: {1}</source>
+        <translation>Format {0}, bekannt: {1}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>from -10 to 10 (0 is off)</source>
         <translation>von -10 bis 10 (0 ist aus)</translation>
@@ -10280,14 +10478,116 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>von 0,01 bis 10 (1 ist aus)</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>has a run already</source>
+        <translation>hat schon ein Protokoll</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>has a token that cannot be</source>
+        <translation>hat ein Token, das es nicht geben kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>has more than {0} characters</source>
+        <translation>hat mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>has more than {0} entries</source>
+        <translation>hat mehr als {0} Einträge</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>has no field {0}</source>
+        <translation>hat kein Feld {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>has no id</source>
+        <translation>hat keine ID</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>have more than {0} characters</source>
+        <translation>haben mehr als {0} Zeichen</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>inside the target's file</source>
         <translation>in der Datei des Zielmodells</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is beyond all sense</source>
+        <translation>ist jenseits alles Sinnvollen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is empty</source>
+        <translation>ist leer</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <location filename="../../app/codec.py"/>
+        <source>is missing</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is no figure</source>
+        <translation>ist kein Messwert</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is no size</source>
+        <translation>ist keine Größe</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is no time</source>
+        <translation>ist keine Zeit</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is not a list</source>
+        <translation>ist keine Liste</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is not a number from 0 to 2^64</source>
+        <translation>ist keine Zahl von 0 bis 2^64</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is not a number from 1 on</source>
+        <translation>ist keine Zahl ab 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>is not an object</source>
+        <translation>ist kein Objekt</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is not complete ({0})</source>
+        <translation>ist nicht vollständig ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>is not “{0}”</source>
+        <translation>ist nicht „{0}“</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/values.py"/>
         <source>it does not begin with hf:OWNER/REPO</source>
         <translation>es beginnt nicht mit hf:OWNER/REPO</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/journal.py"/>
+        <source>it does not fit together</source>
+        <translation>es passt nicht zusammen</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -10308,6 +10608,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/conversations.py"/>
         <source>it ends with {0}, which is not there</source>
         <translation>er endet mit {0}, die es nicht gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>it failed before</source>
+        <translation>sie ist schon vorher gescheitert</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10432,6 +10737,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>sein Vokabular wird geprüft, bevor etwas heruntergeladen wird</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <source>kind {0}</source>
+        <translation>Art {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <source>less came than was asked for</source>
+        <translation>es kam weniger als verlangt</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>less than 1 %</source>
         <translation>weniger als 1 %</translation>
@@ -10443,8 +10758,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>llama.cpp cannot make {0}: {1}.</source>
-        <translation>llama.cpp kann {0} nicht anlegen: {1}.</translation>
+        <source>llama.cpp cannot make a {0}: {1}.</source>
+        <translation>llama.cpp kann keinen {0} anlegen: {1}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -10482,11 +10797,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>llama.cpp verwendet einen Befehl, den diese CPU nicht kennt (SIGILL).</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/memory_hints.py"/>
-        <source>load it without repacking, which needs no second copy of the weights</source>
-        <translation>laden Sie es ohne Umpacken, was keine zweite Kopie der Gewichte braucht</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>model name</source>
         <translation>Modellname</translation>
@@ -10502,9 +10812,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>mehr als {0} Wiederholungen können nicht gezählt werden</translation>
     </message>
     <message>
+        <location filename="../../app/codec.py"/>
+        <source>must be {0}, not {1}</source>
+        <translation>muss {0} sein, nicht {1}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>n_min is {0}, above n_max {1}.</source>
         <translation>n_min ist {0}, mehr als n_max {1}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>names no message ({0})</source>
+        <translation>nennt keine Nachricht ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>names no message before it ({0})</source>
+        <translation>nennt keine Nachricht davor ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>names no reply</source>
+        <translation>nennt keine Antwort</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10547,6 +10877,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nicht geprüft</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>not enough memory</source>
+        <translation>nicht genug Speicher</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>not named</source>
         <translation>nicht genannt</translation>
@@ -10555,6 +10890,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/kernel_library.py"/>
         <source>not run</source>
         <translation>nicht gelaufen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>on {0}</source>
+        <translation>bei {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>one of {0}</source>
+        <translation>eines von {0}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
@@ -10582,6 +10927,52 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
     </message>
     <message>
+        <location filename="../../app/engine/children.py"/>
+        <source>signal {0}</source>
+        <translation>Signal {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>stands for another message already</source>
+        <translation>steht schon für eine andere Nachricht</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <location filename="../../app/catalog/hub/stream.py"/>
+        <source>status {0}</source>
+        <translation>Status {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps are an object, not {0}</source>
+        <translation>Schritte sind ein Objekt, nicht {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps.{0} has a number that is none of a name</source>
+        <translation>steps.{0} hat eine Zahl, zu der es keinen Namen gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps.{0} has {1} values instead of {2}</source>
+        <translation>steps.{0} hat {1} Werte statt {2}</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps.{0} is not a list as long as the others</source>
+        <translation>steps.{0} ist keine Liste, die so lang ist wie die anderen</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps.{0} is not a list of {1}</source>
+        <translation>steps.{0} ist keine Liste von {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>steps.{0}: {1} does not fit</source>
+        <translation>steps.{0}: {1} passt nicht</translation>
+    </message>
+    <message>
         <location filename="../../app/engine"/>
         <source>switch</source>
         <translation>Schalter</translation>
@@ -10590,6 +10981,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine"/>
         <source>target</source>
         <translation>Zielmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>tell of more characters than the reply has</source>
+        <translation>nennen mehr Zeichen, als die Antwort hat</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -10769,6 +11165,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Token {0} ist „{1}“ im Zielmodell und „{2}“ im Entwurfsmodell</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>took no time that can be</source>
+        <translation>brauchte eine Zeit, die nicht sein kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>true or false</source>
+        <translation>true oder false</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>unknown type {0}</source>
+        <translation>unbekannter Typ {0}</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/values.py"/>
         <source>what follows @ is no revision</source>
         <translation>was auf @ folgt, ist keine Revision</translation>
@@ -10787,6 +11198,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>without it</source>
         <translation>ohne ihn</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>written as a grammar, {0}</source>
+        <translation>als Grammatik geschrieben, {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/sandbox.py"/>
+        <source>{0} (line {1})</source>
+        <translation>{0} (Zeile {1})</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -10849,11 +11270,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist nicht erreichbar.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>{0} cannot be read: {1}.</source>
-        <translation>{0} kann nicht gelesen werden: {1}.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{0} cannot be “{1}”.</source>
         <translation>{0} kann nicht „{1}“ sein.</translation>
@@ -10867,11 +11283,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>{0} did not answer in time.</source>
         <translation>{0} antwortete nicht rechtzeitig.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{0} draft with a model each.</source>
-        <translation>{0} entwerfen jeweils mit einem Modell.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -10919,6 +11330,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist kein JSON-Wert</translation>
     </message>
     <message>
+        <location filename="../../app/run_record.py"/>
+        <source>{0} is no reason of Auto's</source>
+        <translation>{0} ist kein Grund von Auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>{0} is not a folder</source>
+        <translation>{0} ist kein Ordner</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/names.py"/>
         <source>{0} is not a repository.</source>
         <translation>{0} ist kein Repository.</translation>
@@ -10937,6 +11358,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/download/job.py"/>
         <source>{0} is there already, and it is another file.</source>
         <translation>{0} ist schon da, und es ist eine andere Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>{0} is {1}, but it must be at most {2}.</source>
+        <translation>{0} ist {1}, darf aber höchstens {2} sein.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -10970,6 +11396,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>{0} threads</source>
         <translation>{0} Threads</translation>
     </message>
@@ -11004,6 +11431,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0}={1} passt nicht: Es muss {2} sein.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>{0}{1} has the field {2}</source>
+        <translation>{0}{1} hat das Feld {2}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>“)” is missing</source>
         <translation>„)“ fehlt</translation>
@@ -11032,6 +11464,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/backend.py"/>
         <source>“{0}” ({1}) does not fit into memory: {2}.</source>
         <translation>„{0}“ ({1}) passt nicht in den Speicher: {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>“{0}” and “{1}”</source>
+        <translation>„{0}“ und „{1}“</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -11160,6 +11597,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist ein Ordner, keine Modelldatei.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is a folder.</source>
         <translation>„{0}“ ist ein Ordner.</translation>
@@ -11245,6 +11683,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist keine Datei.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is not text.</source>
+        <translation>„{0}“ ist kein Text.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>“{0}” is not the address of a Hub.</source>
         <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
@@ -11253,6 +11696,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is not there any more.</source>
         <translation>„{0}“ ist nicht mehr da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>“{0}” is not there, or cannot be read.</source>
+        <translation>„{0}“ ist nicht da oder nicht lesbar.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{0}” is {1}, not text.</source>
+        <translation>„{0}“ ist {1}, kein Text.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -11273,6 +11726,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>“{0}”, which tells the vocabulary of “{1}”, cannot be understood.</source>
         <translation>„{0}“, das das Vokabular von „{1}“ beschreibt, kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>“{0}”: {1}</source>
+        <translation>„{0}“: {1}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>

@@ -275,19 +275,19 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     (remedy,) = found.remedies
     assert remedy.saving == "none"
     assert remedy.text == (
-        "The target does not fit, even without a draft model; 1 MB of memory are missing. "
-        "Choose a context of 3,840 tokens or fewer, a quantised cache, or a smaller model. "
-        "Closing other programs may help, too."
+        "The target does not fit, even without a draft model. Missing: 1 MB (memory). "
+        "What can help: a context of 3,840 tokens or fewer, a quantised cache, a smaller model, "
+        "fewer other programs at the same time."
     )
     assert remedy.target == replace(TARGET, n_ctx=3840)
     (hopeless,) = planned(main_memory(GIB)).remedies
     assert hopeless.target == TARGET
-    assert "Choose a smaller model." in hopeless.text
+    assert "What can help: a smaller model, " in hopeless.text
 
 
 def test_layers_that_do_not_fit_may_be_left_to_the_program() -> None:
     wanted = replace(TARGET, n_gpu_layers=33)
     found = plan(CARD, wanted, SMALL, replace(DRAFT, device="CPU"), [gpu(2), CPU])
     (remedy,) = found.remedies
-    assert "Choose automatic GPU layers, " in remedy.text
+    assert "What can help: automatic GPU layers, " in remedy.text
     assert plan(CARD, remedy.target, SMALL, remedy.draft, [gpu(2), CPU]).fits

@@ -220,8 +220,8 @@ def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_mor
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (7, "settings: 7 is not an object"),
-        ({"max_tokens": "many"}, "'many' is not a whole number"),
+        (7, "settings must be an object, not 7"),
+        ({"max_tokens": "many"}, "must be a whole number, not 'many'"),
         ({"max_tokens": 0}, "Max tokens is 0"),
         ({"sampling": {"temperature": 7}}, "Temperature is 7"),
         ({"seed": -1}, "The seed is -1"),

@@ -67,15 +67,15 @@ def test_the_hint_names_that_context_or_none(n_ctx: int, n_fits: float | None, k
     assert re.findall(r"\d[\d,]*", hint) == ([] if n is None else [f"{n:,}"])
     assert ("quantised cache" in hint) is (KV_TYPES[kind][1] >= 2)
     assert "a smaller model" in hint
-    assert hint.startswith("Choose a ")
+    assert hint.startswith("What can help: a ")
 
 
 def test_hints_read_well() -> None:
     assert what_to_do(F16, 4096) == (
-        "Choose a context of 2,048 tokens or fewer, a quantised cache, or a smaller model."
+        "What can help: a context of 2,048 tokens or fewer, a quantised cache, a smaller model."
     )
     quantised = ModelParams("x", kv_type_k="q8_0")
-    assert what_to_do(quantised, 512) == "Choose a smaller model."
+    assert what_to_do(quantised, 512) == "What can help: a smaller model."
     assert "repacking" in what_to_do_about_weights(F16)
     assert "repacking" not in what_to_do_about_weights(ModelParams("x", extra_bufts=False))
 

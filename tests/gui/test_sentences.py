@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 from time import thread_time
 from typing import TYPE_CHECKING
@@ -12,12 +14,17 @@ from PySide6.QtWidgets import QWidget
 
 from linguist import catalogue
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
+from paceline.chat.exchange.reading import read_chats
+from paceline.chat.presets import presets_from_text
+from paceline.engine.model.memory_hints import what_to_do_about_weights
+from paceline.engine.model.model_params import NO_REASON, no_context
 from paceline.errors import UserError
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.kit.sentences import SENTENCES, said
 from paceline.gui.kit.translation import install_language
 from paceline.gui.models.candidates import Picks
 from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.params import ModelParams
 from paceline.paths import resources
 from translations import ts_file
 
@@ -56,9 +63,9 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "„notes“ ist leer. Hängen Sie eine Textdatei an.",
         ),
         (
-            "Their tokenizers are of different kinds: a and b. Drafts cannot be translated "
+            "Their tokenizers are of different kinds: a, b. Drafts cannot be translated "
             "either: of the tokens that the target writes the draft model has only 3 %.",
-            "Ihre Tokenizer sind verschiedener Art: a and b. Entwürfe können auch nicht übersetzt "
+            "Ihre Tokenizer sind verschiedener Art: a, b. Entwürfe können auch nicht übersetzt "
             "werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur "
             "3\u202f%.",
         ),
@@ -75,6 +82,20 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "„x.gguf“ ist kein Modell im GGUF-Format, oder es ist beschädigt: bad value [0, 5]. "
             "Laden Sie die Datei noch einmal herunter, oder wählen Sie eine andere.",
         ),
+        # What is put together from a list, and a number that a full stop follows.
+        (
+            "What can help: a context of 2,048 tokens or fewer, a quantised cache, "
+            "a smaller model.",
+            "Was helfen kann: ein Kontext von höchstens 2.048 Token, ein quantisierter Cache, "
+            "ein kleineres Modell.",
+        ),
+        (
+            "“a.json”: The chat is damaged: messages[1].content must be a text, not None. "
+            "Export it again from where it is whole.",
+            "„a.json“: Der Chat ist beschädigt: messages[1].content muss ein Text sein, nicht "
+            "None. Exportieren Sie ihn noch einmal dort, wo er heil ist.",
+        ),
+        ("8,192.", "8.192."),
         # What models are called by their size is no number.
         ("7.6B", "7.6B"),
         ("7.6 B", "7,6 B"),
@@ -104,6 +125,52 @@ def test_every_sentence_is_recognised() -> None:
             if said(text) != upper.replace(" %", "\u202f%"):
                 wrong.append((text, said(text)))
     assert wrong == []
+
+
+_ENGLISH = re.compile(r"\b(an?|and|are|at|for|has|have|is|it|must|no|not|of|or|than|the|to|with)\b")
+
+
+def _errors() -> Iterator[UserError]:
+    """Those that are put together from the most parts."""
+    message = {"id": "a", "role": "user", "content": "Hi"}
+    chat = {"format": "paceline-chat", "version": 2, "conversation": {"id": "c", "leaf_id": "a"}}
+    for wrong in (
+        {"version": "1"},
+        {"version": 99},
+        {"messages": {}},
+        {"messages": ["hello"]},
+        {"messages": [message | {"content": None}]},
+        {"messages": [message | {"role": "system"}]},
+        {"messages": [message | {"created_s": 10**400}]},
+        {"messages": [message | {"parent_id": "gone"}]},
+        {"messages": [message | {"id": "x" * 1_001}]},
+        {"messages": [{"id": "a"}]},
+        {"messages": [message], "conversation": {"id": "c"}},
+        {"messages": [message], "runs": [[]]},
+        {
+            "messages": [message],
+            "conversation": {"id": "c", "leaf_id": "a", "settings": {"seed": -1}},
+        },
+    ):
+        with pytest.raises(UserError) as raised:
+            read_chats(json.dumps({**chat, **wrong}).encode(), "chat.json")
+        yield raised.value
+    for preset in (1, {"name": ""}, {"name": "T", "seed": "x"}, {"name": "T", "none": 1}):
+        kept = {"kind": "paceline reply presets", "version": 1, "presets": [preset]}
+        with pytest.raises(UserError) as raised:
+            presets_from_text(json.dumps(kept))
+        yield raised.value
+    for kind, per_token in itertools.product(("f16", "q8_0"), (None, 1e5)):
+        yield no_context(ModelParams("x.gguf", kv_type_k=kind), 8_192, per_token, NO_REASON)
+    yield UserError("x", "“x.gguf” is not a file.", what_to_do_about_weights(ModelParams("x.gguf")))
+
+
+@pytest.mark.usefixtures("german")
+def test_nothing_of_what_is_put_together_stays_english() -> None:
+    told = [said(error.message, error.hint) for error in _errors()]
+    at_once = [said(str(error)) for error in _errors()]
+    assert [words for words in (*told, *at_once) if _ENGLISH.search(words)] == []
+    assert _ENGLISH.search(said("A word that is unknown.")), "the search finds nothing"
 
 
 @pytest.mark.usefixtures("german")

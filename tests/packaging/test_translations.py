@@ -9,7 +9,7 @@ import pytest
 import translations
 from linguist import catalogue, checks
 from linguist.catalogue import Entry
-from linguist.sources import Found, Source, find_all, find_in
+from linguist.sources import Found, Source, find_all, find_in, find_said
 
 IS_PARTIAL = False
 """Whether strings may lack a translation. False once all are translated: then a new string without
@@ -77,6 +77,29 @@ def test_what_nobody_could_translate_is_refused(line: str) -> None:
     assert not strings
     assert len(refused) == 1
     assert refused[0].startswith("made.py:3:")
+
+
+def test_parts_of_sentences_are_found_and_words_between_them_refused() -> None:
+    found = Found()
+    find_said(
+        """
+def refuse(ways, n, key):
+    \"\"\"Not what is said.\"\"\"
+    why = "is not a list" if n else f"has more than {n:,} entries"
+    last = f"{', '.join(ways)}, or {key}"
+    _logger.info("not what is said")
+    raise UserError("bad-key", f"It is broken: {key} {why}.", "Choose " + " and ".join(ways))
+""",
+        "made.py",
+        found,
+    )
+    assert {source.text for source in found.strings} == {
+        "is not a list",
+        "has more than {0} entries",
+        "{0}, or {1}",
+        "It is broken: {0} {1}.",
+    }
+    assert found.refused == ["made.py:7: a word joins its parts: ' and '.join(ways)"]
 
 
 def test_an_update_keeps_marks_and_drops(tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def text_of(raw: bytes, name: str) -> str:
     """
     for start, what in _KNOWN:
         if raw.startswith(start) and not (start == b"MZ" and b"\x00" not in raw):
-            raise _binary(name, f"{what}, not text")
+            raise _binary(f"“{name}” is {what}, not text.")
     encoding = _encoding(raw)
     if encoding == "utf-8-sig" and _CONTROLS.search(raw):
-        raise _binary(name, "not text")
+        raise _binary(f"“{name}” is not text.")
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError:
@@ -101,7 +101,7 @@ def text_of(raw: bytes, name: str) -> str:
     if not text:
         raise UserError("attachment-empty", f"“{name}” is empty.", "Attach a file with text.")
     if "\x00" in text:
-        raise _binary(name, "not text")
+        raise _binary(f"“{name}” is not text.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -152,7 +152,5 @@ def _encoding(raw: bytes) -> str:
     return "utf-8-sig"
 
 
-def _binary(name: str, what: str) -> UserError:
-    return UserError(
-        "attachment-is-binary", f"“{name}” is {what}.", "Text and code files can be attached."
-    )
+def _binary(message: str) -> UserError:
+    return UserError("attachment-is-binary", message, "Text and code files can be attached.")

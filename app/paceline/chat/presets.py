@@ -84,7 +84,7 @@ def check_settings(settings: ReplySettings) -> None:
         value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
         if value > highest:
             given = f"{value:g}" if isinstance(value, float) else value
-            refuse(f"{title} is {given}.", f"Give at most {highest:,}.")
+            refuse(f"{title} is {given}, but it must be at most {highest:,}.")
     check_stops(settings.stop)
     for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
         _check_text(text)
@@ -127,14 +127,17 @@ def presets_from_text(text: str) -> tuple[ReplyPreset, ...]:
 
 def _preset(item: object, number: int) -> ReplyPreset:
     name = item.get("name") if isinstance(item, dict) else None
-    where = f"Preset {number}" + (f" (“{name:.40}”)" if isinstance(name, str) else "")
+    where = f"“{name:.40}”" if isinstance(name, str) and name else str(number)
     try:
         preset = decode_part(ReplyPreset, preset_fields(read_forbidden(item)))
         check_preset(preset)
     except CodecError as error:
-        raise _unusable(f"{where} cannot be read: {error}.") from None
+        place, _, why = str(error).partition(" ")
+        raise _unusable(f"The preset {where} is damaged: {place} {why}.") from None
     except UserError as error:
-        raise UserError("bad-preset", f"{where}: {error.message}", error.hint) from None
+        raise UserError(
+            "bad-preset", f"The preset {where} cannot be used: {error.message}", error.hint
+        ) from None
     return preset
 
 

@@ -192,7 +192,7 @@ WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" 
         (b"PK\x03\x04", "chat-in-archive", "“x.json” is an archive."),
         (b"{}", "not-a-chat", "It is JSON, but no chat."),
         (b"7", "not-a-chat", "It is JSON, but no chat."),
-        (b'[{"a": 1}]', "not-a-chat", "It is JSON, but no chat at [0]."),
+        (b'[{"a": 1}]', "not-a-chat", "It is JSON, but [0] is no chat."),
         (b"[]", "no-chats", "“x.json” has no messages to import."),
         (b'{"conv": {}, "messages": []}', "no-chats", "has no messages to import"),
         (b'{"messages": []}', "no-chats", "has no messages to import"),

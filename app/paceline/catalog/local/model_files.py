@@ -113,10 +113,9 @@ def model_at(path: Path) -> ModelFile:
     if model is None:
         # pathlib's raises for a name that is too long.
         is_folder = os.path.isdir(path)  # noqa: PTH112
-        what = "is a folder" if is_folder else "is not there, or cannot be read"
-        raise ModelError(
-            "file-not-found", f"“{path.name}” {what}.", "Choose a file that ends in .gguf."
-        )
+        gone = f"“{path.name}” is not there, or cannot be read."
+        message = f"“{path.name}” is a folder." if is_folder else gone
+        raise ModelError("file-not-found", message, "Choose a file that ends in .gguf.")
     return model
 
 

@@ -35,14 +35,14 @@ from paceline.catalog.memory.values import (
 )
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.model.memory_hints import (
-    CLOSE_PROGRAMS,
     CTX_STEP,
+    FEWER_PROGRAMS,
     MIN_PROPOSAL,
     QUANTISED_CACHE,
     SMALLER_MODEL,
     a_context_of,
-    choose,
     has_plain_cache,
+    what_helps,
 )
 from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo
@@ -328,8 +328,8 @@ def _part_of(card: ModelCard, n: int) -> ModelCard:
 def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryRemedy:
     """Return the sentence for a target that finds no room, and the closest that would."""
     plans = device_plans(*fit_loads(target, None, machine), machine)
-    missing = " and ".join(
-        f"{readable_size(device.missing)} of {_named(device, machine)}"
+    missing = ", ".join(
+        f"{readable_size(device.missing)} ({_named(device, machine)})"
         for device in plans
         if device.missing
     )
@@ -348,7 +348,7 @@ def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryR
         chosen = quantised if chosen is target else chosen
     ways.append(SMALLER_MODEL)
     text = (
-        f"The target does not fit, even without a draft model; {missing} are missing. "
-        f"{choose(ways)} {CLOSE_PROGRAMS}"
+        f"The target does not fit, even without a draft model. Missing: {missing}. "
+        f"{what_helps([*ways, FEWER_PROGRAMS])}"
     )
     return MemoryRemedy("none", text, chosen.params, draft.params if draft else None)

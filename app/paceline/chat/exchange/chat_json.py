@@ -188,7 +188,7 @@ def _items(data: dict[str, Any], key: str) -> list[Any]:
     value = data.get(key, [])
     if not isinstance(value, list):
         raise broken(key, "is not a list")
-    _check_size(key, value, MAX_MESSAGES, "entries")
+    _check_size(key, value, MAX_MESSAGES)
     return value
 
 
@@ -201,14 +201,19 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
 
 def _misread(kind: type, error: CodecError, place: str) -> UserError:
     """Return the error about what the codec could not read there."""
-    why = str(error).removeprefix(kind.__name__)  # it goes on with the field
-    what = f"{place}{': ' if why == str(error) else ''}{why}"
-    return UserError("broken-chat", f"The chat is damaged: {what:.300}.", HINT)
+    field, _, why = str(error).partition(" ")
+    if field.startswith(kind.__name__):
+        return broken(place + field.removeprefix(kind.__name__), why[:300])
+    return broken(f"{place}:", str(error)[:300])
 
 
-def _check_size(place: str, value: Sized, most: int, of: str = "characters") -> None:
+def _check_size(place: str, value: Sized, most: int) -> None:
     if len(value) > most:
-        raise broken(place, f"has more than {most:,} {of}")
+        is_text = isinstance(value, str)
+        what = (
+            f"has more than {most:,} characters" if is_text else f"has more than {most:,} entries"
+        )
+        raise broken(place, what)
 
 
 def _check_time(place: str, seconds: float) -> None:
@@ -226,7 +231,7 @@ def _message(data: object, place: str, before: Mapping[str, Message]) -> Message
     _check_size(f"{place}.id", name, MAX_NAME_CHARS)
     _check_size(f"{place}.content", message.content, MAX_TEXT_CHARS)
     _check_time(f"{place}.created_s", message.created_s)
-    _check_size(f"{place}.attachments", message.attachments, MAX_FILES, "entries")
+    _check_size(f"{place}.attachments", message.attachments, MAX_FILES)
     for number, file in enumerate(message.attachments):
         at = f"{place}.attachments[{number}]"
         _check_size(f"{at}.name", file.name, MAX_NAME_CHARS)
@@ -245,7 +250,7 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
         raise broken("conversation.leaf_id", "is missing")
     if head.leaf_id is not None and head.leaf_id not in messages:
         raise broken("conversation.leaf_id", f"names no message ({head.leaf_id!r:.60})")
-    _check_size("conversation.tags", head.tags, MAX_TAGS, "entries")
+    _check_size("conversation.tags", head.tags, MAX_TAGS)
     _check_size("conversation.id", head.id, MAX_NAME_CHARS)
     _check_size("conversation.title", head.title, MAX_NAME_CHARS)
     for number, tag in enumerate(head.tags):
@@ -289,7 +294,8 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     try:
         record = record_from_json(read_forbidden(data))
     except UnknownFieldError as error:
-        raise _newer(f"{place} {error!s:.200}") from None
+        path, _, field = str(error).removeprefix(RunRecord.__name__).partition(" has no field ")
+        raise _newer(f"{place}{path} has the field {field:.200}") from None
     except CodecError as error:
         raise _misread(RunRecord, error, place) from None
     except (KeyError, OverflowError) as error:

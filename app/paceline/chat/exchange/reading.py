@@ -354,9 +354,8 @@ def _chats(data: Any, name: str) -> tuple[ImportedChat, ...]:
         place = f"[{number}]" if isinstance(data, list) else ""
         read = reader_of(item)
         if read is None:
-            raise UserError(
-                "not-a-chat", f"It is JSON, but no chat{place and f' at {place}'}.", _NOT_ONE
-            )
+            text = f"It is JSON, but {place} is no chat." if place else "It is JSON, but no chat."
+            raise UserError("not-a-chat", text, _NOT_ONE)
         conversation, n_left_out = read(item, place, name)
         if conversation.messages:
             found.append(ImportedChat(conversation, {}, n_left_out))
@@ -380,8 +379,10 @@ def _parsed(text: str) -> Any:
             return sessions([_Decoder().decode(line) for line in text.splitlines() if line.strip()])
         except ValueError:
             pass
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise UserError("not-json", f"It is not JSON{where}.", _NOT_ONE) from None
+        what = "It is not JSON."
+        if isinstance(error, json.JSONDecodeError):
+            what = f"It is not JSON (line {error.lineno})."
+        raise UserError("not-json", what, _NOT_ONE) from None
 
 
 class _Decoder(json.JSONDecoder):

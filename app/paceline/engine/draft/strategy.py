@@ -231,7 +231,8 @@ def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
                 _refuse(f"“{info.id}” is named twice.", "Name it once.")
         models = [info.id for info in infos if info.family == "model"]
         if len(models) > 1:
-            _refuse(f"{' and '.join(models)} draft with a model each.", "Keep one of them.")
+            text = f"One model can draft, and the chain has more: {', '.join(models)}."
+            _refuse(text, "Keep one of them.")
     return sorted(infos, key=lambda info: info.family == "model")
 
 
@@ -247,8 +248,8 @@ def _setting(
         if parameter.name == name and owner in ("", info.id)
     ]
     if len(found) > 1:
-        options = " or ".join(f"{info.id}.{name}" for info, _ in found)
-        _refuse(f"“{assignment}” could mean several settings.", f"Write {options}.")
+        options = ", ".join(f"{info.id}.{name}" for info, _ in found)
+        _refuse(f"“{assignment}” could mean several settings.", f"Choose one of {options}.")
     if not found:
         prefix = len(infos) > 1
         known = ", ".join(

@@ -19,7 +19,7 @@ CTX_STEP = 256
 _SHARE = 0.8  # of the free memory: the buffers for computing come on top
 SMALLER_MODEL = "a smaller model"
 QUANTISED_CACHE = "a quantised cache"
-CLOSE_PROGRAMS = "Closing other programs may help, too."
+FEWER_PROGRAMS = "fewer other programs at the same time"
 _PLAIN_TYPES = ("f32", "f16", "bf16")
 _MEMORY = re.compile(
     r"bad_alloc|out of memory|cannot allocate|(unable|failed) to allocate|malloc failed"
@@ -65,11 +65,11 @@ def what_to_do(params: ModelParams, n_ctx: int, n_fits: float | None = None) -> 
     if has_plain_cache(params):
         ways.append(QUANTISED_CACHE)
     ways.append(SMALLER_MODEL)
-    return choose(ways)
+    return what_helps(ways)
 
 
 def a_context_of(n_ctx: int) -> str:
-    """Return what to choose, for `choose`."""
+    """Return one of the ways for `what_helps`."""
     return f"a context of {n_ctx:,} tokens or fewer"
 
 
@@ -78,19 +78,14 @@ def has_plain_cache(params: ModelParams) -> bool:
     return params.kv_type_k in _PLAIN_TYPES
 
 
-def choose(ways: list[str]) -> str:
-    """Return a sentence that offers these, at least one."""
-    return f"Choose {_either(ways)}."
+def what_helps(ways: list[str]) -> str:
+    """Return a sentence that lists these, at least one, by signs alone: no word joins them."""
+    return f"What can help: {', '.join(ways)}."
 
 
 def what_to_do_about_weights(params: ModelParams) -> str:
     """Return a sentence about what to try when a model's weights found no room."""
     ways = [SMALLER_MODEL, "one with fewer bits per weight"]
     if params.extra_bufts:
-        ways.append("load it without repacking, which needs no second copy of the weights")
-    return f"{choose(ways)} {CLOSE_PROGRAMS}"
-
-
-def _either(ways: list[str]) -> str:
-    *first, last = ways
-    return f"{', '.join(first)}, or {last}" if first else last
+        ways.append("a load without repacking (no second copy of the weights)")
+    return what_helps([*ways, FEWER_PROGRAMS])

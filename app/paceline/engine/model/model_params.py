@@ -174,16 +174,16 @@ def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: st
         per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
         why: llama.cpp's complaint.
     """
-    what = f"a context of {n_ctx:,} tokens for “{Path(params.path).name}”"
+    what = f"context of {n_ctx:,} tokens for “{Path(params.path).name}”"
     if why != NO_REASON and not is_about_memory(why):
         return ModelError(
             "no-context",
-            f"llama.cpp cannot make {what}: {why}.",
+            f"llama.cpp cannot make a {what}: {why}.",
             "Choose other types for the cache or another setting of flash attention.",
         )
     size = f", whose cache takes {readable_size(n_ctx * per_token)}" if per_token else ""
     n_fits = free_memory() / per_token if per_token else None
-    message = f"There is no room for {what}{size}: {with_readable_sizes(why)}."
+    message = f"There is no room for a {what}{size}: {with_readable_sizes(why)}."
     return _no_room(message, params, n_ctx, n_fits)
 
 

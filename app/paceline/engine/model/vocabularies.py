@@ -104,7 +104,7 @@ def vocabulary_mismatch(target: Tokens, draft: Tokens) -> Mismatch | None:
     Takes about 20 ms for 262k tokens whose texts lie in tuples.
     """
     if target.kind != draft.kind:
-        kinds = " and ".join(_KINDS.get(v.kind, f"kind {v.kind}") for v in (target, draft))
+        kinds = ", ".join(_KINDS.get(v.kind, f"kind {v.kind}") for v in (target, draft))
         return Mismatch("vocabulary-kind", f"their tokenizers are of different kinds: {kinds}")
     bos = _boundary("BOS", (target.add_bos, target.bos), (draft.add_bos, draft.bos))
     if bos:

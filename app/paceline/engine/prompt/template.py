@@ -214,12 +214,14 @@ class ChatTemplate:
 
     def _no_such_thinking(self) -> EngineError:
         choices = self.switch.choices
-        lacks = f"choice “{self._think}”" if choices else "switch"
-        return EngineError(
-            "no-thinking-switch",
-            f"The chat template has no {lacks} for how much the model reasons.",
-            f"It has {', '.join(choices)}." if choices else "Leave that to the model.",
-        )
+        message = "The chat template has no switch for how much the model reasons."
+        hint = "Leave that to the model."
+        if choices:
+            message = (
+                f"The chat template has no way “{self._think}” for how much the model reasons."
+            )
+            hint = f"It has {', '.join(choices)}."
+        return EngineError("no-thinking-switch", message, hint)
 
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
         variables = self.switch.variables(self._think) if self._think else {}

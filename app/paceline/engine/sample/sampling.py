@@ -168,10 +168,9 @@ def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
     seen: set[int] = set()
     for token, bias in ((b.token, b.bias) for b in biases):
         if token < 0 or (n_vocab is not None and token >= n_vocab):
-            highest = f"to {n_vocab - 1}" if n_vocab is not None else "upwards"
             refuse(
                 f"A logit bias names token {token}, which does not exist.",
-                f"Give ids from 0 {highest}.",
+                "Give ids from 0 on." if n_vocab is None else f"Give ids from 0 to {n_vocab - 1}.",
             )
         if not (bias == -math.inf or abs(bias) <= _MAX_BIAS):
             refuse(

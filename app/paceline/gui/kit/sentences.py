@@ -67,11 +67,11 @@ def _translated(text: str, language: str) -> str:
 
 def _as_one(text: str, language: str) -> str | None:
     """Return the translation of one sentence or phrase; None: it is none that is known."""
-    if not text or _NUMBER.fullmatch(text):
-        return with_signs(text)
     # A phrase can be a whole sentence, and the last full stop that of a sentence around this one.
-    has_stop = text.endswith(".")
-    other = text[:-1] if has_stop else f"{text}."
+    has_stop, bare = text.endswith("."), text.removesuffix(".")
+    if not bare or _NUMBER.fullmatch(bare):
+        return with_signs(bare) + "." * has_stop
+    other = bare if has_stop else f"{text}."
     sentences = _sentences(language)
     for form in (text, other):
         keys = *(form[:n].lower() for n in _KEYS), form[-_KEYS[-1] :], ""

@@ -319,10 +319,10 @@ def check_fits(
     """
     hint = "Build one for this model by `paceline cache build`."
     if origin is not None and origin.vocabulary != vocabulary:
-        made_for = f"for “{origin.model}”" if origin.model else "for another model"
+        other = f"“{origin.model}”" if origin.model else "another model"
         raise UserError(
             "other-vocabulary",
-            f"The lookup cache “{path.name}” was made {made_for}, whose tokens are not the same.",
+            f"The lookup cache “{path.name}” was made for {other}, whose tokens are not the same.",
             hint,
         )
     if cache.largest_token >= n_vocab:
