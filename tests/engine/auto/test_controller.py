@@ -73,10 +73,24 @@ def test_what_is_decoded_again_after_a_rejection_counts_as_a_cost(
     settled = []
     for knowledge.replays in (False, True):
         controller = control(knowledge=knowledge)
+        controller.ledger.book(30, 0.0, PLAIN_S)  # all is covered, and a loss is no matter
         controller.plan(10, 100)
         controller.offer("suffix", [0.97, 0.97, 0.9, 0.8, 0.7, 0.6, 0.5] if n > 1 else [0.8] * 8)
         settled.append(controller.settle())
     assert [each.n for each in settled] == [n, n_again]
+
+
+@pytest.mark.parametrize(("sure", "verified"), [(0.7, [1, 0, 0]), (0.9, [1, 1, 0])])
+def test_the_less_slack_is_left_the_less_is_risked(sure: float, verified: list[int]) -> None:
+    """Where a second token costs half a plain step, which all of these slacks cover."""
+    found = []
+    for saved in (30, 0, -2):
+        controller = control("moe")
+        controller.ledger.book(max(saved, 0), max(-saved, 0) * PLAIN_S, PLAIN_S)
+        assert controller.plan(10, 100).n_max
+        controller.offer("suffix", [sure] * 4)
+        found.append(controller.settle().n)
+    assert found == verified
 
 
 def test_what_a_drafted_step_takes_besides_its_decode_counts_as_a_cost() -> None:
@@ -433,7 +447,10 @@ def test_a_model_is_asked_where_it_may_gain_more_than_the_best_offer() -> None:
 def test_what_is_verified_is_worth_the_most(
     confidences: list[float], curve: str, most: int, last_width: int
 ) -> None:
-    """Of all cuts, none gains more tokens for its time; held against the rule written out."""
+    """Of all cuts, none gains more tokens for its time and for what it may lose of the slack.
+
+    Held against the rule written out.
+    """
     knowledge = calibrated(CURVES[curve])
     rates, ratios, switch = knowledge.accepted("suffix"), knowledge.costs.ratios(10), 0.03
     controller = control(curve, knowledge=knowledge)
@@ -441,11 +458,15 @@ def test_what_is_verified_is_worth_the_most(
     if last_width > 1:
         controller.observe(times(last_width, PLAIN_S * CURVES[curve](last_width)))
     survivals = rates.survivals(confidences, most)
-    rate = controller.rate
+    rate, slack = controller.rate, controller.ledger.slack(PLAIN_S) / PLAIN_S - 0.3
 
     def worth(n: int) -> float:
         extra = switch * (n + 1 != last_width) - switch * (last_width != 1)
-        return sum(survivals[:n]) - rate * (ratios[n + 1] - 1 + extra)
+        cost = ratios[n + 1] - 1 + extra
+        ends = [*survivals[:n], 0.0]  # how likely no fewer tokens are accepted than 1, 2, ...
+        chances = [before - now for before, now in zip([1.0, *ends], ends, strict=False)]
+        loss = sum(chance * max(cost - k, 0.0) for k, chance in enumerate(chances))
+        return sum(survivals[:n]) - rate * cost - 2.0 * loss / slack
 
     controller.plan(10, most)
     value = controller.offer("suffix", confidences) if most else 0.0

@@ -3,14 +3,15 @@
 Tokens per second are a ratio of sums, so the best policy maximises tokens - rate * time step by
 step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
 verifies n tokens of which E are expected to be accepted is worth E - rate * (T(n + 1) - 1 +
-drafting), all times in plain steps of the moment. Lookups are asked first, for nothing; a draft
-model is asked where its steps may gain more than the best offer, and stopped where its next tokens
-would not pay. Every loss that could be must be covered by the ledger. The theory is that of
-Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals that were not
-verified are scored on the committed text (HedgeSpec, 2510.20064).
+drafting), all times in plain steps of the moment. Every loss that could be must be covered by the
+ledger, and an expected one counts the more, the less is left there: without slack a reply goes on
+plainly, whatever there is to copy. Lookups are asked first, for nothing; a draft model is asked
+where its steps may gain more than the best offer, and stopped where its next tokens would not pay.
+The theory is that of Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals
+that were not verified are scored on the committed text (HedgeSpec, 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision records 068 and 091 say
-what each mechanism is worth there.
+The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091 and
+107 say what each mechanism is worth there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil, inf
+from itertools import accumulate
+from math import inf
 from typing import NamedTuple
 
 from paceline.engine.auto.acceptance import class_of, classes_of
@@ -38,9 +40,8 @@ long to be built as to be computed."""
 # percentages are what the mean gain loses with half of it and with half as much again; "flat": less
 # than 0.3 either way.
 _RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off; flat
-_STAKE = 0.5  # share of the slack that a step may lose: 0.4 and -0.3 / 7.7 and -0.3
-_SMALL = 0.6  # plain steps that it may lose in any case; flat, 0.5 where another width costs 0.6
-_SURE = 0.6  # how likely a proposal has to break even, that all of it may be staked; decision 097
+_AVERSION = 2.0  # what an expected loss counts besides, over the slack; flat, decision 107
+_LEAST_SLACK = 0.1  # plain steps; below, a loss does not count for more; flat
 _READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
 _PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
@@ -206,9 +207,8 @@ class Controller:
         most = min(n_room, self._n_most)
         if most < 1:
             return self._plainly("nothing")
-        self._most_sure = min(most, self._covered(self._slack))
-        self._most = min(most, self._covered(_stake(self._slack)))
-        if self._most_sure < 1:
+        self._most = min(most, self._covered(self._slack))
+        if self._most < 1:
             missing = self._at_risk(1) - self._slack
             self.wait = max(int(missing / SHARE), 0)
             return self._plainly("ledger")
@@ -218,7 +218,7 @@ class Controller:
             is_open = is_open or value > 0.0
         if self._models and not is_open:
             self._why = "shut"
-        return StepPlan(self._most_sure, "pays", is_open)
+        return StepPlan(self._most, "pays", is_open)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
         """Take a lookup's proposal, and return what it is worth over a plain step, in tokens.
@@ -229,14 +229,12 @@ class Controller:
         """
         self._why = "expensive"
         if drafter == FORCED:
-            survivals = [1.0] * min(len(confidences), self._most_sure)
+            survivals = [1.0] * min(len(confidences), self._most)
         else:
             rates = self._knowledge.accepted(drafter)
-            survivals = rates.survivals(confidences, self._most_sure)
+            survivals = rates.survivals(confidences, self._most)
         draft = _Draft(drafter, [], survivals)
-        self._cut(draft, self._most_sure)
-        if draft.n > self._most and not self._breaks_even(draft):
-            self._cut(draft, self._most)
+        self._cut(draft, self._most)
         if draft.n and (self._best is None or draft.value > self._best.value):
             draft.classes = classes_of(confidences[: draft.n])
             self._best = draft
@@ -257,7 +255,7 @@ class Controller:
         knowledge = self._knowledge
         rates, cost = knowledge.accepted(drafter), knowledge.draft_cost(drafter)
         value, offered = self._values[drafter], self._best.value if self._best else 0.0
-        if value <= offered or self._most < 1:
+        if value <= offered:
             return 0
         self._why = "expensive"
         unit = knowledge.costs.plain or 1.0
@@ -298,12 +296,12 @@ class Controller:
         model.survivals.append(survival)
         n, each, ratios = len(model.survivals), self._each, self._ratios
         # What could not be verified any more is not drafted.
-        if n >= self._most_sure or self._drafting + each + self._at_risk(n + 1) > self._slack:
+        if n >= self._most or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
         # Kernels take rows by fours or eights, so several more may pay where one does not.
         likely = survival * (_ALIKE * rate + (1.0 - _ALIKE) * self._mean)
         before, gain, cost = survival, 0.0, 0.0
-        for width in range(n + 2, min(n + 1 + _AHEAD, self._most_sure + 1) + 1):
+        for width in range(n + 2, min(n + 1 + _AHEAD, self._most + 1) + 1):
             gain += likely
             cost += each + ratios[width] - ratios[width - 1]
             if self._knowledge.replays:
@@ -321,14 +319,10 @@ class Controller:
         model, best = self._model, self._best
         if model is not None and model.survivals:
             self._slack -= self._drafting
-            most = min(self._most_sure, self._covered(self._slack))
-            self._cut(model, most)
-            covered = self._covered(_stake(self._slack))
-            if model.n > covered and not self._breaks_even(model):
-                self._cut(model, min(most, covered))
+            self._cut(model, min(self._most, self._covered(self._slack)))
             if best is None or model.value >= best.value:
                 best = model
-        n_most = self._most_sure if self._model is None else self._covered(self._slack)
+        n_most = self._most if self._model is None else self._covered(self._slack)
         if best is None or min(best.n, n_most) < 1:
             return self._settle_plain(self._why)
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
@@ -532,31 +526,36 @@ class Controller:
         """Return how many tokens may be verified, if all of this may be lost."""
         return bisect_right(self._careful, (1.0 + loss) / self._noise) - 2
 
-    def _breaks_even(self, draft: _Draft) -> bool:
-        """Whether a step is likely not to lose: all of the slack may be staked on it then."""
-        n_needed = ceil(self._at_risk(draft.n))
-        return n_needed <= draft.n and draft.survivals[max(n_needed, 1) - 1] >= _SURE
-
     def _cut(self, draft: _Draft, most: int) -> None:
         """Set how many tokens of a draft to verify, and what that is worth."""
-        ratios, rate, last = self._ratios, self.rate, self._last_width
+        ratios, rate, last, survivals = self._ratios, self.rate, self._last_width, draft.survivals
         knowledge = self._knowledge
-        switch, replays = knowledge.switch, knowledge.replays
-        base = (1.0 if last == 1 else 1.0 + switch) - knowledge.own
-        best, best_value, expected, total, width = 1, 0.0, 1.0, 0.0, 1
-        again, before = 0.0, 1.0
-        for survival in draft.survivals[: max(most, 0)]:
-            total += survival
-            width += 1
-            cost = ratios[width] - base if width == last else ratios[width] - base + switch
-            if replays:  # where this token is rejected, all before it are decoded once more
-                again += (before - survival) * (ratios[width] - 1.0)
-                before = survival
-                cost += again
-            value = total - rate * cost
+        other = 1.0 - knowledge.own - (knowledge.switch if last == 1 else 0.0)
+        totals = [0.0, *accumulate(survivals)]
+        agains = self._decoded_again(survivals) if knowledge.replays else None
+        best, best_value = 0, 0.0
+        for n in range(min(most, len(survivals)), 0, -1):
+            cost = ratios[n + 1] - other
+            if n + 1 == last:
+                cost -= knowledge.switch
+            if agains:
+                cost += agains[n - 1]
+            value = totals[n] - rate * cost
             if value > best_value:
-                best, best_value, expected, draft.again = width, value, total + 1.0, again
-        draft.n, draft.value, draft.expected = best - 1, best_value, expected
+                # What is lost where fewer tokens are accepted than it costs, by how likely that is.
+                whole, likely = int(cost), totals[n]
+                if whole < n:
+                    likely = totals[whole] + (cost - whole) * survivals[whole]
+                value -= _AVERSION * (cost - likely) / max(self._slack, _LEAST_SLACK)
+                if value > best_value:
+                    best, best_value = n, value
+        draft.n, draft.value, draft.expected = best, best_value, totals[best] + 1.0
+        draft.again = agains[best - 1] if agains and best else 0.0
+
+    def _decoded_again(self, survivals: Sequence[float]) -> list[float]:
+        """Return the plain steps of decoding once more what is before a rejected token, by n."""
+        pairs = zip([1.0, *survivals], survivals, self._ratios[2:], strict=False)
+        return list(accumulate((before - now) * (ratio - 1.0) for before, now, ratio in pairs))
 
     def _plainly(self, reason: Reason) -> StepPlan:
         self._settle_plain(reason)
@@ -570,11 +569,3 @@ class Controller:
 @cache
 def _plain(reason: Reason) -> Settled:
     return Settled("", 0, Decision("", 0, reason))
-
-
-def _stake(slack: float) -> float:
-    """Return the plain steps that a step of unknown worth may lose: half, so that some is left.
-
-    A reply that loses all at once would have to go on plainly for hundreds of tokens.
-    """
-    return max(_STAKE * slack, min(slack, _SMALL))
