@@ -9,7 +9,7 @@ LIMITS = {
     "files": 380,
     "with one importer": 80,
     "circles": 0,
-    "code lines": 63_850,
+    "code lines": 63_880,
     "constructor parameters": 6,
     "signals": 268,
 }

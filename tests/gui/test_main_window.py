@@ -207,6 +207,8 @@ def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
     assert (composer.text, len(client.all(StartTurn))) == ("Next", 1)
     words = composer.elsewhere.label.text()
     assert words == "A reply is being written in “Long question”."
+    session.rename(first, "Another title")
+    assert "“Another title”" in composer.elsewhere.label.text()
     composer.elsewhere.button.click()
     assert session.current.conversation_id == first
     assert composer.elsewhere.isHidden()

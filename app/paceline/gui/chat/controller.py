@@ -57,6 +57,7 @@ class ChatController(QObject):
         signals.progressed.connect(self._on_progressed)
         signals.grew.connect(self._on_grew)
         signals.ended.connect(self._on_ended)
+        signals.list_changed.connect(self._show_busy)  # titles are in its words
         context.pair.changed.connect(self._on_pair_changed)
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
@@ -316,6 +317,7 @@ class ChatController(QObject):
     def _view_of(self, reply: Reply) -> ReplyView | None:
         return self._chat.reply_view(reply.message_id) if self._is_shown(reply) else None
 
+    @Slot()
     def _show_busy(self) -> None:
         reply = self._session.active
         is_busy, elsewhere = reply is not None, None
