@@ -89,8 +89,27 @@ def test_the_less_slack_is_left_the_less_is_risked(sure: float, verified: list[i
         controller.ledger.book(max(saved, 0), max(-saved, 0) * PLAIN_S, PLAIN_S)
         assert controller.plan(10, 100).n_max
         controller.offer("suffix", [sure] * 4)
-        found.append(controller.settle().n)
+        settled = controller.settle()
+        found.append(settled.n)
+        assert settled.decision.reason == ("pays" if settled.n else "ledger")
     assert found == verified
+
+
+def test_what_drafting_took_is_no_slack_any_more() -> None:
+    controller = control("moe")
+    controller.ledger.book(0, 0.5 * PLAIN_S, PLAIN_S)
+    slack = controller.ledger.slack(PLAIN_S) / PLAIN_S - 0.3
+    controller._knowledge.draft_cost("draft").per_token = 1.5 * PLAIN_S
+    controller.plan(10, 100)
+    controller.offer("suffix", [0.99] * 8)
+    controller._values["draft"] = 9.0  # more than what is offered
+    assert controller.wants_model("draft", 1)
+    controller.goes_on(0.1)
+    settled = controller.settle()
+    assert settled.drafter == "suffix"
+    ratios = calibrated(CURVES["moe"]).costs.near(10)[1]
+    noise = 1.08  # of nine steps in ten, before any was seen
+    assert noise * ratios[settled.n + 1] - 1 <= slack - 1.5
 
 
 def test_what_a_drafted_step_takes_besides_its_decode_counts_as_a_cost() -> None:
@@ -439,41 +458,58 @@ def test_a_model_is_asked_where_it_may_gain_more_than_the_best_offer() -> None:
 
 
 @given(
-    st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
-    st.sampled_from(sorted(CURVES)),
-    st.integers(0, 16),
-    st.integers(1, 16),
+    confidences=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12),
+    curve=st.sampled_from(sorted(CURVES)),
+    most=st.integers(1, 16),
+    last_width=st.sampled_from([1, 2, 3, 5, 9]),
+    switch=st.sampled_from([0.03, 0.3, 0.9]),
+    saved=st.sampled_from([0, 1, 4, 30]),
+    replays=st.booleans(),
 )
 def test_what_is_verified_is_worth_the_most(
-    confidences: list[float], curve: str, most: int, last_width: int
+    *,
+    confidences: list[float],
+    curve: str,
+    most: int,
+    last_width: int,
+    switch: float,
+    saved: int,
+    replays: bool,
 ) -> None:
     """Of all cuts, none gains more tokens for its time and for what it may lose of the slack.
 
     Held against the rule written out.
     """
     knowledge = calibrated(CURVES[curve])
-    rates, ratios, switch = knowledge.accepted("suffix"), knowledge.costs.ratios(10), 0.03
+    rates, (ratios, careful) = knowledge.accepted("suffix"), knowledge.costs.near(10)
     controller = control(curve, knowledge=knowledge)
-    controller.ledger.book(30, 0.0, PLAIN_S)  # all is covered
+    controller.ledger.book(saved, 0.0, PLAIN_S)
     if last_width > 1:
         controller.observe(times(last_width, PLAIN_S * CURVES[curve](last_width)))
-    survivals = rates.survivals(confidences, most)
-    rate, slack = controller.rate, controller.ledger.slack(PLAIN_S) / PLAIN_S - 0.3
+    knowledge.switch, knowledge.own, knowledge.replays = switch, 0.0, replays
+    survivals, rate = rates.survivals(confidences, most), controller.rate
+    slack = controller.ledger.slack(PLAIN_S) / PLAIN_S - 0.3 - replays * (careful[2] - 1)
+
+    def again(n: int) -> float:
+        pairs = zip([1.0, *survivals], survivals[:n], ratios[2:], strict=False)
+        return replays * sum((before - now) * (ratio - 1) for before, now, ratio in pairs)
 
     def worth(n: int) -> float:
-        extra = switch * (n + 1 != last_width) - switch * (last_width != 1)
-        cost = ratios[n + 1] - 1 + extra
-        ends = [*survivals[:n], 0.0]  # how likely no fewer tokens are accepted than 1, 2, ...
-        chances = [before - now for before, now in zip([1.0, *ends], ends, strict=False)]
+        cost = ratios[n + 1] - 1 + switch * (n + 1 != last_width) - switch * (last_width != 1)
+        cost += again(n)
+        ends = [1.0, *survivals[:n]]  # how likely no fewer tokens are accepted than 0, 1, 2, ...
+        chances = [before - now for before, now in zip(ends, [*ends[1:], 0.0], strict=True)]
         loss = sum(chance * max(cost - k, 0.0) for k, chance in enumerate(chances))
-        return sum(survivals[:n]) - rate * cost - 2.0 * loss / slack
+        return sum(survivals[:n]) - rate * cost - 2.0 * loss / max(slack, 0.1)
 
-    controller.plan(10, most)
-    value = controller.offer("suffix", confidences) if most else 0.0
-    n = controller.settle().n
-    assert n <= min(most, len(survivals))
+    plan = controller.plan(10, most)
+    value = controller.offer("suffix", confidences) if plan.n_max else 0.0
+    _, n, decision = controller.settle()
+    assert n <= min(plan.n_max, len(survivals))
+    gain = (1 + sum(survivals[:n])) / (ratios[n + 1] + again(n)) if n else decision.gain
+    assert decision.gain == pytest.approx(gain)
     assert value == pytest.approx(worth(n) if n else 0.0)
-    for k in range(1, min(most, len(survivals)) + 1):
+    for k in range(1, min(plan.n_max, len(survivals)) + 1):
         assert worth(k) <= value + 1e-9
 
 

@@ -227,9 +227,10 @@ class Controller:
             drafter: The lookup.
             confidences: Its tokens' confidences; None where it gives none.
         """
-        self._why = "expensive"
+        if self._why != "ledger":
+            self._why = "expensive"
         if drafter == FORCED:
-            survivals = [1.0] * min(len(confidences), self._most)
+            survivals = [1.0] * len(confidences)
         else:
             rates = self._knowledge.accepted(drafter)
             survivals = rates.survivals(confidences, self._most)
@@ -257,7 +258,8 @@ class Controller:
         value, offered = self._values[drafter], self._best.value if self._best else 0.0
         if value <= offered:
             return 0
-        self._why = "expensive"
+        if self._why != "ledger":
+            self._why = "expensive"
         unit = knowledge.costs.plain or 1.0
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
@@ -533,7 +535,7 @@ class Controller:
         other = 1.0 - knowledge.own - (knowledge.switch if last == 1 else 0.0)
         totals = [0.0, *accumulate(survivals)]
         agains = self._decoded_again(survivals) if knowledge.replays else None
-        best, best_value = 0, 0.0
+        best, best_value, is_gain = 0, 0.0, False
         for n in range(min(most, len(survivals)), 0, -1):
             cost = ratios[n + 1] - other
             if n + 1 == last:
@@ -546,11 +548,14 @@ class Controller:
                 whole, likely = int(cost), totals[n]
                 if whole < n:
                     likely = totals[whole] + (cost - whole) * survivals[whole]
-                value -= _AVERSION * (cost - likely) / max(self._slack, _LEAST_SLACK)
+                value -= _AVERSION * max(cost - likely, 0.0) / max(self._slack, _LEAST_SLACK)
+                is_gain = True
                 if value > best_value:
                     best, best_value = n, value
         draft.n, draft.value, draft.expected = best, best_value, totals[best] + 1.0
         draft.again = agains[best - 1] if agains and best else 0.0
+        if is_gain and not best:
+            self._why = "ledger"
 
     def _decoded_again(self, survivals: Sequence[float]) -> list[float]:
         """Return the plain steps of decoding once more what is before a rejected token, by n."""
