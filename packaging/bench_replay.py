@@ -85,7 +85,8 @@ class Watch(QObject):
     def start(self) -> None:
         """Open the conversation, then ask."""
         session = self._program.session
-        name = session.import_conversation(*self._chat)
+        name = session.conversations.add_copy(*self._chat)
+        session.show_copy(name)
         session.new()
         begin = perf_counter()
         session.show(name)

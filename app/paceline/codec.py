@@ -25,7 +25,19 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class CodecError(ValueError):
-    """The data is not a message; the text says which field is wrong."""
+    """The data is not a message; the text says which field is wrong.
+
+    Attributes:
+        why: What is wrong, in words that follow the name of the place.
+        place: Where that is, such as ``.tokens[0]``; empty: it is the whole.
+    """
+
+    def __init__(self, why: str, place: str = "") -> None:
+        super().__init__(why)
+        self.why, self.place = why, place
+
+    def __str__(self) -> str:
+        return f"{self.place.removeprefix('.')} {self.why}".lstrip()
 
 
 class UnknownFieldError(CodecError):
@@ -58,7 +70,11 @@ def decode(data: object, classes: Mapping[str, type[T]]) -> T:
     cls = classes.get(name) if isinstance(name, str) else None
     if cls is None:
         raise CodecError(f"unknown type {name!r:.60}")
-    return decode_part(cls, {key: value for key, value in data.items() if key != "type"})
+    try:
+        return decode_part(cls, {key: value for key, value in data.items() if key != "type"})
+    except CodecError as error:
+        error.place = f"{cls.__name__}{error.place}"
+        raise
 
 
 def encode_part(value: DataclassInstance) -> dict[str, Any]:
@@ -80,12 +96,7 @@ def decode_part(cls: type[T], data: object) -> T:
     Raises:
         CodecError: As for `decode`.
     """
-    try:
-        return typing.cast(T, _dataclass_reader(typing.cast(type, cls))(data))
-    except _MisfitError as error:
-        where = "".join((cls.__name__, *reversed(error.place)))
-        is_unknown = isinstance(error, _UnknownFieldMisfitError)
-        raise (UnknownFieldError if is_unknown else CodecError)(f"{where} {error}") from None
+    return typing.cast(T, _dataclass_reader(typing.cast(type, cls))(data))
 
 
 def decode_known(cls: type[T], data: object) -> T:
@@ -146,18 +157,6 @@ def _fields(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 # every type has a reader, and the place of a wrong value is put together on the way out.
 
 
-class _MisfitError(Exception):
-    """A value does not fit; `place` is its path, innermost part first."""
-
-    def __init__(self, text: str, *place: str) -> None:
-        super().__init__(text)
-        self.place = list(place)
-
-
-class _UnknownFieldMisfitError(_MisfitError):
-    """A field is not known."""
-
-
 _Reader = Callable[[Any], Any]
 
 
@@ -173,19 +172,19 @@ def _dataclass_reader(cls: type) -> _Reader:
 
     def read(data: Any) -> Any:
         if not isinstance(data, dict):
-            raise _misfit(data, "an object")
+            raise misfit(data, "an object")
         if not data.keys() <= known:
-            unknown = min(map(repr, data.keys() - known))
-            raise _UnknownFieldMisfitError(f"has no field {unknown}")
+            unknown = min(map(str, data.keys() - known))
+            raise UnknownFieldError("is not known", f".{unknown:.200}")
         if not required <= data.keys():
-            raise _MisfitError("is missing", f".{min(required - data.keys())}")
+            raise CodecError("is missing", f".{min(required - data.keys())}")
         values = {}
         key = ""
         try:
             for key, value in data.items():
                 values[key] = readers[key](value)
-        except _MisfitError as error:
-            error.place.append(f".{key}")
+        except CodecError as error:
+            error.place = f".{key}{error.place}"
             raise
         return cls(**values)
 
@@ -216,8 +215,9 @@ def _reader(hint: Any) -> _Reader:
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
-def _misfit(value: object, expected: str) -> _MisfitError:
-    return _MisfitError(f"must be {expected}, not {value!r:.60}")
+def misfit(value: object, expected: str, place: str = "") -> CodecError:
+    """Return the error about a value that is something else, see `CodecError`."""
+    return CodecError(f"must be {expected}, not {value!r:.60}", place)
 
 
 def _optional_reader(hint: Any) -> _Reader:
@@ -228,7 +228,7 @@ def _optional_reader(hint: Any) -> _Reader:
 def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
     def read(value: Any) -> Any:
         if value not in allowed:
-            raise _misfit(value, f"one of {', '.join(map(repr, allowed))}")
+            raise misfit(value, f"one of {', '.join(map(repr, allowed))}")
         return value
 
     return read
@@ -237,13 +237,13 @@ def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
 def _tuple_reader(item: _Reader) -> _Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
-            raise _misfit(value, "a list")
+            raise misfit(value, "a list")
         items: list[Any] = []
         try:
             for element in value:
                 items.append(item(element))
-        except _MisfitError as error:
-            error.place.append(f"[{len(items)}]")
+        except CodecError as error:
+            error.place = f"[{len(items)}]{error.place}"
             raise
         return tuple(items)
 
@@ -255,7 +255,7 @@ def _record_reader(items: list[_Reader]) -> _Reader:
 
     def read(value: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(items):
-            raise _misfit(value, f"a list of {len(items)}")
+            raise misfit(value, f"a list of {len(items)}")
         return tuple(item(element) for item, element in zip(items, value, strict=True))
 
     return read
@@ -264,7 +264,7 @@ def _record_reader(items: list[_Reader]) -> _Reader:
 def _exact_reader(cls: type) -> _Reader:
     def read(value: Any) -> Any:
         if type(value) is not cls:  # exact: True is not an int here
-            raise _misfit(value, _KINDS[cls])
+            raise misfit(value, _KINDS[cls])
         return value
 
     return read
@@ -273,7 +273,7 @@ def _exact_reader(cls: type) -> _Reader:
 def _read_path(value: Any) -> Path:
     """No message has a path, but files of this program name some."""
     if type(value) is not str:
-        raise _misfit(value, _KINDS[str])
+        raise misfit(value, _KINDS[str])
     return Path(value)
 
 
@@ -283,5 +283,5 @@ def _read_float(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):  # an int beyond every float
             return float(value)
-        raise _misfit(value, "a number below 1e308")
-    raise _misfit(value, "a number")
+        raise misfit(value, "a number that fits")
+    raise misfit(value, "a number")

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Any, Literal, TypeVar, cast, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode_part, encode_part, misfit
 from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import FinishReason, StepCommitted, TurnStats
 from paceline.params import Prompting, ReplySettings, SamplingParams
@@ -148,6 +148,7 @@ class RunRecord:
 
 
 _T = TypeVar("_T", int, str)
+_LISTS: dict[type, str] = {int: "a list of whole numbers", str: "a list of texts"}
 _TIMES = ("draft", "verify", "sample", "total")
 _OLD_REASONS = {"dear": "expensive"}
 _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
@@ -178,7 +179,7 @@ def record_from_json(data: object) -> RunRecord:
         CodecError: It is not such data.
     """
     if not isinstance(data, dict):
-        raise CodecError(f"a run record is an object, not {type(data).__name__}")
+        raise misfit(data, "an object")
     fields = {key: value for key, value in data.items() if key not in _NOT_READ}
     stats = fields.get("stats")
     if isinstance(stats, dict) and "plain_low" not in stats:  # nor is the estimate in these true
@@ -231,13 +232,13 @@ def steps_from_json(data: object) -> tuple[StepCommitted, ...]:
         CodecError: A column is missing, holds something else, or has another length.
     """
     if not isinstance(data, dict):
-        raise CodecError(f"steps are an object, not {type(data).__name__}")
+        raise misfit(data, "an object", ".steps")
     columns = _Columns(data)
     texts = columns.of(str, "text")
     n = len(texts)
     number, plain, n_tokens, n_counts = columns.ints("step plain n_tokens n_counts", n)
     if min((*n_tokens, *n_counts), default=0) < 0:
-        raise CodecError("a step has fewer than no tokens")
+        raise CodecError("has fewer than no tokens", ".steps")
     times = zip(*columns.ints(" ".join(f"{of}_us" for of in _TIMES), n), strict=True)
     n_all = sum(n_tokens)
     token, position, distance = columns.ints("token position text_end", n_all)
@@ -286,7 +287,7 @@ def _decisions(columns: _Columns, n_steps: int) -> dict[int, Decision]:
     places = columns.of(int, "decided_step")
     n = len(places)
     if any(not 0 <= place < n_steps for place in places):
-        raise CodecError("a decision belongs to no step")
+        raise CodecError("has a number that is none of a step", ".steps.decided_step")
     (drafted,) = columns.ints("decided_n", n)
     reasons = map(_reason, columns.named("decided_reason", n))
     expected, gain = (
@@ -303,7 +304,7 @@ def _reason(name: str) -> Reason:
     for reason in get_args(Reason):
         if name == reason:
             return cast("Reason", reason)
-    raise CodecError(f"{name!r:.60} is no reason of Auto's")
+    raise CodecError(f"has no reason of Auto's ({name!r:.60})", ".steps.decided_reason")
 
 
 class _Columns:
@@ -314,11 +315,9 @@ class _Columns:
         self._names = self.of(str, "names")
 
     def of(self, kind: type[_T], key: str, n: int | None = None) -> list[_T]:
-        column = self._data.get(key)
-        if not isinstance(column, list) or not all(type(value) is kind for value in column):
-            raise CodecError(f"steps.{key} is not a list of {kind.__name__}")
-        if n is not None and len(column) != n:
-            raise CodecError(f"steps.{key} has {len(column)} values instead of {n}")
+        column = self._column(key, n)
+        if not all(type(value) is kind for value in column):
+            raise misfit(column, _LISTS[kind], f".steps.{key}")
         return column
 
     def ints(self, keys: str, n: int) -> list[list[int]]:
@@ -329,20 +328,23 @@ class _Columns:
         """Return a column of numbers as the names that they stand for."""
         numbers, names = self.of(int, key, n), self._names
         if not all(0 <= number < len(names) for number in numbers):
-            raise CodecError(f"steps.{key} has a number that is none of a name")
+            raise CodecError("has a number that is none of a name", f".steps.{key}")
         return [names[number] for number in numbers]
 
     def shares(self, key: str, n: int) -> list[float | None]:
+        column = self._column(key, n)
+        for value in column:
+            if type(value) not in {int, float, type(None)}:
+                raise misfit(value, "a number", f".steps.{key}")
+        return [None if value is None else float(value) for value in column]
+
+    def _column(self, key: str, n: int | None) -> list[Any]:
         column = self._data.get(key)
-        if not isinstance(column, list) or len(column) != n:
-            raise CodecError(f"steps.{key} is not a list as long as the others")
-        return [_share(value, key) for value in column]
-
-
-def _share(value: object, key: str) -> float | None:
-    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        return value if value is None else float(value)
-    raise CodecError(f"steps.{key}: {value!r:.60} does not fit")
+        if not isinstance(column, list):
+            raise misfit(column, "a list", f".steps.{key}")
+        if n is not None and len(column) != n:
+            raise CodecError(f"has {len(column):,} values instead of {n:,}", f".steps.{key}")
+        return column
 
 
 def _rounded(value: float | None) -> float | None:

@@ -14,7 +14,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode_part, encode_part, misfit
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import write_whole
 from paceline.params import (
@@ -347,6 +347,6 @@ def preset_fields(data: object) -> dict[str, Any]:
         CodecError: It is no object.
     """
     if not isinstance(data, dict):
-        raise CodecError(f"ReplyPreset must be an object, not {data!r:.60}")
+        raise misfit(data, "an object")
     settings = {key: value for key, value in data.items() if key != "name"}
     return {**({"name": data["name"]} if "name" in data else {}), "settings": settings}

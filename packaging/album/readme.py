@@ -65,7 +65,8 @@ def take(folder: Path) -> None:
         program = studio.program
         program.welcome.leave()
         for conversation, records in texts.many(4):
-            program.session.import_conversation(conversation, records)
+            name = program.session.conversations.add_copy(conversation, records)
+            program.session.show_copy(name)
         draft = resources() / "models" / "paceline-demo-draft-q8_0.gguf"
         program.models.load_models(Pair(ModelParams(str(target)), ModelParams(str(draft))))
         studio.until(lambda: program.pair.state.status != "ready")

@@ -44,7 +44,8 @@ def empty(studio: Studio) -> None:
 def fill(studio: Studio) -> None:
     """Put the chats into the database."""
     for conversation, records in (*texts.many(5), *texts.chats()):
-        name = studio.program.session.import_conversation(conversation, records)
+        name = studio.program.session.conversations.add_copy(conversation, records)
+        studio.program.session.show_copy(name)
         if conversation.pinned:
             studio.program.session.pin(name, True)
         if conversation.tags:
@@ -158,7 +159,7 @@ def parts(studio: Studio) -> None:
     studio.wait(150)
     studio.shoot("plot-menu", menu)
     menu.close()
-    program.session.show(program.session.import_conversation(texts.foreign(), {}))
+    program.session.show_copy(program.session.conversations.add_copy(texts.foreign(), {}))
     studio.until_counted()
     studio.shoot("imported-chat")
     studio.window.actions_.run.trigger()

@@ -47,7 +47,7 @@ _UNSEEN = frozenset(
 _WORDS = (
     *("target", "draft", "begins", "ends", "plainly", "fewer", "switch", "a number"),
     *("a GPU", "a processor", "MTP head", "{0} threads", "1 thread"),
-    *("“{0}”: {1}", "(memory)"),
+    *("“{0}”: {1}", "(memory)", "Temperature"),
 )
 """Short ones of which sentences are made."""
 _MUTE = frozenset(

@@ -1720,11 +1720,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/help/palette.py"/>
-        <source>New chat</source>
-        <translation>Neuer Chat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/palette.py"/>
         <source>Private chat</source>
         <translation>Privater Chat</translation>
     </message>
@@ -1881,62 +1876,62 @@
 <context>
     <name>ChatLines</name>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>Branch of a chat that was deleted</source>
         <translation>Zweig eines gelöschten Chats</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>Branch of “{}”</source>
         <translation>Zweig von „{}“</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>New chat</source>
         <translation>Neuer Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>Private chat</source>
         <translation>Privater Chat</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>branch</source>
         <translation>Zweig</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>not stored</source>
         <translation>nicht gespeichert</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>now</source>
         <translation>jetzt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>pinned</source>
         <translation>angeheftet</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>tags: {}</source>
         <translation>Schlagwörter: {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>yesterday</source>
         <translation>gestern</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>{day} {month}</source>
         <translation>{day}. {month}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/chat_lines.py"/>
+        <location filename="../../app/paceline/gui/state/chat_lines.py"/>
         <source>{day} {month} {year}</source>
         <translation>{day}. {month} {year}</translation>
     </message>
@@ -8510,6 +8505,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie dem Entwurfsmodell einen Kontext von {0} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>If a newer Paceline exported it, install that; otherwise take the field out.</source>
+        <translation>Wenn ein neueres Paceline sie exportiert hat, installieren Sie dieses; sonst nehmen Sie das Feld heraus.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/hidden_rows.py"/>
         <source>Install Paceline again, or choose another strategy.</source>
         <translation>Installieren Sie Paceline neu, oder wählen Sie eine andere Strategie.</translation>
@@ -8914,6 +8914,26 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Präsenzstrafe</translation>
     </message>
     <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {0} cannot be read: {1} is not known.</source>
+        <translation>Vorgabe {0} kann nicht gelesen werden: {1} ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {0} cannot be used: {1}</source>
+        <translation>Vorgabe {0} kann nicht verwendet werden: {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {0} is damaged: {1} {2}.</source>
+        <translation>Vorgabe {0} ist beschädigt: {1} {2}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {0} is not an object.</source>
+        <translation>Vorgabe {0} ist kein Objekt.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Remove logit biases of -inf.</source>
         <translation>Entfernen Sie Logit-Verschiebungen von -inf.</translation>
@@ -9085,6 +9105,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ({1}) nehmen, das schon da ist: Es liest dieselben Token und {2} % der Bytes pro Token.</translation>
     </message>
     <message>
+        <location filename="../../app/engine"/>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>Text and code files can be attached.</source>
         <translation>Text- und Codedateien können angehängt werden.</translation>
@@ -9181,6 +9206,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template does not know “{0}” as a way to reason.</source>
+        <translation>Die Chat-Vorlage kennt „{0}“ nicht als Stufe des Nachdenkens.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
         <source>The chat template failed: {0}.</source>
         <translation>Die Chat-Vorlage ist fehlgeschlagen: {0}.</translation>
     </message>
@@ -9188,11 +9218,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>The chat template has no switch for how much the model reasons.</source>
         <translation>Die Chat-Vorlage hat keinen Schalter dafür, wie viel das Modell nachdenkt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/prompt/template.py"/>
-        <source>The chat template has no way “{0}” for how much the model reasons.</source>
-        <translation>Die Chat-Vorlage hat keine Stufe „{0}“ dafür, wie viel das Modell nachdenkt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9643,16 +9668,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/size.py"/>
         <source>The oldest {0} messages were</source>
         <translation>Die ältesten {0} Nachrichten wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>The preset {0} cannot be used: {1}</source>
-        <translation>Die Vorgabe {0} kann nicht verwendet werden: {1}</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>The preset {0} is damaged: {1} {2}.</source>
-        <translation>Die Vorgabe {0} ist beschädigt: {1} {2}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -10146,17 +10161,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Datenbank</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
-        <source>a decision belongs to no step</source>
-        <translation>eine Entscheidung gehört zu keinem Schritt</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
         <source>a file</source>
         <translation>eine Datei</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
+        <location filename="../../app/run_record.py"/>
         <source>a list</source>
         <translation>eine Liste</translation>
     </message>
@@ -10164,6 +10175,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/listing.py"/>
         <source>a list of models was expected</source>
         <translation>eine Liste von Modellen wurde erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a list of texts</source>
+        <translation>eine Liste von Texten</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a list of whole numbers</source>
+        <translation>eine Liste ganzer Zahlen</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10199,18 +10220,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
         <location filename="../../app/engine/draft/strategy.py"/>
+        <location filename="../../app/run_record.py"/>
         <source>a number</source>
         <translation>eine Zahl</translation>
-    </message>
-    <message>
-        <location filename="../../app/codec.py"/>
-        <source>a number below 1e308</source>
-        <translation>eine Zahl unter 1e308</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>a number is expected</source>
         <translation>eine Zahl wird erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a number that fits</source>
+        <translation>eine Zahl, die passt</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -10244,11 +10266,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>die Seite eines Repositorys wurde erwartet</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
-        <source>a run record is an object, not {0}</source>
-        <translation>ein Antwortprotokoll ist ein Objekt, nicht {0}</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>a schema is a JSON object, as {“type”: “object”, …}</source>
         <translation>ein Schema ist ein JSON-Objekt, wie {“type”: “object”, …}</translation>
@@ -10257,11 +10274,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>a smaller model</source>
         <translation>ein kleineres Modell</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>a step has fewer than no tokens</source>
-        <translation>ein Schritt hat weniger als null Token</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10306,6 +10318,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
+        <location filename="../../app/run_record.py"/>
         <source>an object</source>
         <translation>ein Objekt</translation>
     </message>
@@ -10478,6 +10491,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>von 0,01 bis 10 (1 ist aus)</translation>
     </message>
     <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has a number that is none of a name</source>
+        <translation>hat eine Zahl, zu der es keinen Namen gibt</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has a number that is none of a step</source>
+        <translation>hat eine Zahl, zu der es keinen Schritt gibt</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>has a run already</source>
         <translation>hat schon ein Protokoll</translation>
@@ -10486,6 +10509,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>has a token that cannot be</source>
         <translation>hat ein Token, das es nicht geben kann</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has fewer than no tokens</source>
+        <translation>hat weniger als null Token</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10499,14 +10527,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>hat mehr als {0} Einträge</translation>
     </message>
     <message>
-        <location filename="../../app/codec.py"/>
-        <source>has no field {0}</source>
-        <translation>hat kein Feld {0}</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>has no id</source>
         <translation>hat keine ID</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has no reason of Auto's ({0})</source>
+        <translation>hat keinen Grund von Auto ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has {0} values instead of {1}</source>
+        <translation>hat {0} Werte statt {1}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -10573,6 +10606,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>is not complete ({0})</source>
         <translation>ist nicht vollständig ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>is not known</source>
+        <translation>ist nicht bekannt</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10943,36 +10981,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Status {0}</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps are an object, not {0}</source>
-        <translation>Schritte sind ein Objekt, nicht {0}</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps.{0} has a number that is none of a name</source>
-        <translation>steps.{0} hat eine Zahl, zu der es keinen Namen gibt</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps.{0} has {1} values instead of {2}</source>
-        <translation>steps.{0} hat {1} Werte statt {2}</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps.{0} is not a list as long as the others</source>
-        <translation>steps.{0} ist keine Liste, die so lang ist wie die anderen</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps.{0} is not a list of {1}</source>
-        <translation>steps.{0} ist keine Liste von {1}</translation>
-    </message>
-    <message>
-        <location filename="../../app/run_record.py"/>
-        <source>steps.{0}: {1} does not fit</source>
-        <translation>steps.{0}: {1} passt nicht</translation>
-    </message>
-    <message>
         <location filename="../../app/engine"/>
         <source>switch</source>
         <translation>Schalter</translation>
@@ -11330,11 +11338,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist kein JSON-Wert</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
-        <source>{0} is no reason of Auto's</source>
-        <translation>{0} ist kein Grund von Auto</translation>
-    </message>
-    <message>
         <location filename="../../app/paths.py"/>
         <source>{0} is not a folder</source>
         <translation>{0} ist kein Ordner</translation>
@@ -11432,8 +11435,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>{0}{1} has the field {2}</source>
-        <translation>{0}{1} hat das Feld {2}</translation>
+        <source>{0}{1} is not known</source>
+        <translation>{0}{1} ist nicht bekannt</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>

@@ -15,8 +15,11 @@ from paceline.params import ReplySettings
 from paceline.storage.archive import ConversationStore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paceline.chat.reply import Reply
-    from paceline.conversation import Message
+    from paceline.conversation import Conversation, Message
+    from paceline.run_record import RunRecord
 
 PAIR = Pair(ModelParams("/models/target.gguf"), ModelParams("/models/draft.gguf"))
 
@@ -60,6 +63,12 @@ class ChatBench:
     def id(self) -> str:
         """The shown conversation's."""
         return self.session.current.conversation_id
+
+    def import_copy(self, conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
+        """Keep a copy of a conversation, and show it; returns its id."""
+        copy_id = self.session.conversations.add_copy(conversation, records)
+        self.session.show_copy(copy_id)
+        return copy_id
 
     @property
     def path(self) -> list[tuple[str, str]]:

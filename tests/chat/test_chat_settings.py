@@ -193,7 +193,7 @@ def test_an_export_carries_them(bench: ChatBench) -> None:
     json.loads(text, parse_constant=pytest.fail)
     again, records = from_json(json.loads(text))
     assert again.settings == COLD
-    bench.session.import_conversation(again, {})
+    bench.import_copy(again, {})
     assert settings_of(bench) == COLD
 
 
@@ -213,7 +213,7 @@ def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_mor
     del data["conversation"]["settings"]
     older, records = from_json(data)
     assert older.settings is None
-    bench.session.import_conversation(older, records)
+    bench.import_copy(older, records)
     assert settings_of(bench) == COLD
 
 

@@ -79,7 +79,7 @@ def test_what_the_program_did_not_see_to_its_end_has_both_parts(bench: ChatBench
 
 def test_a_reply_without_a_record_goes_on_by_its_text(bench: ChatBench) -> None:
     chat = bench.session.current
-    bare = bench.session.import_conversation(chat, {})
+    bare = bench.import_copy(chat, {})
     assert bench.session.current.conversation_id == bare
     assert bench.session.continue_reply()
     turn = bench.client.last(StartTurn)

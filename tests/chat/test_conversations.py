@@ -342,10 +342,19 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
         .add(Message("m2", "m1", "assistant", "Yes", 7.0))
     )
     for _ in range(2):
-        bench.session.import_conversation(foreign, {})
+        bench.import_copy(foreign, {})
         assert bench.texts == ["Theirs", "Yes"]
     assert len(bench.session.summaries) == 3
     assert (bench.session.current.created_s, bench.session.current.changed_s) == (5.0, 7.0)
+
+
+def test_a_copy_that_was_deleted_meanwhile_is_not_shown(bench: ChatBench) -> None:
+    foreign = Conversation("c").add(Message("m1", None, "user", "Theirs"))
+    first, second = (bench.session.conversations.add_copy(foreign, {}) for _ in range(2))
+    bench.session.show_copy(first)
+    bench.session.remove(second)
+    bench.session.show_copy(second)
+    assert bench.id == first
 
 
 @pytest.mark.parametrize(("parent", "leaf"), [("nobody", "m1"), ("m1", "m1"), (None, "m9")])
@@ -353,7 +362,7 @@ def test_what_is_no_tree_is_not_taken_in(bench: ChatBench, parent: str | None, l
     messages = {"m1": Message("m1", parent, "user", "x")}
     broken = Conversation("c", "t", messages=messages, leaf_id=leaf)
     with pytest.raises(UserError, match="damaged"):
-        bench.session.import_conversation(broken, {})
+        bench.import_copy(broken, {})
     assert bench.session.summaries == ()
 
 
@@ -370,7 +379,7 @@ def test_times_that_no_calendar_knows_count_as_unknown(
         messages={"m1": Message("m1", None, "user", "x", time_s)},
         leaf_id="m1",
     )
-    taken = bench.session.import_conversation(foreign, {})
+    taken = bench.import_copy(foreign, {})
     again = ChatBench(store, prefix="again")
     (line,) = again.session.summaries
     again.session.show(taken)
@@ -397,7 +406,7 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
         messages={"m1": Message("m1", None, "user", HALF, 1.0, (file,))},
         leaf_id="m1",
     )
-    bench.session.import_conversation(foreign, {})
+    bench.import_copy(foreign, {})
     bench.ask(HALF, "1")
     again = ChatBench(store, prefix="again")
     by_id = {line.conversation_id: line for line in again.session.summaries}

@@ -308,7 +308,7 @@ class TestQuickly:
             role: Role = "assistant" if number % 2 else "user"
             parent = str(number - 1) if number else None
             chat = chat.add(Message(str(number), parent, role, f"Text {number}"))
-        program.session.import_conversation(chat, {}, shows=True)
+        program.session.show_copy(program.session.conversations.add_copy(chat, {}))
         program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         first = asked(client, qtbot, 1)

@@ -12,12 +12,6 @@ from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.chat_lines import (
-    second_line,
-    spoken_row,
-    title_text,
-    when_text,
-)
 from paceline.gui.conversations.model import (
     GROUP_ROLE,
     ID_ROLE,
@@ -27,6 +21,12 @@ from paceline.gui.conversations.model import (
     clean_tag,
     parse,
     with_tag,
+)
+from paceline.gui.state.chat_lines import (
+    second_line,
+    spoken_row,
+    title_text,
+    when_text,
 )
 
 NOW = datetime.datetime(2026, 3, 18, 15, 30).astimezone().timestamp()

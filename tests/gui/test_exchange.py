@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from gui.fake_client import FakeClient
 from paceline.conversation import Attachment
+from paceline.errors import UserError
 from paceline.gui.conversations.exchange import file_stem
 from paceline.messages import CountTokens, StartTurn
 
@@ -201,6 +202,22 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     assert program.session.current.title == "From elsewhere"
 
 
+def test_a_chat_that_cannot_be_kept_is_told(
+    program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def refuse(*_: object) -> str:
+        raise UserError("x", "The disk is full.", "Make room.")
+
+    monkeypatch.setattr(program.session.conversations, "add_copy", refuse)
+    message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps({"conv": {"id": "c", "name": "One"}, "messages": [message]}))
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(lambda: bool(notices))
+    assert [(n.message, n.hint) for n in notices] == [("The disk is full.", "Make room.")]
+
+
 @pytest.mark.parametrize(
     ("fails", "others"),
     [("Second", ["First", "Third"]), ("Third", ["First", "Second"])],
@@ -213,14 +230,15 @@ def test_an_unexpected_error_with_one_chat_keeps_no_other_one_waiting(
     names = ("First", "Second", "Third")
     file = tmp_path / "chats.json"
     file.write_text(json.dumps([{"conv": {"name": n}, "messages": [message]} for n in names]))
-    import_it = program.session.import_conversation
+    chats = program.session.conversations
+    import_it = chats.add_copy
 
-    def fail_once(chat: Conversation, records: Mapping[str, RunRecord], *, shows: bool) -> str:
+    def fail_once(chat: Conversation, records: Mapping[str, RunRecord]) -> str:
         if chat.title == fails:
             raise RuntimeError("a fault")
-        return import_it(chat, records, shows=shows)
+        return import_it(chat, records)
 
-    monkeypatch.setattr(program.session, "import_conversation", fail_once)
+    monkeypatch.setattr(chats, "add_copy", fail_once)
     with qtbot.captureExceptions() as errors:
         program.imports.import_files([str(file)])
         qtbot.waitUntil(lambda: bool(notices))

@@ -47,7 +47,7 @@ def show(program: Program, texts: Sequence[str]) -> None:
         messages[name] = Message(name, before, "assistant" if number % 2 else "user", text)
         before = name
     chat = Conversation("c", "Chat", messages=messages, leaf_id=before)
-    program.session.import_conversation(chat, {})
+    program.session.show_copy(program.session.conversations.add_copy(chat, {}))
 
 
 def bar_of(program: Program) -> FindBar:

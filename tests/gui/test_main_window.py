@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDragLeaveEvent, QDropEv
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from gui.fake_client import FakeClient, undrafted, without_plain
+from paceline.conversation import Conversation, Message
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.conversations.found_list import FoundChat, FoundView
 from paceline.gui.conversations.model import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
+from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.rows import ROW
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import first_parts
@@ -214,10 +217,30 @@ def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
     assert composer.elsewhere.isHidden()
     session.new()
     assert (composer.text, composer.elsewhere.isHidden()) == ("Next", False)
+    session.rename(first, "<b>" + "long" * 20)
+    words = composer.elsewhere.label.text()
+    assert composer.elsewhere.label.textFormat() is Qt.TextFormat.PlainText
+    assert without_soft_breaks(words) != words, "it can be broken into lines"
+    assert "“<b>longlong" in without_soft_breaks(words)
     client.finish_turn("Long answer.")
     assert composer.elsewhere.isHidden()
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     assert client.last(StartTurn).messages[-1].content == "Next"
+
+
+@pytest.mark.parametrize(("private", "title"), [(False, "New chat"), (True, "Private chat")])
+def test_a_chat_without_a_title_that_is_written_in_is_named_elsewhere(
+    program: Program, client: FakeClient, private: bool, title: str
+) -> None:
+    session = program.session
+    chat = Conversation("c", private=private).add(Message("q", None, "user", "Hi"))
+    untitled = replace(chat.add(Message("r", "q", "assistant", "Hello")), title="")
+    session.show_copy(session.conversations.add_copy(untitled, {}))
+    session.continue_reply()
+    client.start_turn()
+    session.new()
+    words = program.window.chat_pane.composer.elsewhere.label.text()
+    assert words == f"A reply is being written in “{title}”."
 
 
 def test_conversations_are_listed_newest_first_without_statistics(

@@ -96,6 +96,25 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "None. Exportieren Sie ihn noch einmal dort, wo er heil ist.",
         ),
         ("8,192.", "8.192."),
+        # A name, or several, that a variable inserts with its quotation marks.
+        (
+            "The draft model's licence is “mit”, the target's is “a is b”.",
+            "Die Lizenz des Entwurfsmodells ist „mit“, die des Zielmodells ist „a is b“.",
+        ),
+        (
+            "One model can draft, and the chain has more: “draft”, “mtp”.",
+            "Nur ein Modell kann entwerfen, und die Kette hat mehr: „draft“, „mtp“.",
+        ),
+        # What brackets and quotation marks hold together is not torn apart.
+        (
+            "“x.json”: The chat was exported by a newer Paceline (runs[0].zzz is not known).",
+            "„x.json“: Der Chat wurde von einem neueren Paceline exportiert (runs[0].zzz ist "
+            "nicht bekannt).",
+        ),
+        (
+            "Preset 1 (“T is damaged: no”) is damaged: seed must be a text, not 1.",
+            "Vorgabe 1 („T is damaged: no“) ist beschädigt: seed muss ein Text sein, nicht 1.",
+        ),
         # What models are called by their size is no number.
         ("7.6B", "7.6B"),
         ("7.6 B", "7,6 B"),
@@ -133,7 +152,8 @@ _ENGLISH = re.compile(r"\b(an?|and|are|at|for|has|have|is|it|must|no|not|of|or|t
 def _errors() -> Iterator[UserError]:
     """Those that are put together from the most parts."""
     message = {"id": "a", "role": "user", "content": "Hi"}
-    chat = {"format": "paceline-chat", "version": 2, "conversation": {"id": "c", "leaf_id": "a"}}
+    head = {"id": "c", "leaf_id": "a"}
+    chat = {"format": "paceline-chat", "version": 2, "conversation": head}
     for wrong in (
         {"version": "1"},
         {"version": 99},
@@ -147,15 +167,27 @@ def _errors() -> Iterator[UserError]:
         {"messages": [{"id": "a"}]},
         {"messages": [message], "conversation": {"id": "c"}},
         {"messages": [message], "runs": [[]]},
-        {
-            "messages": [message],
-            "conversation": {"id": "c", "leaf_id": "a", "settings": {"seed": -1}},
-        },
+        {"messages": [message], "runs": [{"message_id": "a", "zzz": 1}]},
+        {"messages": [message], "runs": [{"message_id": "a", "steps": []}]},
+        {"messages": [message], "runs": [{"message_id": "a", "steps": {"names": [1]}}]},
+        {"messages": [message], "runs": [{"message_id": "a", "steps": {"names": 1}}]},
+        *(
+            {"messages": [message], "conversation": {**head, "settings": settings}}
+            for settings in (
+                {"seed": -1},
+                {"sampling": {"temperature": 99}},
+                {"sampling": {"temperature": -1}},
+            )
+        ),
     ):
         with pytest.raises(UserError) as raised:
             read_chats(json.dumps({**chat, **wrong}).encode(), "chat.json")
         yield raised.value
-    for preset in (1, {"name": ""}, {"name": "T", "seed": "x"}, {"name": "T", "none": 1}):
+    for preset in (
+        *(1, {"name": ""}, {"name": "T", "seed": "x"}, {"name": "T", "none": 1}),
+        {"name": "T is damaged: the", "seed": "x"},
+        {"name": "T cannot be used: the", "sampling": {"temperature": 99}},
+    ):
         kept = {"kind": "paceline reply presets", "version": 1, "presets": [preset]}
         with pytest.raises(UserError) as raised:
             presets_from_text(json.dumps(kept))
@@ -169,7 +201,8 @@ def _errors() -> Iterator[UserError]:
 def test_nothing_of_what_is_put_together_stays_english() -> None:
     told = [said(error.message, error.hint) for error in _errors()]
     at_once = [said(str(error)) for error in _errors()]
-    assert [words for words in (*told, *at_once) if _ENGLISH.search(words)] == []
+    without_names = [re.sub(r"„[^“]*“", "", words) for words in (*told, *at_once)]
+    assert [words for words in without_names if _ENGLISH.search(words)] == []
     assert _ENGLISH.search(said("A word that is unknown.")), "the search finds nothing"
 
 

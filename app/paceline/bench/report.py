@@ -186,7 +186,7 @@ def parse_passport(raw: bytes, name: str) -> Report:
     except KeyError as error:
         _refuse(name, f"is damaged: {error.args[0]!r:.40} is missing")
     except (CodecError, TypeError, ValueError, OverflowError) as error:
-        _refuse(name, f"is damaged: {one_line(str(error).lstrip('_'))}")
+        _refuse(name, f"is damaged: {one_line(str(error))}")
 
 
 def _refuse(name: str, what: str, hint: str = _HINT) -> NoReturn:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, UnknownFieldError, decode_part, encode_part
 from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, refuse
@@ -72,18 +72,18 @@ def check_settings(settings: ReplySettings) -> None:
     Raises:
         ValueOutOfRangeError: Says which value, and what it may be.
     """
-    sampling, seed = settings.sampling, settings.seed
-    if not 1 <= settings.max_tokens <= MAX_TOKENS:
-        refuse(f"Max tokens is {settings.max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
+    sampling, seed, n_tokens = settings.sampling, settings.seed, settings.max_tokens
+    if not 1 <= n_tokens <= MAX_TOKENS:
+        refuse(f"Max tokens is {n_tokens:,}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
     if seed is not None and not 0 <= seed <= MAX_SEED:
-        refuse(f"The seed is {seed}.", f"Give a number from 0 to {MAX_SEED:,}.")
+        refuse(f"The seed is {seed:,}.", f"Give a number from 0 to {MAX_SEED:,}.")
     if sampling.grammar and sampling.json_schema:
         refuse("A grammar and a JSON schema are given.", "Give one of them.")
     check_sampling(sampling)
     for name, title in (("temperature", "Temperature"), ("top_k", "Top-k")):
         value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
         if value > highest:
-            given = f"{value:g}" if isinstance(value, float) else value
+            given = f"{value:g}" if isinstance(value, float) else f"{value:,}"
             refuse(f"{title} is {given}, but it must be at most {highest:,}.")
     check_stops(settings.stop)
     for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
@@ -126,18 +126,21 @@ def presets_from_text(text: str) -> tuple[ReplyPreset, ...]:
 
 
 def _preset(item: object, number: int) -> ReplyPreset:
-    name = item.get("name") if isinstance(item, dict) else None
-    where = f"“{name:.40}”" if isinstance(name, str) and name else str(number)
+    if not isinstance(item, dict):
+        raise _unusable(f"Preset {number} is not an object.")
+    name = item.get("name")
+    where = f"{number} (“{name:.40}”)" if isinstance(name, str) and name else str(number)
     try:
         preset = decode_part(ReplyPreset, preset_fields(read_forbidden(item)))
         check_preset(preset)
     except CodecError as error:
-        place, _, why = str(error).partition(" ")
-        raise _unusable(f"The preset {where} is damaged: {place} {why}.") from None
+        place = error.place.removeprefix(".settings").removeprefix(".")
+        if isinstance(error, UnknownFieldError):
+            hint = "If a newer Paceline exported it, install that; otherwise take the field out."
+            raise _unusable(f"Preset {where} cannot be read: {place} is not known.", hint) from None
+        raise _unusable(f"Preset {where} is damaged: {place} {error.why}.") from None
     except UserError as error:
-        raise UserError(
-            "bad-preset", f"The preset {where} cannot be used: {error.message}", error.hint
-        ) from None
+        raise _unusable(f"Preset {where} cannot be used: {error.message}", error.hint) from None
     return preset
 
 
@@ -167,8 +170,8 @@ def _check_text(text: str) -> None:
         refuse("A text holds half of a character (a surrogate).", "Write it anew.")
 
 
-def _unusable(message: str) -> UserError:
-    return UserError("bad-preset", message, "Choose a file that was exported here.")
+def _unusable(message: str, hint: str = "Choose a file that was exported here.") -> UserError:
+    return UserError("bad-preset", message, hint)
 
 
 # ------------------------------------------------------------------------------ stop strings

@@ -8,7 +8,7 @@ way) and a `PairLoader` (the models). It takes every event of the engine in `on_
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -54,7 +54,6 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import ReplySettings
-from paceline.run_record import RunRecord
 from paceline.storage.archive import ConversationStore
 
 
@@ -522,30 +521,15 @@ class ChatSession:
         )
         replies = (self.conversations.full_reply(message.message_id) for message in path)
         records = {reply.message_id: to_record(reply) for reply in replies if reply is not None}
-        return self.import_conversation(part, records)
-
-    def import_conversation(
-        self, conversation: Conversation, records: Mapping[str, RunRecord], *, shows: bool = True
-    ) -> str:
-        """Keep a copy under new ids, and show it; returns its id.
-
-        Args:
-            conversation: Times, title, flags and settings are kept.
-            records: What is known of its replies, by message id; with steps.
-            shows: Whether to show it; if not, the listener is not told: `show_imported` follows.
-
-        Raises:
-            UserError: Its messages are no tree.
-        """
-        copy_id = self.conversations.add_copy(conversation, records)
-        if shows:
-            self.show_imported(copy_id)
+        copy_id = self.conversations.add_copy(part, records)
+        self.show_copy(copy_id)
         return copy_id
 
-    def show_imported(self, conversation_id: str) -> None:
-        """Show the last of many that were imported, and list all of them."""
+    def show_copy(self, conversation_id: str) -> None:
+        """List all copies that were added, and show one, unless it was deleted since."""
         self._tell_conversations()
-        self._show(self.conversations.get(conversation_id))
+        if self.conversations.summary(conversation_id) is not None:
+            self._show(self.conversations.get(conversation_id))
 
     def remove(self, conversation_id: str) -> None:
         """Take a conversation out of the list; a reply under way in it is stopped.

@@ -79,7 +79,7 @@ FILE = {"name": "a.py", "text": "x"}
         ("messages.1.content", None, "messages[1].content must be a text, not None"),
         ("messages.1.created_s", -1, "messages[1].created_s is no time"),
         ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),
-        ("messages.1.created_s", 10**400, "must be a number below 1e308, not 100"),
+        ("messages.1.created_s", 10**400, "must be a number that fits, not 100"),
         ("messages.1.created_s", True, "messages[1].created_s must be a number, not True"),
         ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0].text is missing"),
         ("messages.0.attachments", [7], "messages[0].attachments[0] must be an object, not 7"),
@@ -101,7 +101,7 @@ FILE = {"name": "a.py", "text": "x"}
         ("conversation.changed_s", 1e12, "conversation.changed_s is no time"),
         ("conversation.leaf_id", "gone", "conversation.leaf_id names no message ('gone')"),
         ("conversation.leaf_id", None, "conversation.leaf_id is missing"),
-        ("runs.0", [], "runs[0]: a run record is an object"),
+        ("runs.0", [], "damaged: runs[0] must be an object, not []"),
         ("runs.0.message_id", "c-0", "runs[0].message_id names no reply"),
         ("runs.0.message_id", "gone", "runs[0].message_id names no reply"),
         ("runs.0.strategy", 7, "runs[0].strategy must be a text, not 7"),
@@ -116,7 +116,15 @@ FILE = {"name": "a.py", "text": "x"}
             "logit_bias[0].bias must be a number, not 'inf'",
         ),
         ("runs.0.sampling.temperature", math.inf, "runs[0].sampling.temperature is beyond"),
-        ("runs.0.steps.total_us", [1], "steps.total_us has 1 values instead of 2"),
+        ("runs.0.steps.total_us", [1], "runs[0].steps.total_us has 1 values instead of 2"),
+        ("runs.0.steps", None, "runs[0].steps must be an object, not None"),
+        ("runs.0.steps.names", 7, "runs[0].steps.names must be a list, not 7"),
+        ("runs.0.steps.names.0", 7, "runs[0].steps.names must be a list of texts, not [7"),
+        ("runs.0.steps.token.0", "7", "steps.token must be a list of whole numbers, not ['7'"),
+        ("runs.0.steps.source.0", 99, "steps.source has a number that is none of a name"),
+        ("runs.0.steps.confidence.0", False, "steps.confidence must be a number, not False"),
+        ("runs.0.steps.n_tokens.0", -1, "runs[0].steps has fewer than no tokens"),
+        ("conversation.settings", {"sampling": {"top_k": 10**6}}, "at most 100,000)."),
         ("runs.0.steps.total_us.0", -5, "runs[0].steps[0] took no time that can be"),
         ("runs.0.steps.n_drafted.0", 10**9, "runs[0].steps[0] counts what cannot be counted"),
         ("runs.0.steps.position.0", 10**9, "runs[0].steps[0] has a token that cannot be"),
@@ -218,7 +226,7 @@ def test_a_field_that_only_a_later_version_knows_is_no_damage(data: dict[str, An
     data["runs"][0]["stats"]["n_dreamed"] = 3
     with pytest.raises(UserError, match="by a newer Paceline") as caught:
         from_json(data)
-    assert "runs[0].stats has the field 'n_dreamed'" in caught.value.message
+    assert "(runs[0].stats.n_dreamed is not known)" in caught.value.message
     assert caught.value.code == "newer-chat"
 
 

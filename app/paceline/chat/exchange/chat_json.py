@@ -196,15 +196,7 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
     try:
         return decode_known(kind, data)
     except CodecError as error:
-        raise _misread(kind, error, place) from None
-
-
-def _misread(kind: type, error: CodecError, place: str) -> UserError:
-    """Return the error about what the codec could not read there."""
-    field, _, why = str(error).partition(" ")
-    if field.startswith(kind.__name__):
-        return broken(place + field.removeprefix(kind.__name__), why[:300])
-    return broken(f"{place}:", str(error)[:300])
+        raise broken(place + error.place, error.why) from None
 
 
 def _check_size(place: str, value: Sized, most: int) -> None:
@@ -262,7 +254,8 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
             check_settings(head.settings)
         except ValueOutOfRangeError as error:
             place = "conversation.settings"
-            raise broken(place, f"cannot be used ({error.message:.200})") from None
+            why = error.message.removesuffix(".")
+            raise broken(place, f"cannot be used ({why:.200})") from None
     tree = MappingProxyType(messages)
     return made_of(Conversation, head, conversation_id=head.id, messages=tree)
 
@@ -294,10 +287,9 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     try:
         record = record_from_json(read_forbidden(data))
     except UnknownFieldError as error:
-        path, _, field = str(error).removeprefix(RunRecord.__name__).partition(" has no field ")
-        raise _newer(f"{place}{path} has the field {field:.200}") from None
+        raise _newer(f"{place}{error.place} is not known") from None
     except CodecError as error:
-        raise _misread(RunRecord, error, place) from None
+        raise broken(place + error.place, error.why) from None
     except (KeyError, OverflowError) as error:
         raise broken(place, f"is not complete ({error!s:.60})") from None
     message = messages.get(record.message_id)

@@ -229,7 +229,7 @@ def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
                 )
             if names.count(info.id) > 1:
                 _refuse(f"“{info.id}” is named twice.", "Name it once.")
-        models = [info.id for info in infos if info.family == "model"]
+        models = [f"“{info.id}”" for info in infos if info.family == "model"]
         if len(models) > 1:
             text = f"One model can draft, and the chain has more: {', '.join(models)}."
             _refuse(text, "Keep one of them.")

@@ -217,9 +217,7 @@ class ChatTemplate:
         message = "The chat template has no switch for how much the model reasons."
         hint = "Leave that to the model."
         if choices:
-            message = (
-                f"The chat template has no way “{self._think}” for how much the model reasons."
-            )
+            message = f"The chat template does not know “{self._think}” as a way to reason."
             hint = f"It has {', '.join(choices)}."
         return EngineError("no-thinking-switch", message, hint)
 

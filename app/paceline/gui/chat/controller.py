@@ -27,6 +27,7 @@ from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.state import figures
 from paceline.gui.state.auto_words import decision_details, decision_part
+from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.pair import PairModel
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import StepCommitted
@@ -323,7 +324,7 @@ class ChatController(QObject):
         is_busy, elsewhere = reply is not None, None
         if reply is not None and not self._is_shown(reply):
             elsewhere = self._session.conversations.summary(reply.conversation_id)
-        self._composer.set_busy(is_busy, title_of(elsewhere.title) if elsewhere else "")
+        self._composer.set_busy(is_busy, title_of(title_text(elsewhere)) if elsewhere else "")
         self._chat.set_busy(is_busy)
         # Esc belongs to fields and menus while there is nothing to stop.
         self._actions.stop.setEnabled(is_busy)

@@ -11,6 +11,7 @@ from paceline.conversation import Conversation
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
+from paceline.gui.state.chat_lines import title_text
 
 MOST_HITS = 50
 """Hits that are shown at most; a search with more is too wide to be useful."""
@@ -158,7 +159,7 @@ class ConversationsController(QObject):
         self._session.remove(conversation_id)
         self._deleted = conversation_id
         self._purge.start()
-        self._sidebar.show_undo(summary.title)
+        self._sidebar.show_undo(title_text(summary))
 
     @Slot()
     def _on_undo(self) -> None:

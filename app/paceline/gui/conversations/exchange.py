@@ -39,6 +39,7 @@ from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT, Theme
+from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.figures import cut_words, edited_words
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
@@ -332,8 +333,7 @@ class ImportController(QObject):
         while self._waiting:
             chat = self._waiting.pop(0)
             try:
-                import_it = self._session.import_conversation
-                last_id = import_it(chat.conversation, chat.records, shows=False)
+                last_id = self._session.conversations.add_copy(chat.conversation, chat.records)
                 put.append(chat)
             except UserError as error:
                 self._notices.user_error(error)
@@ -342,14 +342,13 @@ class ImportController(QObject):
             if self._waiting:
                 yield
         if put:
-            self._notices.attempt(self._session.show_imported, last_id)
+            self._notices.attempt(self._session.show_copy, last_id)
             self._tell(put)
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:
         n_left_out = sum(chat.n_left_out for chat in chats)
         if len(chats) == 1:
-            title = chats[0].conversation.title
-            message = self.tr("Imported “{}”.").format(title)
+            message = self.tr("Imported “{}”.").format(title_text(chats[0].conversation))
         else:
             message = self.tr("Imported {} chats.").format(len(chats))
         if n_left_out:

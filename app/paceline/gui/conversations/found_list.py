@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.conversation import ConversationSummary, SearchHit
-from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.rows import MARGIN_PX, MARK_PX, MarkedText, height_of
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, styled
@@ -27,6 +26,7 @@ from paceline.gui.kit.search_field import takes_escape
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
 from paceline.gui.look.theme import ui_font
+from paceline.gui.state.chat_lines import title_text
 
 _INDENT_PX = 10
 _AIR_PX = 6

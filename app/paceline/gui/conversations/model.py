@@ -32,9 +32,9 @@ from PySide6.QtCore import (
 )
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.chat_lines import second_line, spoken_row, title_text
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.translation import translator
+from paceline.gui.state.chat_lines import second_line, spoken_row, title_text
 
 TAG_CHARS = 32
 """Longer tags are cut: they would not fit into a row."""

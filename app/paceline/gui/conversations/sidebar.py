@@ -178,7 +178,7 @@ class Sidebar(QWidget):
 
     def show_undo(self, title: str) -> None:
         """Offer to bring a deleted conversation back, for a while."""
-        self.undo_bar.offer(self.tr("Deleted “{}”").format(title or self.tr("New chat")))
+        self.undo_bar.offer(self.tr("Deleted “{}”").format(title))
 
     # ------------------------------------------------------------------- what menus and keys ask
 

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.conversation import ConversationSummary
-from paceline.gui.conversations.chat_lines import title_text
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import column_of, discard, styled
 from paceline.gui.look.scale import px
+from paceline.gui.state.chat_lines import title_text
 
 _GAP_PX = 4
 _MAX_PX = 110

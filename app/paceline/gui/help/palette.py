@@ -59,6 +59,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, HALF, SMALL, STEP, px
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.actions import OBSTACLE
+from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
 
 _LONGEST_TITLE = 200
@@ -172,7 +173,7 @@ class ChatCommands(QObject):
     def _command(self, summary: ConversationSummary) -> PaletteCommand:
         group = self.tr("Private chat") if summary.private else self.tr("Chat")
         return PaletteCommand(
-            title=summary.title or self.tr("New chat"),
+            title=title_text(summary),
             group=group,
             keys="",
             run=partial(self._show, summary.conversation_id),

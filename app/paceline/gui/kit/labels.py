@@ -273,7 +273,7 @@ def _fitting(widget: QWidget, text: str, room: int, mode: Qt.TextElideMode) -> s
 
 
 def _asks(event: QEvent) -> TypeGuard[QHelpEvent]:
-    """Whether the pointer rests on a widget: of the hundred events of a start, none is that."""
+    """Whether it asks for a tooltip; checked by class first, because few events are help events."""
     return isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip
 
 

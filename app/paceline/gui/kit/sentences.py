@@ -30,6 +30,7 @@ _CUT = re.compile(r"(?<=[.!?”]) |(?=[,;] )|(?= \()")
 """Between sentences, and between the phrases that one can be made of."""
 _NAME = re.compile(r"(?<=“)[^“”]*(?=”)|(?<=„)[^“]*(?=“)")
 """What stands in English or German quotation marks, which is never cut."""
+_QUOTED = re.compile(r"“([^“”]*)”")
 _LEAD = re.compile(r"[,;]? ")
 _LONGEST, _MOST = 2000, 24
 """Characters and parts of a text that is looked at."""
@@ -71,12 +72,15 @@ def _as_one(text: str, language: str) -> str | None:
     has_stop, bare = text.endswith("."), text.removesuffix(".")
     if not bare or _NUMBER.fullmatch(bare):
         return with_signs(bare) + "." * has_stop
+    if not re.search(r"[^\W\d]", _QUOTED.sub("", text)):
+        return _QUOTED.sub(r"„\1“", text)
     other = bare if has_stop else f"{text}."
     sentences = _sentences(language)
     for form in (text, other):
         keys = *(form[:n].lower() for n in _KEYS), form[-_KEYS[-1] :], ""
         found = (sentence for key in keys for sentence in sentences.get(key, ()))
-        for sentence in sorted(found, key=attrgetter("n_letters"), reverse=True):
+        # One that a place begins would take what other sentences say into its place.
+        for sentence in sorted(found, key=attrgetter("begins", "n_letters"), reverse=True):
             if (words := sentence.translated(form, language)) is not None:
                 if form is other:
                     words = f"{words}." if has_stop else words.removesuffix(".")
@@ -94,6 +98,7 @@ class _Sentence:
         self._pieces = [source[a:b] for a, b in pairwise([*edges, len(source)])][::2]
         self._names = {int(place[2]) for place in places if place[1]}
         self._translation = translation
+        self.begins = bool(self._pieces[0])
         self.n_letters = sum(map(len, self._pieces))
         first, last = self._pieces[0], self._pieces[-1]
         parts = (*(first[:n].lower() for n in _KEYS), last[-_KEYS[-1] :])
@@ -127,11 +132,18 @@ class _Sentence:
         found = []
         for piece in middle:
             start = text.find(piece, at, end)
+            while start >= 0 and not _is_closed(text[at:start]):
+                start = text.find(piece, start + 1, end)
             if start < 0:
                 return None
             found.append(text[at:start])
             at = start + len(piece)
-        return [*found, text[at:end]]
+        return [*found, text[at:end]] if _is_closed(text[at:end]) else None
+
+
+def _is_closed(part: str) -> bool:
+    """Whether all brackets and quotation marks that open in a part close in it, and others none."""
+    return all(part.count(opening) == part.count(closing) for opening, closing in ("()", "“”"))
 
 
 @lru_cache(maxsize=1)

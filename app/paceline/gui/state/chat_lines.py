@@ -1,4 +1,4 @@
-"""What the list says of a chat: when, and whether it is kept. Pure functions, Qt's locale."""
+"""What is said of a chat: its title, when, and whether it is kept. Pure functions, Qt's locale."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 
 from PySide6.QtCore import QLocale, QTime
 
-from paceline.conversation import ConversationSummary
+from paceline.conversation import Conversation, ConversationSummary
 from paceline.gui.kit.translation import translator
 
 _NOW_S = 60
@@ -16,11 +16,9 @@ _SEPARATOR = " · "
 _tr = translator("ChatLines")
 
 
-def title_text(summary: ConversationSummary) -> str:
+def title_text(chat: Conversation | ConversationSummary) -> str:
     """The title, or what a chat without one is called."""
-    if summary.title:
-        return summary.title
-    return _tr("Private chat") if summary.private else _tr("New chat")
+    return chat.title or (_tr("Private chat") if chat.private else _tr("New chat"))
 
 
 def when_text(changed_s: float, now_s: float) -> str:
