@@ -147,8 +147,12 @@ class RunRecord:
         )
 
 
-_T = TypeVar("_T", int, str)
-_LISTS: dict[type, str] = {int: "a list of whole numbers", str: "a list of texts"}
+_T = TypeVar("_T", int, str, float)
+_COLUMNS: dict[type, tuple[str, frozenset[type]]] = {
+    int: ("a list of whole numbers", frozenset({int})),
+    str: ("a list of texts", frozenset({str})),
+    float: ("a list of numbers", frozenset({int, float, type(None)})),
+}
 _TIMES = ("draft", "verify", "sample", "total")
 _OLD_REASONS = {"dear": "expensive"}
 _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
@@ -315,9 +319,11 @@ class _Columns:
         self._names = self.of(str, "names")
 
     def of(self, kind: type[_T], key: str, n: int | None = None) -> list[_T]:
-        column = self._column(key, n)
-        if not all(type(value) is kind for value in column):
-            raise misfit(column, _LISTS[kind], f".steps.{key}")
+        column, (expected, types) = self._data.get(key), _COLUMNS[kind]
+        if not isinstance(column, list) or not all(type(value) in types for value in column):
+            raise misfit(column, expected, f".steps.{key}")
+        if n is not None and len(column) != n:
+            raise CodecError(f"has {len(column):,} values instead of {n:,}", f".steps.{key}")
         return column
 
     def ints(self, keys: str, n: int) -> list[list[int]]:
@@ -332,19 +338,7 @@ class _Columns:
         return [names[number] for number in numbers]
 
     def shares(self, key: str, n: int) -> list[float | None]:
-        column = self._column(key, n)
-        for value in column:
-            if type(value) not in {int, float, type(None)}:
-                raise misfit(value, "a number", f".steps.{key}")
-        return [None if value is None else float(value) for value in column]
-
-    def _column(self, key: str, n: int | None) -> list[Any]:
-        column = self._data.get(key)
-        if not isinstance(column, list):
-            raise misfit(column, "a list", f".steps.{key}")
-        if n is not None and len(column) != n:
-            raise CodecError(f"has {len(column):,} values instead of {n:,}", f".steps.{key}")
-        return column
+        return [None if v is None else float(v) for v in self.of(float, key, n)]
 
 
 def _rounded(value: float | None) -> float | None:

@@ -9531,8 +9531,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/pair.py"/>
-        <source>The file “{0}” was written to after it was loaded, so nothing that comes of it can be trusted.</source>
-        <translation>In die Datei „{0}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
+        <source>The file “{0}” was written to or replaced after it was loaded, so nothing that comes of it can be trusted.</source>
+        <translation>Die Datei „{0}“ wurde nach dem Laden überschrieben oder ersetzt, darum ist nichts verlässlich, was sie ergibt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/job.py"/>
@@ -10167,7 +10167,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <location filename="../../app/run_record.py"/>
         <source>a list</source>
         <translation>eine Liste</translation>
     </message>
@@ -10175,6 +10174,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/listing.py"/>
         <source>a list of models was expected</source>
         <translation>eine Liste von Modellen wurde erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>a list of numbers</source>
+        <translation>eine Liste von Zahlen</translation>
     </message>
     <message>
         <location filename="../../app/run_record.py"/>
@@ -10220,7 +10224,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <location filename="../../app/run_record.py"/>
         <source>a number</source>
         <translation>eine Zahl</translation>
     </message>

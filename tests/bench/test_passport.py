@@ -48,7 +48,9 @@ MADE = Conditions(
         "A processor", ("A card",), 4, 8, 3, 4, 16 << 30, "Linux 6 x86_64", "3.13", "0.2.0",
         "0.3.36", "AVX2 = 1", LoadAverage((0.5, 0.4, 0.3)),
     ),
-    ModelRecord("T", "target.gguf", "llama", n_params=10**9, fingerprint="f1", sha256="a1"),
+    ModelRecord(
+        "T", "target.gguf", "llama", n_params=10**9, n_ctx=4096, fingerprint="f1", sha256="a1"
+    ),
     ModelRecord("D", "draft.gguf"),
     "2026-11-23 08:15 UTC",
     Pair(ModelParams("target.gguf", kv_type_k="q8_0"), ModelParams("draft.gguf", n_threads=2)),
@@ -100,6 +102,7 @@ def test_it_tells_all_that_was_asked_for() -> None:
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "SHA-256 a1" in lines
     assert "GPU A card" in lines
+    assert "4,096 tokens of context, 0 GPU layers" in lines
     assert "Settings kv_type_k q8_0, draft model: n_threads 2" in lines
     assert "Kernels Paceline's for q8_0" in lines
     assert "free 0.8 auto 2.00 [2.00, 2.00] 50% suffix 8 of 16" in lines

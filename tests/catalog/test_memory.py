@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -283,6 +284,13 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     (hopeless,) = planned(main_memory(GIB)).remedies
     assert hopeless.target == TARGET
     assert "What can help: a smaller model, " in hopeless.text
+
+
+def test_what_is_missing_is_told_of_each_device() -> None:
+    wanted = replace(TARGET, n_gpu_layers=17)
+    (remedy,) = plan(CARD, wanted, None, None, [gpu(0.6), cpu(0.6)]).remedies
+    sizes = r"[\d.]+ [MG]B \([^()]+\)"
+    assert re.search(rf"Missing: {sizes}, {sizes}\. ", remedy.text), remedy.text
 
 
 def test_layers_that_do_not_fit_may_be_left_to_the_program() -> None:

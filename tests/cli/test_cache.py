@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,7 @@ def test_building(tmp_path: Path, target_path: Path, vocab: VocabularyFile) -> N
     assert pairs_of(lookup_cache.read(out)) == bigrams_of(vocab, TEXT, second.read_text("utf-8"))
     assert read_origin(out) == Origin(vocabulary_hash(vocab), target_path.name)
     n = len(lookup_cache.read(out).sizes)
-    assert f"{n} n-grams" in result.out
+    assert f"{n:,} n-grams" in result.out
     assert sorted(p.name for p in out.parent.iterdir()) == ["ab.bin", "ab.bin.json"]
 
 
@@ -100,11 +101,12 @@ def test_nothing_is_lost_where_pieces_meet(
 
 
 def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path, target_path: Path) -> None:
-    (tmp_path / "noise").write_bytes(b"A list\xff\xfe\x00 of \xc3 things. " * 50)
+    (tmp_path / "noise").write_bytes(b"A list\xff\xfe\x00 of \xc3 things. " * 500)
     out = tmp_path / "o.bin"
     result = paceline("cache", "build", tmp_path / "noise", "--model", target_path, "--out", out)
     assert result.code == 0, result.err
     assert len(lookup_cache.read(out).sizes) > 3
+    assert re.search(r" from \d+,\d{3} tokens$", result.out.strip())
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,14 @@ def test_another_number_alone_is_no_other_file(
         check_in_place(files)
 
 
+def test_a_file_that_is_written_to_is_no_other_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    files = written_parts([str(path)])
+    path.write_bytes(b"GGUF and more")
+    check_in_place(files)
+
+
 @pytest.mark.parametrize("name", ["m-00001-of-00001.GGUF", "m-00001-of-00000.gguf", "m.gguf"])
 def test_a_file_that_is_given_is_a_part_however_it_is_called(name: str) -> None:
     assert parts_of(Path(name)) == (Path(name),)
@@ -146,6 +154,22 @@ def test_parts_of_a_split_model_share_a_name() -> None:
     names = part_names("a/m-00002-of-00003.gguf")
     assert names == [f"a/m-0000{n}-of-00003.gguf" for n in (1, 2, 3)]
     assert {*map(model_name, names), model_name("a/m.GGUF"), model_name("a/m")} == {"a/m"}
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_file_with_another_number_may_have_been_written_to(tmp_path: Path, is_gone: bool) -> None:
+    """Where numbers do not last; one that was deleted cannot."""
+    path, other = tmp_path / "m.gguf", tmp_path / "other"
+    path.write_bytes(b"GGUF")
+    pair = LoadedPair(FakeModel(random_language(1)), None, Facts(""))
+    pair.files = written_parts([str(path)])
+    other.write_bytes(b"GGUF\x03")
+    other.replace(path)
+    if is_gone:
+        path.unlink()
+    with nullcontext() if is_gone else pytest.raises(EngineError, match="or replaced"):
+        pair.check_files()
+    assert pair.is_lost != is_gone
 
 
 @pytest.mark.parametrize("written", [0, 2])

@@ -230,6 +230,14 @@ def test_biases_without_a_meaning_are_refused(biases: list[tuple[int, float]], p
     assert caught.value.hint
 
 
+def test_ids_without_a_known_vocabulary_have_no_end() -> None:
+    p = changed(logit_bias=(LogitBias(-1, 1.0),))
+    for n_vocab, hint in ((None, "Give ids from 0 on."), (5, "Give ids from 0 to 4.")):
+        with pytest.raises(ValueOutOfRangeError) as caught:
+            check_sampling(p, n_vocab)
+        assert caught.value.hint == hint
+
+
 def test_biases_at_the_border_are_taken() -> None:
     biases = tuple(LogitBias(t, 1e6 if t % 2 else -INF) for t in range(10_000))
     assert Sampler(changed(logit_bias=biases), 1).sample(np.zeros(10_000, np.float32), 0) % 2

@@ -93,7 +93,9 @@ def test_a_choice_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(EngineError) as caught:
         template(source, "off").encode(HI)
     assert caught.value.code == "no-thinking-switch"
-    assert all(choice in caught.value.hint for choice in choices)
+    hint = f"It has {', '.join(choices)}." if choices else "Leave that to the model."
+    assert caught.value.hint == hint
+    assert ("does not know “off” as a way to reason" in caught.value.message) == bool(choices)
 
 
 @pytest.mark.parametrize("mark", PAIRS)

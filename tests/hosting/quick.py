@@ -6,10 +6,13 @@ That takes a tenth of the time. It is for tests whose figures do not matter.
 from __future__ import annotations
 
 import importlib
+import json
 import socket
+import subprocess
 from collections.abc import Callable
 
-from paceline.engine.prompt import renderer
+from engine.template_attacks import ATTACKS
+from paceline.engine.prompt.renderer import Renderer
 from paceline.hosting.child import run_child
 from paceline.hosting.child_process import ChildMain
 from paceline.hosting.process import ProcessService
@@ -29,7 +32,7 @@ def everywhere(set_in: Callable[[object, str, object], None] = setattr) -> None:
 
 
 def impatient_everywhere(set_in: Callable[[object, str, object], None]) -> None:
-    """Give chat templates a quarter of their time, here and in the engine's processes."""
+    """Give attacking templates a quarter of the time, here and in the engine's processes."""
     be_impatient(set_in)
     _have_processes_run(run_impatient_child, set_in)
 
@@ -47,8 +50,16 @@ def measure_little(set_in: Callable[[object, str, object], None] = setattr) -> N
 
 
 def be_impatient(set_in: Callable[[object, str, object], None] = setattr) -> None:
-    """Give chat templates a quarter of their time in this process."""
-    set_in(renderer, "DEADLINE_S", renderer.DEADLINE_S / 4)
+    """Give attacking templates a quarter of the time in this process; others keep all of it."""
+    exchange, attacks = Renderer._exchange, frozenset(ATTACKS.values())
+
+    def hurried(
+        self: Renderer, child: subprocess.Popen[bytes], data: bytes, seconds: float
+    ) -> bytes:
+        is_attack = bool(data) and json.loads(data)["template"][0] in attacks
+        return exchange(self, child, data, seconds / 4 if is_attack else seconds)
+
+    set_in(Renderer, "_exchange", hurried)
 
 
 def run_quick_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
@@ -57,5 +68,5 @@ def run_quick_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
 
 
 def run_impatient_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
-    """Run an engine whose chat templates have so little time in this process."""
+    """Run an engine whose attacking templates have so little time in this process."""
     run_child(pipe, parent_pid, output, be_impatient)

@@ -25,7 +25,7 @@ FAR_TOO_LONG_S = 10.0
 
 @pytest.fixture(scope="module", params=HOSTS)
 def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterator[Host]:
-    """The engine; without --long a template has a quarter of its time."""
+    """The engine; without --long an attack has a quarter of its time."""
     with contextlib.ExitStack() as stack:
         if not request.config.getoption("--long"):
             impatient_everywhere(stack.enter_context(pytest.MonkeyPatch.context()).setattr)

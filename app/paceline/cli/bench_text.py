@@ -304,7 +304,8 @@ def _files(made: Conditions) -> list[tuple[str, str]]:
             facts.append((role, _model(model)))
             hashes = ("SHA-256", model.sha256), ("fingerprint", model.fingerprint)
             facts += [("", f"{name} {value}") for name, value in hashes if value]
-            facts.append(("", f"{model.n_ctx} tokens of context, {model.n_gpu_layers} GPU layers"))
+            size = f"{model.n_ctx:,} tokens of context"
+            facts.append(("", f"{size}, {model.n_gpu_layers} GPU layers"))
     return facts
 
 

@@ -142,11 +142,11 @@ def _build(corpus: Sequence[Path], model: str, out: Path) -> str:
     if not len(cache.sizes):
         raise UserError(
             "empty-corpus",
-            f"There is nothing to count in a text of {n_tokens} tokens.",
+            f"There is nothing to count in a text of {n_tokens:,} tokens.",
             "Give text files with at least a few words.",
         )
     _write(cache, origin, out)
-    return f"{out}: {_summary(cache)} from {n_tokens} tokens"
+    return f"{out}: {_summary(cache)} from {n_tokens:,} tokens"
 
 
 def _batches(pieces: Iterable[list[int]]) -> Iterator[tuple[list[int], int]]:
@@ -222,7 +222,7 @@ def _cannot_write(out: Path, reason: str) -> UserError:
 
 
 def _summary(cache: LookupCache) -> str:
-    return f"{len(cache.sizes)} n-grams with {len(cache.tokens)} followers"
+    return f"{len(cache.sizes):,} n-grams with {len(cache.tokens):,} followers"
 
 
 # -------------------------------------------------------------------------------------------- stats

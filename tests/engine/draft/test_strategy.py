@@ -82,7 +82,11 @@ def test_strategies(text: str, name: str, settings: dict[str, float]) -> None:
         ("suffix+suffix+draft", "named twice"),
         ("prompt-lookup+draft+auto", "cannot be part of a chain"),
         ("suffix+ngram-mod:n_max=4:suffix.n_max=3", "no setting"),
-        ("ngram-mod+draft:n_max=4", "could mean several"),
+        (
+            "ngram-mod+draft:n_max=4",
+            "could mean several",
+        ),
+        ("draft+mtp", "the chain has more: “draft”, “mtp”."),
         ("ngram-mod+draft:off.n_max=4", "no setting of ngram-mod+draft"),
         ("ngram-mod+draft:draft.n_max=0", "from 1 to 10000"),
         ("ngram-mod+draft:draft.n_max=4:draft.n_max=4", "given twice"),
@@ -136,6 +140,8 @@ def test_hints_list_what_there_is() -> None:
     assert "no settings" in refused("off:x=1").hint
     assert "1 to 10000" in refused("draft:n_max=x").hint
     assert "16" in refused("draft:n_max=0").hint
+    hint = refused("ngram-mod+draft:n_max=4").hint
+    assert hint == "Choose one of ngram-mod.n_max, draft.n_max."
 
 
 # ---------------------------------------------------------------------------------------- chains

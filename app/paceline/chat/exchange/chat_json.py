@@ -253,9 +253,8 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
         try:
             check_settings(head.settings)
         except ValueOutOfRangeError as error:
-            place = "conversation.settings"
-            why = error.message.removesuffix(".")
-            raise broken(place, f"cannot be used ({why:.200})") from None
+            why = error.message.removesuffix(".")[:200]
+            raise broken("conversation.settings", f"cannot be used ({why})") from None
     tree = MappingProxyType(messages)
     return made_of(Conversation, head, conversation_id=head.id, messages=tree)
 
