@@ -4,11 +4,12 @@ Tokens per second are a ratio of sums, so the best policy maximises tokens - rat
 step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
 verifies n tokens of which E are expected to be accepted is worth E - rate * (T(n + 1) - 1 +
 drafting), all times in plain steps of the moment. Every loss that could be must be covered by the
-ledger, and an expected one counts the more, the less is left there: without slack a reply goes on
-plainly, whatever there is to copy. Lookups are asked first, for nothing; a draft model is asked
-where its steps may gain more than the best offer, and stopped where its next tokens would not pay.
-The theory is that of Leviathan (arXiv 2211.17192) with the costs of Cascade (2506.20675); proposals
-that were not verified are scored on the committed text (HedgeSpec, 2510.20064).
+ledger, and what a lookup is expected to lose counts the more, the less is left there: without slack
+a reply goes on plainly, whatever there is to copy. Lookups are asked first, for nothing; a draft
+model is asked where its steps may gain more than the best offer, and stopped where its next tokens
+would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs of Cascade
+(2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
+2510.20064).
 
 The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091 and
 107 say what each mechanism is worth there.
@@ -40,7 +41,7 @@ long to be built as to be computed."""
 # percentages are what the mean gain loses with half of it and with half as much again; "flat": less
 # than 0.3 either way.
 _RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off; flat
-_AVERSION = 2.0  # what an expected loss counts besides, over the slack; flat, decision 107
+_AVERSION = 2.0  # what a lookup's expected loss counts besides, over the slack; decision 107
 _LEAST_SLACK = 0.1  # plain steps; below, a loss does not count for more; flat
 _READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
@@ -235,7 +236,7 @@ class Controller:
             rates = self._knowledge.accepted(drafter)
             survivals = rates.survivals(confidences, self._most)
         draft = _Draft(drafter, [], survivals)
-        self._cut(draft, self._most)
+        self._cut(draft, self._most, _AVERSION / max(self._slack, _LEAST_SLACK))
         if draft.n and (self._best is None or draft.value > self._best.value):
             draft.classes = classes_of(confidences[: draft.n])
             self._best = draft
@@ -528,8 +529,14 @@ class Controller:
         """Return how many tokens may be verified, if all of this may be lost."""
         return bisect_right(self._careful, (1.0 + loss) / self._noise) - 2
 
-    def _cut(self, draft: _Draft, most: int) -> None:
-        """Set how many tokens of a draft to verify, and what that is worth."""
+    def _cut(self, draft: _Draft, most: int, aversion: float = 0.0) -> None:
+        """Set how many tokens of a draft to verify, and what that is worth.
+
+        Args:
+            draft: The draft.
+            most: Tokens that are covered.
+            aversion: What an expected loss counts besides.
+        """
         ratios, rate, last, survivals = self._ratios, self.rate, self._last_width, draft.survivals
         knowledge = self._knowledge
         other = 1.0 - knowledge.own - (knowledge.switch if last == 1 else 0.0)
@@ -548,7 +555,7 @@ class Controller:
                 whole, likely = int(cost), totals[n]
                 if whole < n:
                     likely = totals[whole] + (cost - whole) * survivals[whole]
-                value -= _AVERSION * max(cost - likely, 0.0) / max(self._slack, _LEAST_SLACK)
+                value -= aversion * max(cost - likely, 0.0)
                 is_gain = True
                 if value > best_value:
                     best, best_value = n, value
