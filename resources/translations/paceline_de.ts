@@ -9531,8 +9531,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/pair.py"/>
-        <source>The file “{0}” was written to or replaced after it was loaded, so nothing that comes of it can be trusted.</source>
-        <translation>Die Datei „{0}“ wurde nach dem Laden überschrieben oder ersetzt, darum ist nichts verlässlich, was sie ergibt.</translation>
+        <source>The file “{0}” was written to after it was loaded, so nothing that comes of it can be trusted.</source>
+        <translation>In die Datei „{0}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/job.py"/>

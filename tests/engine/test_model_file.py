@@ -156,22 +156,6 @@ def test_parts_of_a_split_model_share_a_name() -> None:
     assert {*map(model_name, names), model_name("a/m.GGUF"), model_name("a/m")} == {"a/m"}
 
 
-@pytest.mark.parametrize("is_gone", [False, True])
-def test_a_file_with_another_number_may_have_been_written_to(tmp_path: Path, is_gone: bool) -> None:
-    """Where numbers do not last; one that was deleted cannot."""
-    path, other = tmp_path / "m.gguf", tmp_path / "other"
-    path.write_bytes(b"GGUF")
-    pair = LoadedPair(FakeModel(random_language(1)), None, Facts(""))
-    pair.files = written_parts([str(path)])
-    other.write_bytes(b"GGUF\x03")
-    other.replace(path)
-    if is_gone:
-        path.unlink()
-    with nullcontext() if is_gone else pytest.raises(EngineError, match="or replaced"):
-        pair.check_files()
-    assert pair.is_lost != is_gone
-
-
 @pytest.mark.parametrize("written", [0, 2])
 def test_each_part_of_a_split_model_is_looked_at(tmp_path: Path, written: int) -> None:
     parts = [tmp_path / f"m-{i:05}-of-00003.gguf" for i in (1, 2, 3)]

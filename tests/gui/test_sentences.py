@@ -105,6 +105,12 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
             "One model can draft, and the chain has more: “draft”, “mtp”.",
             "Nur ein Modell kann entwerfen, und die Kette hat mehr: „draft“, „mtp“.",
         ),
+        ("“A is B” is 3, but it must be at most 5.", "„A is B“ ist 3, darf aber höchstens 5 sein."),
+        # A sentence that a place begins does not take the words of others.
+        (
+            "Another program keeps the chats in /a is 1, but it must be 2/b locked.",
+            "Ein anderes Programm hält die Chats in /a ist 1, muss aber 2/b sein gesperrt.",
+        ),
         # What brackets and quotation marks hold together is not torn apart.
         (
             "“x.json”: The chat was exported by a newer Paceline (runs[0].zzz is not known).",

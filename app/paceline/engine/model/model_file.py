@@ -215,7 +215,7 @@ def file_id(path: Path) -> str:
 
 
 OVERWRITTEN = "model-overwritten"
-"""Code of the error that a file was written to, or replaced, after it was loaded."""
+"""Code of the error that a file was written to after it was loaded."""
 
 
 Written = tuple[tuple[int, int], tuple[int, int]]
