@@ -108,8 +108,8 @@ def german(qapp: QCoreApplication) -> Iterator[None]:
         ("“A is B” is 3, but it must be at most 5.", "„A is B“ ist 3, darf aber höchstens 5 sein."),
         # A sentence that a place begins does not take the words of others.
         (
-            "Another program keeps the chats in /a is 1, but it must be 2/b locked.",
-            "Ein anderes Programm hält die Chats in /a ist 1, muss aber 2/b sein gesperrt.",
+            "Ask for access on x is 1, but it must be at most 2.",
+            "Bitten Sie auf x ist 1, darf aber höchstens 2 sein um Zugang.",
         ),
         # What brackets and quotation marks hold together is not torn apart.
         (
