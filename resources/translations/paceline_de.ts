@@ -10494,6 +10494,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>von 0,01 bis 10 (1 ist aus)</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>has a number that does not fit</source>
+        <translation>hat eine Zahl, die nicht passt</translation>
+    </message>
+    <message>
         <location filename="../../app/run_record.py"/>
         <source>has a number that is none of a name</source>
         <translation>hat eine Zahl, zu der es keinen Namen gibt</translation>
@@ -10604,11 +10609,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>is not an object</source>
         <translation>ist kein Objekt</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>is not complete ({0})</source>
-        <translation>ist nicht vollständig ({0})</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>

@@ -241,6 +241,9 @@ def test_a_chat_without_a_title_that_is_written_in_is_named_elsewhere(
     session.new()
     words = program.window.chat_pane.composer.elsewhere.label.text()
     assert words == f"A reply is being written in “{title}”."
+    sidebar = program.window.sidebar
+    sidebar.delete_requested.emit(session.summaries[0].conversation_id)
+    assert sidebar.undo_bar.words.full_text == f"Deleted “{title}”"
 
 
 def test_conversations_are_listed_newest_first_without_statistics(

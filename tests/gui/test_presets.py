@@ -309,7 +309,8 @@ def test_a_broken_file_is_told_and_changes_nothing(
     menu_action(program, "Import").trigger()
     with qtbot.waitSignal(program.notices.posted):
         program.open_file.read(str(file))
-    assert "Preset 2 (“Tutor”): Max tokens is -1" in program.window.chat_pane.errors.text.text()
+    error = program.window.chat_pane.errors.text.text()
+    assert "Preset 2 (“Tutor”) cannot be used: Max tokens is -1" in error
     assert program.sampling.presets.own == ()
     assert program.open_file.dialog is not None
     program.open_file.dialog.reject()

@@ -307,8 +307,8 @@ def test_the_chat_that_is_written_in_says_so(sidebar: Sidebar) -> None:
 def test_the_offer_to_undo_goes_by_itself(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
-    sidebar.show_undo("")
-    assert sidebar.undo_bar.words.full_text == "Deleted “New chat”"
+    sidebar.show_undo("Plan")
+    assert sidebar.undo_bar.words.full_text == "Deleted “Plan”"
     assert sidebar.undo_bar._timer.remainingTime() > UNDO_MS // 2
     sidebar.undo_bar._timer.start(1)
     qtbot.waitUntil(sidebar.undo_bar.isHidden)

@@ -84,7 +84,7 @@ def check_settings(settings: ReplySettings) -> None:
         value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
         if value > highest:
             given = f"{value:g}" if isinstance(value, float) else f"{value:,}"
-            refuse(f"{title} is {given}, but it must be at most {highest:,}.")
+            refuse(f"{title} is {given:.60}, but it must be at most {highest:,}.")
     check_stops(settings.stop)
     for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
         _check_text(text)

@@ -289,8 +289,8 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
         raise _newer(f"{place}{error.place} is not known") from None
     except CodecError as error:
         raise broken(place + error.place, error.why) from None
-    except (KeyError, OverflowError) as error:
-        raise broken(place, f"is not complete ({error!s:.60})") from None
+    except OverflowError:
+        raise broken(f"{place}.steps", "has a number that does not fit") from None
     message = messages.get(record.message_id)
     if message is None or message.role != "assistant":
         raise broken(f"{place}.message_id", "names no reply")
