@@ -56,8 +56,8 @@ def test_small_differences_are_allowed(draft: Words) -> None:
 @pytest.mark.parametrize(
     ("draft", "code", "words"),
     [
-        (Words(kind=1), "vocabulary-kind", "byte-pair encoding and SentencePiece"),
-        (Words(kind=9), "vocabulary-kind", "byte-pair encoding and kind 9"),
+        (Words(kind=1), "vocabulary-kind", "byte-pair encoding, SentencePiece"),
+        (Words(kind=9), "vocabulary-kind", "byte-pair encoding, kind 9"),
         (Words(300 + 129), "vocabulary-size", "300 and 429 tokens"),
         (Words(300 - 129), "vocabulary-size", "300 and 171 tokens"),
         (Words(bos=3), "bos-differs", "their BOS tokens differ: 0 and 3"),

@@ -289,7 +289,7 @@ def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
 def test_the_tab_key_goes_along_the_composer(program: Program) -> None:
     composer, presets = program.window.chat_pane.composer, program.sampling
     named = [
-        composer.edit, composer.offer, composer.held.button,
+        composer.edit, composer.offer, composer.held.button, composer.elsewhere.button,
         presets.badge.open_button, presets.badge.reset_button,
         composer.attach, presets.foot_button, composer.meter, composer.button,
     ]  # fmt: skip
