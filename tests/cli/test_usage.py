@@ -200,4 +200,4 @@ def test_token_ids_that_are_none(json_file: Callable[[Any], Path], data: Any) ->
 
 def test_a_token_id_beyond_the_vocabulary(json_file: Callable[[Any], Path]) -> None:
     result = paceline("chat", "--prompt-tokens", json_file([5, 999_999]))
-    assert_usage_error(result, "999999", "8192")
+    assert_usage_error(result, "999999", "8,192")
