@@ -543,6 +543,11 @@
     <name>AutoWords</name>
     <message>
         <location filename="../../app/paceline/gui/state/auto_words.py"/>
+        <source>1 token per draft</source>
+        <translation>1 Token je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/auto_words.py"/>
         <source>1 token: {}</source>
         <translation>1 Token: {}</translation>
     </message>

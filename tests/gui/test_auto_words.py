@@ -82,6 +82,15 @@ def test_every_reason_has_its_sentence_and_its_words(reason: Reason, qapp: objec
     assert "expected" not in step_decision(Decision("", 0, reason))
 
 
+def test_a_single_token_is_no_plural(qapp: object) -> None:
+    steps = []
+    for i in range(30):
+        step = drafting_step("t", i, n_rejected=0)
+        one = tuple(replace(count, n_drafted=1, n_accepted=1) for count in step.drafted)
+        steps.append(replace(step, drafted=one))
+    assert said(steps).startswith("Draft model pays here: 1 token per draft, ")
+
+
 def test_a_mixture_is_told_as_one(qapp: object) -> None:
     steps = [
         plain_step("t", i, "nothing")

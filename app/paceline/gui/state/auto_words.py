@@ -80,7 +80,8 @@ def _drafting(verdict: Verdict, sources: Sources) -> str:
         head = _tr("{} gave less than it cost:")
     else:
         head = _tr("{} gave less than they cost:")
-    parts = [_tr("{} tokens per draft").format(_few(verdict.n_tokens))]
+    n = _few(verdict.n_tokens)
+    parts = [_tr("1 token per draft") if n == "1" else _tr("{} tokens per draft").format(n)]
     if verdict.rate is not None:
         parts.append(_tr("{} accepted").format(percent_text(verdict.rate)))
     words = f"{head.format(names)} {', '.join(parts)}"
