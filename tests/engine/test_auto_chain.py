@@ -161,11 +161,19 @@ class Text:
     def propose(self, n_max: int = 10) -> Proposal:
         return self.chain.propose(self.history, len(PROMPT), n_max)[0]
 
-    def commit(self, proposal: Proposal, tokens: str, n_accepted: int = 0) -> list[DraftCount]:
+    def commit(
+        self,
+        proposal: Proposal,
+        tokens: str,
+        n_accepted: int = 0,
+        *,
+        lap: Lap = LAP,
+        decode_s: float = DECODE_S,
+    ) -> list[DraftCount]:
         n_ctx = len(self.history) - 1
         self.history += tokens.encode()
         counts = self.chain.observe(proposal, n_accepted, 0)
-        self.decision = self.chain.timed(LAP, len(proposal.tokens) + 1, n_ctx, DECODE_S, 1.0)
+        self.decision = self.chain.timed(lap, len(proposal.tokens) + 1, n_ctx, decode_s, 1.0)
         return counts
 
 
@@ -612,14 +620,10 @@ def test_a_plain_step_does_not_fill_it_up_and_may_take_no_time(
     monkeypatch: pytest.MonkeyPatch, decode_s: float
 ) -> None:
     monkeypatch.setattr(Script, "observe", lambda _self, _step: 0.5)
-    chain = auto_chain(Script(models=False), a=Lookup(nothing))
-    chain._knowledge.saved_up = 3.0
-    history = list(PROMPT)
-    proposal, _ = chain.propose(history, len(PROMPT), 9)
-    history.append(1)
-    chain.observe(proposal, 0, 0)
-    chain.timed(LAP, 1, len(PROMPT), decode_s, 1.0)
-    assert chain._knowledge.saved_up <= 4.0
+    text = Text(auto_chain(Script(models=False), a=Lookup(nothing)))
+    text.chain._knowledge.saved_up = 3.0
+    text.commit(text.propose(), "T", decode_s=decode_s)
+    assert text.chain._knowledge.saved_up <= 4.0
 
 
 @pytest.mark.parametrize(("had_pause", "saved_up"), [(False, 2.0), (True, 3.0)])
@@ -631,17 +635,15 @@ def test_what_deciding_took_is_not_counted_after_a_pause(
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     chain = auto_chain(Script(models=False), a=Lookup(nothing))
     chain._knowledge.saved_up = 3.0
-    history = list(PROMPT)
-    proposal, _ = chain.propose(history, len(PROMPT), 9)
-    history.append(1)
-    chain.observe(proposal, 0, 0)
+    text, lap = Text(chain), replace(LAP, had_pause=had_pause)
+    proposal = text.propose()
     chain._step.own_s, chain._told_s = 2.0 * DECODE_S, 0.0
-    chain.timed(replace(LAP, had_pause=had_pause), 1, len(PROMPT), DECODE_S, 1.0)
+    text.commit(proposal, "T", lap=lap)
     assert chain._knowledge.saved_up == pytest.approx(saved_up)
     chain._rest(1, Decision("", 0, "shut"))
     assert chain._rests()
     chain._step = chain._resting
-    chain.timed(replace(LAP, had_pause=had_pause), 1, len(PROMPT), DECODE_S, 1.0)
+    chain.timed(lap, 1, len(PROMPT), DECODE_S, 1.0)
     assert chain._n_rested == (0 if had_pause else 1)
 
 
