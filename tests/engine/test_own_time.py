@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import threading
 import time
@@ -58,8 +57,8 @@ def test_what_the_thread_waits_for_sleeping_is_counted() -> None:
 def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks = map(io.BytesIO, [b"0 1000000000 1", b"0 3000000000 2"])
-    monkeypatch.setattr(threads, "open", mock.Mock(side_effect=looks), raising=False)
+    looks = [b"0 1000000000 1", b"0 3000000000 2"]
+    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 12.0, 14.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.999_996, 6.999_992, 7.0]).__next__)
     own = threads._OwnSeconds()
@@ -70,8 +69,8 @@ def test_the_system_is_asked_again_only_after_the_thread_did_not_run(
 def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks = map(io.BytesIO, [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"])
-    monkeypatch.setattr(threads, "open", mock.Mock(side_effect=looks), raising=False)
+    looks = [b"0 0 1", b"0 3000000000 2", b"0 3000000000 2"]
+    monkeypatch.setattr(os, "pread", mock.Mock(side_effect=looks))
     # 3 s pass in a wait after the clocks were read the second time, and before the look.
     monkeypatch.setattr(time, "perf_counter", iter([10.0, 11.0, 15.0]).__next__)
     monkeypatch.setattr(time, "thread_time", iter([5.0, 5.9, 6.9]).__next__)
@@ -92,6 +91,16 @@ def test_a_clock_of_a_thread_that_has_ended_goes_on() -> None:
     assert clock() - began >= 0.05
 
 
+@needs_linux
+def test_a_clock_that_is_let_go_leaves_no_file_open() -> None:
+    own = threads._OwnSeconds()
+    file = own._file
+    own.read()
+    del own
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file)
+
+
 def test_where_a_device_computes_all_seconds_count() -> None:
     here, there = model(computes_here=True), model(computes_here=False)
     assert own_clock(there) is None
@@ -99,8 +108,7 @@ def test_where_a_device_computes_all_seconds_count() -> None:
 
 
 def test_a_system_that_does_not_tell_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    fails = mock.Mock(side_effect=FileNotFoundError)
-    monkeypatch.setattr(threads, "open", fails, raising=False)
+    monkeypatch.setattr(os, "open", mock.Mock(side_effect=FileNotFoundError))
     assert own_clock(model(computes_here=True)) is None
 
 
