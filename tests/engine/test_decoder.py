@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,6 +48,15 @@ def copying(text: str, n: int) -> Scripted:
         return data[at : at + min(n, n_max)]
 
     return Scripted(propose)
+
+
+@pytest.mark.parametrize("strategy", ["off", "suffix", "auto"])
+def test_nothing_of_a_reply_waits_for_the_collector(strategy: str) -> None:
+    decoder = decoder_for(model(), strategy)
+    run(decoder)
+    held = weakref.ref(decoder)
+    del decoder
+    assert held() is None
 
 
 def test_plain_decoding_is_the_loop_without_drafts() -> None:

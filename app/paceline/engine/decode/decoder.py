@@ -194,8 +194,10 @@ class Decoder:
         self._knowledge = knowledge or Knowledge()
         self._knowledge.replays = target.model.needs_copies
         self.meter = TurnMeter(PlainTime(self._knowledge))
-        own = own_clock(target.model, bench.draft.model if bench.draft else None)
-        self._clock = StepClock(self.meter, self._native_s, own)
+        models = [context.model for context in (target, bench.draft) if context]
+        own = own_clock(*models)
+        # No method of this object: a circle would keep the clock's file open after the reply.
+        self._clock = StepClock(self.meter, lambda: sum([m.native_s for m in models]), own)
         self._own = own or _clock
         self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge, own)
         self._was_controlled = False  # before a switch
@@ -353,7 +355,7 @@ class Decoder:
             target.extend(history[:-1], self._bench.chunk)
         # A load's first steps are plain, so that there is something to compare with.
         is_first = self._knowledge.recent.n_needed > 0
-        n_max = 0 if is_first else self._room()
+        n_max = 0 if is_first else min(self._longest - len(history) - 1, self._n_most)
         began = _clock()
         proposal, draft_s = self._chain.propose(history, self._n_prompt, n_max, is_first=is_first)
         draft = proposal.tokens
@@ -440,13 +442,9 @@ class Decoder:
             on_prefill=on_prefill,
         )
         self._knowledge.replays = self._target.model.needs_copies  # the context may be another one
+        if self._recovery.plainly:
+            self._n_most = 0
         return rows
-
-    def _room(self) -> int:
-        """Return how many tokens the next step may draft."""
-        if self._recovery.plainly or not self._chain.may_draft:
-            return 0
-        return min(self._longest - len(self.history) - 1, self._n_most)
 
     # -------------------------------------------------------------------------------- commit
 
@@ -469,7 +467,3 @@ class Decoder:
         if not ended and len(self.history) >= self._longest:
             is_whole = len(self.history) - self._n_prompt >= self._max_tokens
             self.finish_reason = "length" if is_whole else "context"
-
-    def _native_s(self) -> float:
-        draft = self._bench.draft
-        return self._target.model.native_s + (draft.model.native_s if draft else 0.0)

@@ -100,7 +100,7 @@ class AutoChain(Chain):
         own: Clock | None = None,
     ) -> None:
         # What closing needs stands first: a drafter that cannot be made closes all others.
-        self._lagging: set[str] = set()  # ids of drafters that have not seen the last step
+        self._current: set[str] = set()  # ids of drafters that have seen the last step
         self._resting = _Step(decision=_RESTS)
         self._n_rest = self._n_rested = 0
         self._rested_s = self._passed_s = 0.0
@@ -115,7 +115,6 @@ class AutoChain(Chain):
         self._computed = time.thread_time if own else _clock
         self._models = [m for m in self._members if m.info.family == "model"]
         self._lookups = {m.info.id: m for m in self._members if m.info.family != "model"}
-        self._all = frozenset(member.info.id for member in self._members)
         self._control_now: Controller | None = None
         self._step = _Step()
         self._is_first = False
@@ -146,7 +145,7 @@ class AutoChain(Chain):
         if self._n_rested:
             self._tell_of_rest()
         plan = control.plan(len(history) - 1, max(n_max, 0))
-        n_most = min(plan.n_max, n_max)
+        n_most = plan.n_max
         if n_most < 1:  # the cheapest of steps is a plain one
             step.decision = control.settle().decision
             if plan.reason == "ledger":
@@ -169,8 +168,7 @@ class AutoChain(Chain):
         """Tell the drafters what a step committed; see `Chain.observe`."""
         step = self._step
         if step.model is None and not proposal.parts:  # no drafter took part in the step
-            if len(self._lagging) < len(self._all):
-                self._lagging |= self._all
+            self._current.clear()
             return []
         step.n_accepted = n_accepted
         step.n_judged = len(proposal.tokens) - n_discarded
@@ -304,12 +302,12 @@ class AutoChain(Chain):
         if member is self._step.model:
             member.observe(0, 0)
         else:
-            self._lagging.add(member.info.id)
+            self._current.discard(member.info.id)
 
     def _catch_up(self, member: GuardedDrafter) -> None:
         """Let a drafter see the steps that it was passed over in, before it is asked."""
-        if member.info.id in self._lagging:
-            self._lagging.discard(member.info.id)
+        if member.info.id not in self._current:
+            self._current.add(member.info.id)
             member.observe(0, 0)
 
     def _ask_lookups(self, control: Controller, n_prompt: int, n_max: int) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, ParamSpec, TypeVar, cast
+from typing import NamedTuple, TypeVar, TypeVarTuple, cast
 
 from paceline.engine.draft.base import (
     NO_DRAFT,
@@ -35,8 +35,8 @@ from paceline.engine.stats import DrafterMeter, TurnMeter
 from paceline.errors import CancelledError, EngineError
 from paceline.messages import SOURCE_TARGET, ControlReported, Decision, DraftCount, TokenTrace
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _clock = time.perf_counter
 
@@ -90,7 +90,7 @@ class GuardedDrafter:
         Raises:
             CancelledError: The user stopped the turn.
         """
-        return self._ask(self._begin(history, n_prompt), self._sound_proposal, n_max)
+        return self._ask(history, n_prompt, n_max, self._drafter.propose, n_max)
 
     def extend(
         self, history: Sequence[int], n_prompt: int, ahead: Sequence[int], n_max: int
@@ -98,8 +98,7 @@ class GuardedDrafter:
         """Return a sound proposal for what follows `ahead`; nothing where it cannot extend."""
         if self._extender is None:
             return NO_DRAFT
-        meter = self._begin(history, n_prompt)
-        return self._ask(meter, self._sound_extension, self._extender, ahead, n_max)
+        return self._ask(history, n_prompt, n_max, self._extender.extend, ahead, n_max)
 
     def backlog(self, history: Sequence[int], n_prompt: int) -> int:
         """Return how many tokens it would have to read before it can draft, at least 1."""
@@ -129,10 +128,10 @@ class GuardedDrafter:
         Raises:
             CancelledError: The user stopped the turn.
         """
-        meter = self._begin(history, n_prompt)
         if self._paced is not None:
-            return self._ask(meter, self._sound_paced, self._paced, n_max, goes_on, n_read)
-        draft = self._ask(meter, self._sound_proposal, n_max)
+            call = self._paced.propose_while
+            return self._ask(history, n_prompt, n_max, call, n_max, goes_on, n_read)
+        draft = self.propose(history, n_prompt, n_max)
         stops = (i for i, c in enumerate(draft.sure, 1) if not goes_on(c))
         return draft.first(next(stops, len(draft.tokens)))
 
@@ -184,20 +183,27 @@ class GuardedDrafter:
         return meter
 
     def _ask(
-        self, meter: DrafterMeter, call: Callable[P, Draft], *args: P.args, **kwargs: P.kwargs
+        self,
+        history: Sequence[int],
+        n_prompt: int,
+        n_max: int,
+        call: Callable[[*Ts], Draft],
+        *args: *Ts,
     ) -> Draft:
+        """Return what a call proposes, as far as that is sound."""
+        meter = self._begin(history, n_prompt)
         began = _clock()
-        draft = self._guard(call, *args, **kwargs) or NO_DRAFT
+        draft = self._guard(self._sound, n_max, call, *args) or NO_DRAFT
         meter.n_draft += 1
         meter.draft_s += _clock() - began
         return draft
 
-    def _guard(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    def _guard(self, call: Callable[[*Ts], T], *args: *Ts) -> T | None:
         """Return what the call gives; None once the drafter has failed, now or before."""
         if self.failure is not None:
             return None
         try:
-            return call(*args, **kwargs)
+            return call(*args)
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  see the module's docstring
@@ -212,19 +218,9 @@ class GuardedDrafter:
         except Exception as second:  # noqa: BLE001  the first failure is the one to tell
             error.__context__ = second
 
-    def _sound_proposal(self, n_max: int) -> Draft:
-        return self._sound(self._drafter.propose(n_max), n_max)
-
-    def _sound_paced(
-        self, drafter: Paced, n_max: int, goes_on: Callable[[float | None], bool], n_read: int
-    ) -> Draft:
-        return self._sound(drafter.propose_while(n_max, goes_on, n_read), n_max)
-
-    def _sound_extension(self, drafter: Extender, ahead: Sequence[int], n_max: int) -> Draft:
-        return self._sound(drafter.extend(ahead, n_max), n_max)
-
-    def _sound(self, draft: Draft, n_max: int) -> Draft:
+    def _sound(self, n_max: int, call: Callable[[*Ts], Draft], *args: *Ts) -> Draft:
         """Cut to tokens that exist, and after the first that ends a generation."""
+        draft = call(*args)
         if draft is NO_DRAFT or len(draft.tokens) == 0:  # an array has no truth value
             return NO_DRAFT
         tokens = list(map(int, draft.tokens[:n_max]))
