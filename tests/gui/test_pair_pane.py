@@ -296,7 +296,7 @@ def test_the_parts_are_told_apart_without_colours() -> None:
     modes: tuple[ThemeMode, ...] = ("light", "dark")
     for mode in modes:
         look.set_mode(mode)
-        parts = parts_of(plan, tuple("abcdefgh"))
+        parts = parts_of(plan)
         taken = plan.target.total + plan.draft.total + plan.states
         assert sum(part.n_bytes for part in parts) == taken + plan.margin
         looks = {(_grey(part.colour) // 24, bool(part.stripes)) for part in parts}
@@ -308,7 +308,7 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     free = plan.target.total + plan.draft.total + plan.margin
     narrow = replace(plan, free=free, target=replace(plan.target, states=plan.margin // 4))
     assert narrow.fits
-    *_, states, kept = parts_of(narrow, tuple("abcdefgh"))
+    *_, states, kept = parts_of(narrow)
     assert (states.n_bytes, kept.n_bytes) == (plan.margin // 4, plan.margin - plan.margin // 4)
 
 

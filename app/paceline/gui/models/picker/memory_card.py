@@ -30,7 +30,7 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import as_many, column_of, fill, row_of, set_look
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size, local_sizes
+from paceline.gui.kit.translation import local_size, local_sizes, translator
 from paceline.gui.look.current import look
 from paceline.gui.models.load_checks import saving_title
 
@@ -179,7 +179,7 @@ class MemoryBar(QWidget):
         self._tell(plan, words, self._show_parts(plan))
 
     def _show_parts(self, plan: DevicePlan) -> tuple[Part, ...]:
-        parts = parts_of(plan, self._names())
+        parts = parts_of(plan)
         self.bar.show_parts(parts, plan.free)
         self._show_legend([part for part in parts if part.n_bytes])
         return parts
@@ -197,26 +197,12 @@ class MemoryBar(QWidget):
             )
         )
 
-    def _names(self) -> tuple[str, ...]:
-        return (
-            self.tr("Target"),
-            self.tr("Target's cache"),
-            self.tr("More than its sliding windows"),
-            self.tr("Drafter"),
-            self.tr("Drafter's cache"),
-            self.tr("Buffers for computing"),
-            self.tr("Earlier states, to take drafts back"),
-            self.tr("Kept free"),
-        )
-
     def _show_legend(self, parts: Sequence[Part]) -> None:
         while len(self._entries) < len(parts):
             entry = _Swatch(), text_label(), text_label()
-            row = len(self._entries)
+            entry[2].setAlignment(Qt.AlignmentFlag.AlignRight)
             for column, widget in enumerate(entry):
-                if isinstance(widget, QLabel) and column == 2:
-                    widget.setAlignment(Qt.AlignmentFlag.AlignRight)
-                self._legend.addWidget(widget, row, column)
+                self._legend.addWidget(widget, len(self._entries), column)
             self._entries.append(entry)
         for at, entry in enumerate(self._entries):
             is_shown = at < len(parts)
@@ -230,6 +216,7 @@ class MemoryBar(QWidget):
                 size.setText(local_size(parts[at].n_bytes))
 
 
+_tr = translator("MemoryBar")
 _STRIPE_PX = 5
 _STRIPE_WIDTH = 1.4
 
@@ -244,44 +231,24 @@ class Part:
     stripes: str = ""
 
 
-def parts_of(plan: DevicePlan, names: Sequence[str]) -> tuple[Part, ...]:
+def parts_of(plan: DevicePlan) -> tuple[Part, ...]:
     """Return the parts of a device's bar from the left, in the colours of the theme in force.
 
     The draft model's parts and what stays free are striped.
-
-    Args:
-        plan: What the pair takes.
-        names: For the weights and the cache of the target, what of it lies beyond sliding windows,
-            weights and cache of the draft model, the buffers of both, their earlier states, and
-            what should stay free.
     """
-    theme = look.theme
-    target, draft = plan.target, plan.draft
-    sizes = (
-        target.weights,
-        target.kv - target.beyond_windows,
-        target.beyond_windows,
-        draft.weights,
-        draft.kv,
-        target.compute + draft.compute,
-        plan.states,
-        plan.kept_free,
-    )
-    pale_target = mixed(theme.time_verify, theme.surface)
+    theme, target, draft = look.theme, plan.target, plan.draft
+    full, pale_target = theme.time_verify, mixed(theme.time_verify, theme.surface)
     pale_draft = mixed(theme.accent, theme.surface)
-    looks = (
-        (theme.time_verify, ""),
-        (pale_target, ""),
-        (pale_target, theme.surface),
-        (theme.accent, pale_draft),
-        (pale_draft, theme.surface),
-        (theme.faint, ""),
-        (pale_target, theme.time_verify),
-        (theme.line, theme.line_strong),
-    )
-    return tuple(
-        Part(name, size, colour, stripes)
-        for name, size, (colour, stripes) in zip(names, sizes, looks, strict=True)
+    beyond, kv = target.beyond_windows, target.kv - target.beyond_windows
+    return (
+        Part(_tr("Target"), target.weights, full),
+        Part(_tr("Target's cache"), kv, pale_target),
+        Part(_tr("More than its sliding windows"), beyond, pale_target, theme.surface),
+        Part(_tr("Drafter"), draft.weights, theme.accent, pale_draft),
+        Part(_tr("Drafter's cache"), draft.kv, pale_draft, theme.surface),
+        Part(_tr("Buffers for computing"), target.compute + draft.compute, theme.faint),
+        Part(_tr("Earlier states, to take drafts back"), plan.states, pale_target, full),
+        Part(_tr("Kept free"), plan.kept_free, theme.line, theme.line_strong),
     )
 
 
