@@ -242,7 +242,7 @@ def searching(camera: Camera, server: HubServer) -> None:
     camera.shoot("25-gated-small", (760, 560))
     dialog.hub.card.back_button.click()
     dialog.hub.open_repository(GEMMA)
-    camera.until(lambda: dialog.hub.card.name.full_text == GEMMA)
+    camera.until(lambda: dialog.hub.card.name.text() == GEMMA)
     camera.shoot("25-sidecars", (1366, 768))
     dialog.hub.card.back_button.click()
     dialog.hub.search.setText("zzzz")

@@ -210,10 +210,10 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     look.set_mode("dark")
     assert legend.isVisible()
     for _, label in legend._entries.values():
-        label.set_full_text("A drafter with a long name")
+        label.setText("A drafter with a long name")
     chat._legend.setFixedWidth(260)
     settle(qtbot)
-    shown = [label.text() for _, label in legend._entries.values()]
+    shown = [label.shown_text for _, label in legend._entries.values()]
     assert all(text.endswith("…") for text in shown), "no name is cut off in a letter"
 
 

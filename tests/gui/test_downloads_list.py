@@ -149,7 +149,7 @@ def test_what_can_be_done_depends_on_the_status(
 def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel) -> None:
     model.show(RUNNING)
     row = only(panel)
-    assert (row.name.full_text, row.repo.full_text) == ("Qwen2.5-7B-Q4_K_M", "Qwen/Qwen2.5-7B-GGUF")
+    assert (row.name.text(), row.repo.text()) == ("Qwen2.5-7B-Q4_K_M", "Qwen/Qwen2.5-7B-GGUF")
     assert (row.bar.value(), row.bar.maximum()) == (632, 1000)
     model.show(state("a", n_done=HALF, n_total=5 * GB))
     assert only(panel) is row

@@ -74,7 +74,7 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     client.emit(mixed_step(turn_id, 1))
     program.live.refreshed.emit()
     assert not card.isHidden()
-    shown = [(line.title.full_text, line.figures.text(), line.rate.text()) for line in card.lines]
+    shown = [(line.title.text(), line.figures.text(), line.rate.text()) for line in card.lines]
     assert shown == [("Grammar", "1 of 2", "50\u202f%"), ("Draft model", "1 of 1", "100\u202f%")]
     assert [line.dot.property("tone") for line in card.lines] == ["lookup", "accent"]
     assert LIGHT.lookup in colours_of(card.lines[0].dot)
@@ -83,7 +83,7 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     client.figures(BAD)  # they are late, and tell of drafters that have not drafted
     client.emit(mixed_step(turn_id, 2))
     program.live.refreshed.emit()
-    assert [line.title.full_text for line in card.lines] == ["Grammar", "Draft model"]
+    assert [line.title.text() for line in card.lines] == ["Grammar", "Draft model"]
     assert card.lines[0].figures.text() == "2 of 4"
     assert card.lines[1].details.text() == "drafts 2, accepted 2\ntokens 2, accepted 2"
     client.finish_turn("axx")
@@ -94,7 +94,7 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
     # The lookup was asked, too, but it never drafted.
-    assert [line.title.full_text for line in card.lines] == ["Draft model"]
+    assert [line.title.text() for line in card.lines] == ["Draft model"]
     assert card.lines[0].figures.text() == "2 of 3"
     assert not card.lines[0].more.isVisible()
     card.toggle.click()

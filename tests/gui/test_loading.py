@@ -52,7 +52,7 @@ def test_exact_and_the_lookup_cache_take_effect_with_reload(
     assert (command.exact, command.lookup_cache) == (True, "/texts/mine.bin")
     client.finish_load()
     assert loading.exact.isChecked()
-    assert loading.lookup_cache.name.full_text == "mine.bin"
+    assert loading.lookup_cache.name.text() == "mine.bin"
     assert loading.reload_button.text() == "Reload models"
     loading.lookup_cache.clear.click()
     loading.reload_button.click()

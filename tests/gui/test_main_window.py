@@ -243,7 +243,7 @@ def test_a_chat_without_a_title_that_is_written_in_is_named_elsewhere(
     assert words == f"A reply is being written in “{title}”."
     sidebar = program.window.sidebar
     sidebar.delete_requested.emit(session.summaries[0].conversation_id)
-    assert sidebar.undo_bar.words.full_text == f"Deleted “{title}”"
+    assert sidebar.undo_bar.words.text() == f"Deleted “{title}”"
 
 
 def test_conversations_are_listed_newest_first_without_statistics(

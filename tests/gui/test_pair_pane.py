@@ -104,7 +104,7 @@ def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
     assert pane.memory.isHidden()
     assert pane.pair() is None
     assert not pane.form.target.n_ctx.isEnabled()
-    assert pane.names.names[0].full_text == "not chosen yet"
+    assert pane.names.names[0].text() == "not chosen yet"
 
 
 def test_a_head_drafts_in_place_of_a_draft_model(
@@ -112,7 +112,7 @@ def test_a_head_drafts_in_place_of_a_draft_model(
 ) -> None:
     judge.has_head = True
     pick(pane, qtbot, None)
-    assert pane.verdict.pill.text() == pane.names.names[1].full_text == "MTP head inside"
+    assert pane.verdict.pill.text() == pane.names.names[1].text() == "MTP head inside"
     assert judge.judged == [(TARGET.reference, "")]
     assert wanted(pane).mtp == "auto"
     pane.show_draft(None, uses_head=False)
@@ -146,7 +146,7 @@ def test_a_good_pair_says_why_and_what_to_expect(pane: PairPane, qtbot: QtBot) -
     assert card.gain.text.text() == GOOD.gain
     assert card.button.isHidden()
     assert not pane.obstacle()
-    assert pane.names.facts[0].full_text == "7.62B · Q4_K_M · 4.7 GB"
+    assert pane.names.facts[0].text() == "7.62B · Q4_K_M · 4.7 GB"
 
 
 def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
@@ -181,7 +181,7 @@ def test_no_draft_model_is_a_choice_too(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot, None)
     assert pane.verdict.pill.text() == "No draft model"
     assert not pane.obstacle()
-    assert pane.names.names[1].full_text == "none"
+    assert pane.names.names[1].text() == "none"
     assert not pane.form.draft.n_threads.isEnabled()
     assert pane.form.target.n_threads.isEnabled()
 
@@ -425,13 +425,13 @@ def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtb
 
 
 def test_what_is_not_decided_yet_is_not_called_none(pane: PairPane, qtbot: QtBot) -> None:
-    assert pane.names.names[1].full_text == "not chosen yet"
+    assert pane.names.names[1].text() == "not chosen yet"
     pane.show_target(TARGET)
     qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
     assert pane.verdict.pill.text() == "No draft model yet"
     pane.show_draft(None)
     assert pane.verdict.pill.text() == "No draft model"
-    assert pane.names.names[1].full_text == "none"
+    assert pane.names.names[1].text() == "none"
 
 
 def test_a_context_that_is_cut_is_told_and_comes_back(pane: PairPane, qtbot: QtBot) -> None:

@@ -213,7 +213,7 @@ def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> No
     dialog = opened(qtbot, world, step=2)
     assert world.picker.picks.is_decided
     assert dialog.steps.draft.isChecked()
-    assert dialog.steps.target.name.full_text == "paceline-demo-target-q8_0"
+    assert dialog.steps.target.name.text() == "paceline-demo-target-q8_0"
     judged(qtbot, world)
     assert dialog.pane.pair().target == ModelParams(target, n_ctx=1024)  # type: ignore[attr-defined]
 
@@ -230,7 +230,7 @@ def test_a_dialog_that_opens_before_models_are_known_learns_of_its_target(
     qtbot.waitUntil(lambda: bool(world.picker.picks.target.vocabulary), timeout=20_000)  # type: ignore[union-attr]
     assert world.picker.picks.target.n_bytes == target.stat().st_size
     judged(qtbot, world)
-    assert " GB" in world.picker.dialog.pane.names.facts[0].full_text  # type: ignore[union-attr]
+    assert " GB" in world.picker.dialog.pane.names.facts[0].text()  # type: ignore[union-attr]
 
 
 def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
@@ -308,12 +308,12 @@ def test_a_file_that_is_not_in_the_list_can_be_opened(
     chooser.fileSelected.emit(str(tmp_path / "other" / "Wolf-3B.gguf"))
     chooser.reject()
     qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
-    assert dialog.steps.target.name.full_text == "Wolf-3B"
+    assert dialog.steps.target.name.text() == "Wolf-3B"
     (tmp_path / "other" / "junk.gguf").write_bytes(b"junk")
     drop_on(dialog, tmp_path / "other" / "junk.gguf")
     qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
     assert "junk" in dialog.problem.accessibleName()
-    assert dialog.steps.target.name.full_text == "Wolf-3B"
+    assert dialog.steps.target.name.text() == "Wolf-3B"
 
 
 def test_files_are_dropped_on_the_dialog_for_the_step_that_is_shown(
@@ -330,7 +330,7 @@ def test_files_are_dropped_on_the_dialog_for_the_step_that_is_shown(
     world.picker.open(2)
     drop_on(dialog, wolves[1])
     qtbot.waitUntil(lambda: world.picker.picks.draft is not None, timeout=LIMIT_MS)
-    assert dialog.steps.draft.name.full_text == "Wolf-1B"
+    assert dialog.steps.draft.name.text() == "Wolf-1B"
 
 
 def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
@@ -481,7 +481,7 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert dialog.main.text() == "Downloading…"
     assert dialog.cancel.text() == "Close"
     qtbot.waitUntil(dialog.strip.isVisible, timeout=LIMIT_MS)
-    assert dialog.strip.line.full_text == world.states.summary != ""
+    assert dialog.strip.line.text() == world.states.summary != ""
     dialog.cancel.click()
     assert world.picker.dialog is None
 

@@ -241,7 +241,7 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model(host: QWidge
     assert wanted == ["o/Wolf-7B-GGUF"]
     unknown = (page.gain, page.checked, page.source_button)
     assert all(widget.isHidden() for widget in unknown)
-    assert not page.source.full_text
+    assert not page.source.text()
     wolf = replace(TARGET, title="Wolf-7B", architecture="llama")
     page.show_picks(Picks(2, wolf), 16 * 2**30, has_gpu=True)
     assert [row.title for row in rows(page)] == ["Wolf-0.5B-Q8_0"]

@@ -64,14 +64,14 @@ def test_short_words_stay_whole() -> None:
 def test_a_name_is_cut_off_with_an_ellipsis_in_larger_letters_too(qtbot: QtBot) -> None:
     label = ElidedLabel(400)
     qtbot.addWidget(label)
-    label.set_full_text("a name with a few words")
+    label.setText("a name with a few words")
     label.resize(label.sizeHint())
-    assert label.text() == label.full_text
+    assert label.shown_text == label.text()
     font = label.font()
     font.setPixelSize(2 * label.fontInfo().pixelSize())
     label.setFont(font)
-    assert "…" in label.text()
-    assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
+    assert "…" in label.shown_text
+    assert label.fontMetrics().horizontalAdvance(label.shown_text) <= label.width()
 
 
 def test_a_name_is_told_on_hover_where_it_is_cut_alone(
@@ -82,7 +82,7 @@ def test_a_name_is_told_on_hover_where_it_is_cut_alone(
     monkeypatch.setattr(labels, "QToolTip", tips)
     label = ElidedLabel(400)
     qtbot.addWidget(label)
-    label.set_full_text("a name with a few words")
+    label.setText("a name with a few words")
     label.resize(label.sizeHint())
     label.show()
     asked = QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), QPoint(4, 4))

@@ -177,9 +177,9 @@ def test_folders_and_the_hub_are_those_of_the_library(
     folders = dialog.models.folders
     assert folders is not None
     assert program.catalogue is not None
-    assert [row.name.full_text for row in folders.rows] == ["/first"]
+    assert [row.name.text() for row in folders.rows] == ["/first"]
     program.settings.setting("model_folders").add(str(tmp_path))
-    assert [row.name.full_text for row in folders.rows] == ["/first", str(tmp_path)]
+    assert [row.name.text() for row in folders.rows] == ["/first", str(tmp_path)]
     folders.rows[0].remove.click()
     assert program.settings.value("model_folders") == (str(tmp_path),)
     folders.add.click()

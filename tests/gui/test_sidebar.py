@@ -308,7 +308,7 @@ def test_the_offer_to_undo_goes_by_itself(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
     sidebar.show_undo("Plan")
-    assert sidebar.undo_bar.words.full_text == "Deleted “Plan”"
+    assert sidebar.undo_bar.words.text() == "Deleted “Plan”"
     assert sidebar.undo_bar._timer.remainingTime() > UNDO_MS // 2
     sidebar.undo_bar._timer.start(1)
     qtbot.waitUntil(sidebar.undo_bar.isHidden)

@@ -91,7 +91,7 @@ class UndoBar(QFrame):
 
     def offer(self, words: str) -> None:
         """Show the bar, for the whole time again."""
-        self.words.set_full_text(words)
+        self.words.setText(words)
         self.button.setAccessibleDescription(words)
         self.show()
         self._timer.start()

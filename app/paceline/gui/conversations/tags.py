@@ -195,7 +195,7 @@ class TagEditor(QDialog):
         self._conversation_id = summary.conversation_id
         self._order = list(summary.tags)
         name = styled(ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight), role="title")
-        name.set_full_text(title_text(summary))
+        name.setText(title_text(summary))
         self.field = QLineEdit()
         self.field.setMaxLength(TAG_CHARS)
         self.field.setPlaceholderText(self.tr("Add or find a tag"))

@@ -302,7 +302,7 @@ class FileField(QWidget):
     def show_path(self, path: str) -> None:
         """Show a file without emitting a signal."""
         self.path = path
-        self.name.set_full_text(Path(path).name)
+        self.name.setText(Path(path).name)
         self.name.setToolTip(path)
         self.name.setVisible(bool(path))
         self.clear.setVisible(bool(path))

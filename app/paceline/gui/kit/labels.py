@@ -25,7 +25,6 @@ from PySide6.QtGui import (
     QKeySequence,
     QPaintEvent,
     QPalette,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -51,68 +50,6 @@ LONGEST = 24
 _BEHIND_SIGNS = re.compile(r"(?<=[/\\:+])(?=[^\s/\\:+])")
 _LONG_WORD = re.compile(rf"[^\s{ZERO_WIDTH_SPACE}]{{{LONGEST}}}(?=[^\s{ZERO_WIDTH_SPACE}])")
 _MIN_PX = 40
-
-
-class ElidedLabel(QLabel):
-    """Keeps the whole text and shows what fits; as wide as its text, up to a limit."""
-
-    def __init__(
-        self,
-        limit_px: int,
-        mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
-    ) -> None:
-        super().__init__()
-        self._limit_px = limit_px
-        self._mode = mode
-        self.full_text = ""
-        """The whole text, also where only a part of it is shown."""
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        # Absolute: a name in a script from right to left begins where its neighbours begin.
-        self.setAlignment(
-            Qt.AlignmentFlag.AlignLeft
-            | Qt.AlignmentFlag.AlignAbsolute
-            | Qt.AlignmentFlag.AlignVCenter
-        )
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-
-    def set_full_text(self, text: str) -> None:
-        """Show another text."""
-        if text == self.full_text:
-            return
-        self.full_text = text
-        self.updateGeometry()
-        self._elide()
-
-    def sizeHint(self) -> QSize:
-        """As wide as the text, up to the limit."""
-        width = self.fontMetrics().horizontalAdvance(self.full_text) + 2
-        return QSize(min(width, self._limit_px), super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        """A few letters."""
-        return QSize(min(_MIN_PX, self.sizeHint().width()), super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show more or less of the text."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Larger letters are fewer."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._elide()
-
-    def event(self, event: QEvent) -> bool:
-        """Show the whole text where it is cut off."""
-        if _asks(event) and self.text() != self.full_text:
-            _tell_whole(self, self.full_text, event)
-            return True
-        return super().event(event)
-
-    def _elide(self) -> None:
-        width = max(self.width(), _MIN_PX)
-        self.setText(self.fontMetrics().elidedText(self.full_text, self._mode, width))
 
 
 class YieldingLabel(QLabel):
@@ -171,6 +108,32 @@ class YieldingLabel(QLabel):
             self.shown_text,
             QPalette.ColorRole.WindowText,
         )
+
+
+class ElidedLabel(YieldingLabel):
+    """As wide as its text, up to a limit; where there is less room, a few letters are left."""
+
+    def __init__(
+        self, limit_px: int, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+    ) -> None:
+        super().__init__(keeps=1, mode=mode)
+        self._limit_px = limit_px
+        # Absolute: a name in a script from right to left begins where its neighbours begin.
+        self.setAlignment(
+            Qt.AlignmentFlag.AlignLeft
+            | Qt.AlignmentFlag.AlignAbsolute
+            | Qt.AlignmentFlag.AlignVCenter
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+
+    def sizeHint(self) -> QSize:
+        """As wide as the text, up to the limit."""
+        width = self.fontMetrics().horizontalAdvance(self.text()) + 2
+        return QSize(min(width, self._limit_px), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """A few letters."""
+        return QSize(min(_MIN_PX, self.sizeHint().width()), super().minimumSizeHint().height())
 
 
 class YieldingCheckBox(QCheckBox):

@@ -208,7 +208,7 @@ class StatusLine(QStatusBar):
     @property
     def settings(self) -> str:
         """What is said about the next reply."""
-        return self._settings.full_text
+        return self._settings.text()
 
     def set_state(self, words: str, tone: str) -> None:
         """Show a state; the tone is a colour's name in the theme."""
@@ -223,12 +223,12 @@ class StatusLine(QStatusBar):
 
     def set_facts(self, words: str, details: str) -> None:
         """Show facts about library and devices, and more on hover."""
-        self._facts.set_full_text(words)
+        self._facts.setText(words)
         self._facts.setToolTip(details)
 
     def set_settings(self, words: str, details: str) -> None:
         """Show what the next reply will use, and more on hover."""
-        self._settings.set_full_text(words)
+        self._settings.setText(words)
         self._settings.setToolTip(details)
 
 

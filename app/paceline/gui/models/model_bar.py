@@ -133,7 +133,7 @@ class ModelBar(QPushButton):
     def _fit(self) -> None:
         names = self.target.sizeHint().width() + self.draft.sizeHint().width()
         lacks = self.sizeHint().width() - self.width()
-        is_short = bool(self.draft.full_text) and lacks > names / 2
+        is_short = bool(self.draft.text()) and lacks > names / 2
         self.between.setText("+" if is_short else self._words)
 
     def minimumSizeHint(self) -> QSize:
@@ -147,13 +147,13 @@ class ModelBar(QPushButton):
 
     def _show_state(self) -> None:
         state, target, draft = self._model.state, self._model.target_name, self._model.draft_name
-        self.target.set_full_text(target or self.tr("No model"))
+        self.target.setText(target or self.tr("No model"))
         if draft:
             self._words = self.tr("drafted by")
         else:
             self._words = self.tr("without a draft model") if target else ""
         self.between.setVisible(bool(self._words))
-        self.draft.set_full_text(draft)
+        self.draft.setText(draft)
         self.draft.setVisible(bool(draft))
         words, tone = self._pill_text()
         self.pill.setText(words)

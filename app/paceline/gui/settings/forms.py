@@ -227,10 +227,10 @@ class FolderRow(QWidget):
         super().__init__()
         self._folder = folder
         self.name = ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle)
-        self.name.set_full_text(QDir.toNativeSeparators(folder))
+        self.name.setText(QDir.toNativeSeparators(folder))
         self.remove = IconButton(
             "close",
-            self.tr("Do not look in {}").format(self.name.full_text),
+            self.tr("Do not look in {}").format(self.name.text()),
             self.tr("Do not look here any more; nothing is deleted"),
         )
         self.remove.clicked.connect(self._on_remove)

@@ -234,7 +234,7 @@ class PlaceRow(QWidget):
         self._folder = folder
         name = QLabel(title)
         path = styled(ElidedLabel(_WIDEST, Qt.TextElideMode.ElideMiddle), role="small")
-        path.set_full_text(QDir.toNativeSeparators(str(folder)))
+        path.setText(QDir.toNativeSeparators(str(folder)))
         path.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.button = QPushButton(self.tr("Open folder"))
         self.button.setAccessibleName(self.tr("Open folder: {}").format(title))

@@ -206,7 +206,7 @@ class _Line(QWidget):
         """Show this drafter."""
         colour = "accent" if row.kind == "draft" else "lookup"
         set_look(self.dot, tone=colour)
-        self.title.set_full_text(row.title)
+        self.title.setText(row.title)
         self.title.setToolTip(row.drafter_id)
         self.figures.setText(row.tokens)
         say(self.rate, row.rate)

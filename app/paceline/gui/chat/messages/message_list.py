@@ -392,7 +392,7 @@ class SourceLegend(QWidget):
             row_of(swatch, label, on=entry, margins=0, spacing=6)
             layout.addWidget(entry)
             self._entries[kind] = entry, label
-        self._entries["target"][1].set_full_text(self.tr("Target"))
+        self._entries["target"][1].setText(self.tr("Target"))
         layout.addStretch(1)
 
     def show_drafters(self, drafters: Collection[str], sources: Sources) -> None:
@@ -403,8 +403,8 @@ class SourceLegend(QWidget):
             entry.setVisible(bool(titles))
             # One colour has one entry; the card of the drafters lists them singly.
             is_many = kind == "lookup" and len(titles) > 1
-            label.set_full_text(self.tr("Lookups") if is_many else ", ".join(titles))
-        names = (label.full_text for _, label in self._entries.values())
+            label.setText(self.tr("Lookups") if is_many else ", ".join(titles))
+        names = (label.text() for _, label in self._entries.values())
         named = ", ".join(filter(None, names))
         self.setAccessibleName(self.tr("Token colours: {}").format(named))
         self.setVisible(bool(drafters))
@@ -412,7 +412,7 @@ class SourceLegend(QWidget):
     @property
     def words(self) -> tuple[str, ...]:
         """What is shown; empty while it is hidden."""
-        shown = (label.full_text for _, label in self._entries.values())
+        shown = (label.text() for _, label in self._entries.values())
         return tuple(filter(None, shown)) if not self.isHidden() else ()
 
 

@@ -111,7 +111,7 @@ class DownloadStrip(QWidget):
     def show_downloads(self) -> None:
         """Show how they stand now."""
         summary = self._model.summary
-        self.line.set_full_text(summary)
+        self.line.setText(summary)
         self.bar.setValue(self._model.progress)
         self.setAccessibleName(summary)
         self.setVisible(bool(summary))
@@ -162,9 +162,9 @@ class DownloadRow(QFrame):
     def show_state(self, state: DownloadState) -> None:
         """Show how the download stands."""
         name, text = title(state), line(state)
-        self.name.set_full_text(name)
+        self.name.setText(name)
         self.name.setToolTip("\n".join(state.request.files))
-        self.repo.set_full_text(state.request.repo)
+        self.repo.setText(state.request.repo)
         self.repo.setToolTip(state.request.folder)
         self.bar.setValue(permille(state))
         self.bar.setVisible(state.status not in ("done", "cancelled"))

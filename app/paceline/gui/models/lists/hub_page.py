@@ -133,8 +133,8 @@ class RepositoryCard(QWidget):
         """Show a repository, and which of its models suits `n_free` bytes of memory."""
         self.repository, self._recommended, self._n_free = repository, recommended, n_free
         model = repository.model
-        self.name.set_full_text(model.repo)
-        self.facts.set_full_text(hub_facts(model))
+        self.name.setText(model.repo)
+        self.facts.setText(hub_facts(model))
         self.license_button.setVisible(bool(repository.license_url))
         is_gated = model.gate != "open"
         self.pill.setVisible(is_gated)

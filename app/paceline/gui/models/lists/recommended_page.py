@@ -322,12 +322,12 @@ class RecommendedPage(Page):
         say(self.gain, self.tr("Reported: {}").format(gain) if gain else "")
         self.needs.setText(self.tr("For {}").format(said(pair.needs)))
         draft = facts(pair.draft_repo, pair.draft_file or "")
-        self.files.set_full_text(self.tr("Drafter: {}").format(said(pair.drafter) or draft))
+        self.files.setText(self.tr("Drafter: {}").format(said(pair.drafter) or draft))
         words = {True: self.tr("compared, they agree"), False: self.tr("compared, they differ")}
         checked = words[pair.vocabulary_checked] if pair.vocabulary_checked is not None else ""
         is_said = bool(checked) and not pair.drafter
         say(self.checked, self.tr("Vocabularies: {}").format(checked) if is_said else "")
-        self.source.set_full_text(evidence_text(pair))
+        self.source.setText(evidence_text(pair))
         self.source_button.setVisible(pair.evidence is not None)
 
     @Slot()

@@ -82,7 +82,7 @@ class StepButton(QPushButton):
 
     def show_name(self, name: str, *, is_picked: bool) -> None:
         """Show what is picked, or what is to be done."""
-        self.name.set_full_text(name)
+        self.name.setText(name)
         set_look(self.name, role="title" if is_picked else "muted")
         self.setToolTip(name if is_picked else "")
         self.setAccessibleName(f"{self._heading}: {name}")

@@ -239,7 +239,7 @@ class _Names(QWidget):
     ) -> None:
         """Show one of the two by what is known of it, or what stands in its place."""
         nothing = nothing or self.tr("not chosen yet")
-        self.names[at].set_full_text(candidate.title if candidate else nothing)
+        self.names[at].setText(candidate.title if candidate else nothing)
         known = ""
         if candidate is not None and card is not None:
             # The weights alone are a little less; of a file in no list they are what is known.
@@ -247,7 +247,7 @@ class _Names(QWidget):
             known = facts(local_weights(card.n_params), card.quantisation, size)
         elif candidate is not None:
             known = facts(candidate_facts(candidate), known_size(candidate.n_bytes))
-        self.facts[at].set_full_text(known)
+        self.facts[at].setText(known)
         self.facts[at].setVisible(bool(known))
         whole = candidate.reference if candidate else ""
         self.names[at].setToolTip(whole)
