@@ -140,16 +140,6 @@ def test_a_search_and_more_of_it(
     assert [m.downloads for m in results.rows] == list(range(1000, 930, -1))
 
 
-def test_typing_asks_once(
-    qtbot: QtBot, controller: HubController, results: HubResults, server: HubServer
-) -> None:
-    for text in ("m", "mo", "mod", "model-06"):
-        controller.search_soon(SearchQuery(text))
-    until(qtbot, results, "results")
-    qtbot.waitUntil(lambda: results.rowCount() == 10, timeout=WAIT_MS)
-    assert len(server.requests) == 1
-
-
 def test_nothing_found(qtbot: QtBot, controller: HubController, results: HubResults) -> None:
     controller.search(SearchQuery("unheard-of"))
     until(qtbot, results, "empty")

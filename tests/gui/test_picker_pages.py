@@ -342,10 +342,14 @@ def test_the_fields_make_a_query(qtbot: QtBot, hub: HubPage) -> None:
     hub.fits.setChecked(True)
     assert (asked[-1].sort, asked[-1].license) == ("downloads", "apache-2.0")
     assert 30e9 < asked[-1].max_params < 45e9
-    with qtbot.waitSignal(hub.typed) as typed:
-        QTest.keyClicks(hub.search, "w")
-    assert typed.args is not None
-    assert typed.args[0].text == "w"
+    n_asked = len(asked)
+    with qtbot.waitSignal(hub.search_requested):
+        QTest.keyClicks(hub.search, "wolf")
+    assert asked[-1].text == "wolf"
+    assert len(asked) == n_asked + 1, "typing asks once"
+    QTest.keyClicks(hub.search, "s")
+    QTest.keyClick(hub.search, Qt.Key.Key_Return)
+    assert asked[-1].text == "wolfs"
 
 
 def test_drafts_are_looked_for_by_architecture_and_size(hub: HubPage) -> None:

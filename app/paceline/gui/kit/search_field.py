@@ -39,7 +39,7 @@ class SearchField(QLineEdit):
     """Enter was pressed; `wanted` has been told before."""
     left_downwards = Signal()
 
-    def __init__(self, words: str, keys: str = "") -> None:
+    def __init__(self, words: str, keys: str = "", *, pause_ms: int = PAUSE_MS) -> None:
         """`keys` lead here from anywhere; they are shown while the field is empty."""
         super().__init__()
         self.setProperty("kind", "search")
@@ -50,7 +50,7 @@ class SearchField(QLineEdit):
         self._told = ""
         icon = QAction(look.icon("search"), "", self)
         self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=pause_ms)
         self._pause.timeout.connect(self.tell_now)
         self.textChanged.connect(self._on_text)
 

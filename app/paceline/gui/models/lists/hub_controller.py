@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.listing import recommended
@@ -96,8 +96,6 @@ class HubResults(Rows[HubModel]):
         self.state_changed.emit()
 
 
-TYPING_MS = 300
-"""After the last key: each search is a request to the Hub."""
 END_MS = 900
 _MOST = 1000
 _BATCH, _BATCH_S = 20, 0.2
@@ -124,25 +122,19 @@ class HubController(QObject):
         self._search: _Search | None = None
         self._is_asking = False
         self._look: threading.Event | None = None
-        self._wanted: SearchQuery | None = None
         self._is_closed = False
         self._found.connect(self._on_found)
-        self._soon = QTimer(self, singleShot=True, interval=TYPING_MS)
-        self._soon.timeout.connect(self._begin)
 
     # ---------------------------------------------------------------------------------- search
 
     @Slot(object)
-    def search_soon(self, query: SearchQuery) -> None:
-        """Search when no other search was asked for within `TYPING_MS`; for typing."""
-        self._wanted = query
-        self._soon.start()
-
-    @Slot(object)
     def search(self, query: SearchQuery) -> None:
         """Search now; what was found before goes. `query.limit` rows come at first."""
-        self._wanted = query
-        self._begin()
+        if not self._is_closed:
+            self._drop_search()
+            self.results.begin()
+            self._search = _Search(self._hub, query, self._found.emit)
+            self._ask()
 
     @Slot()
     def more(self) -> None:
@@ -150,16 +142,6 @@ class HubController(QObject):
         if self.results.has_more and not self._is_asking and not self._is_closed:
             self.results.has_more = False
             self._ask()
-
-    @Slot()
-    def _begin(self) -> None:
-        self._soon.stop()
-        if self._wanted is None or self._is_closed:
-            return
-        self._drop_search()
-        self.results.begin()
-        self._search = _Search(self._hub, self._wanted, self._found.emit)
-        self._ask()
 
     def _ask(self) -> None:
         if (search := self._search) is not None:
@@ -244,7 +226,6 @@ class HubController(QObject):
 
     def stop(self) -> None:
         """Drop what is under way."""
-        self._soon.stop()
         self._drop_search()
         self._drop_look()
 

@@ -234,6 +234,8 @@ class RepositoryCard(QWidget):
 
 
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "gemma", "cc-by-4.0", "cc-by-nc-4.0")
+TYPING_MS = 300
+"""After the last key: each search is a request to the Hub."""
 _WIDE_PX = 480
 SHARE_OF_A_DRAFT = 4
 """A draft model has at most this part of its target's weights; larger ones hardly pay."""
@@ -244,8 +246,6 @@ class HubPage(Page):
 
     search_requested = Signal(object)
     """SearchQuery"""
-    typed = Signal(object)
-    """SearchQuery, which may be another one after the next key"""
     repository_requested = Signal(str)
     """``OWNER/NAME``"""
     more_requested = Signal()
@@ -258,7 +258,7 @@ class HubPage(Page):
         self._n_free = 0
         self._repository_wanted = ""
         self._asked: SearchQuery | None = None
-        self.bar.addWidget(self.make_search(self.tr("Search on Hugging Face")), 1)
+        self.bar.addWidget(self.make_search(self.tr("Search on Hugging Face"), TYPING_MS), 1)
         self.sort = self.make_choice(
             self.tr("Order"),
             (
@@ -285,8 +285,7 @@ class HubPage(Page):
         self.stack.currentChanged.connect(self._on_shown)
         self.rows.setModel(results)
         self._results = results
-        self.search.textChanged.connect(self._on_typed)
-        self.search.returnPressed.connect(self.search_now)
+        self.search.wanted.connect(self.search_now)
         for choice in (self.sort, self.license):
             choice.currentIndexChanged.connect(self.search_now)
         for box in (self.fits, self.drafts):
@@ -364,12 +363,6 @@ class HubPage(Page):
         self._asked = self.query()
         self._repository_wanted = ""
         self.search_requested.emit(self._asked)
-
-    @Slot()
-    def _on_typed(self) -> None:
-        self._asked = self.query()
-        self._repository_wanted = ""
-        self.typed.emit(self._asked)
 
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import (
-    QEvent,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -41,7 +40,7 @@ from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of, fill, row_of
 from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_ground, show_rows
 from paceline.gui.kit.rows import Index
-from paceline.gui.kit.search_field import SearchField
+from paceline.gui.kit.search_field import PAUSE_MS, SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
@@ -380,23 +379,16 @@ class Page(QWidget):
         choice.setToolTip(name)
         return choice
 
-    def make_search(self, words: str) -> SearchField:
-        """A search field from which the arrow keys lead into the list."""
-        self.search = SearchField(words)
-        self.search.installEventFilter(self)
+    def make_search(self, words: str, pause_ms: int = PAUSE_MS) -> SearchField:
+        """A search field from which the arrow keys lead into the list; see `SearchField`."""
+        self.search = SearchField(words, pause_ms=pause_ms)
+        self.search.left_downwards.connect(self._on_down)
         return self.search
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrow down leads from the search field into the list."""
-        if (
-            event.type() == QEvent.Type.KeyPress
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Down
-            and self.rows.isVisible()
-        ):
+    @Slot()
+    def _on_down(self) -> None:
+        if self.rows.isVisible():
             self.rows.take_focus()
-            return True
-        return super().eventFilter(watched, event)
 
     def _on_confirmed(self, index: QModelIndex) -> None:
         if self.pick(index):

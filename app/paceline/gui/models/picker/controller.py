@@ -270,7 +270,6 @@ class PickerController(DialogOwner[PickerDialog]):
     def _serve_hub(self, dialog: PickerDialog) -> None:
         hub, page = self._hub, dialog.hub
         page.search_requested.connect(hub.search)
-        page.typed.connect(hub.search_soon)
         page.more_requested.connect(hub.more)
         page.repository_requested.connect(self._on_repository_requested)
         page.online_requested.connect(self._on_online)
