@@ -16,7 +16,7 @@ from paceline.chat.pair import Pair
 from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
 from paceline.gui.look.current import look
-from paceline.gui.models.candidates import Candidate
+from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.load_form import room_for_context
 from paceline.gui.models.picker.memory_card import parts_of
 from paceline.gui.models.picker.pair_judgement import PairJudgement
@@ -66,8 +66,7 @@ def pane(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairPane]:
 
 
 def pick(pane: PairPane, qtbot: QtBot, draft: Candidate | None = DRAFT) -> None:
-    pane.show_target(TARGET)
-    pane.show_draft(draft)
+    pane.show_picks(Picks(target=TARGET, draft=draft, is_decided=True))
     qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
 
 
@@ -115,12 +114,12 @@ def test_a_head_drafts_in_place_of_a_draft_model(
     assert pane.verdict.pill.text() == pane.names.names[1].text() == "MTP head inside"
     assert judge.judged == [(TARGET.reference, "")]
     assert wanted(pane).mtp == "auto"
-    pane.show_draft(None, uses_head=False)
+    pane.show_picks(pane.picks.with_draft(None))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
     assert pane.verdict.pill.text() == "No draft model"
     assert wanted(pane).mtp == "off"
     head = replace(DRAFT, reference="/m/mtp-target.gguf", is_head=True)
-    pane.show_draft(head)
+    pane.show_picks(pane.picks.with_draft(head, uses_head=True))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
     assert pane.verdict.pill.text() == "These two go together"
     assert (wanted(pane).draft, wanted(pane).mtp) == (None, head.reference)
@@ -129,8 +128,7 @@ def test_a_head_drafts_in_place_of_a_draft_model(
 
 def test_while_the_headers_come_it_says_so(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
     judge.may_answer.clear()
-    pane.show_target(TARGET)
-    pane.show_draft(DRAFT)
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT, is_decided=True))
     assert pane.verdict.pill.text() == "Looking…"
     assert shown_lines(pane) == ["Reading the headers of both models."]
     judge.may_answer.set()
@@ -190,8 +188,7 @@ def test_what_cannot_be_told_can_be_asked_again(
     pane: PairPane, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
-    pane.show_target(TARGET)
-    pane.show_draft(DRAFT)
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT, is_decided=True))
     qtbot.waitUntil(lambda: pane.verdict.pill.text() == "Cannot tell")
     assert shown_lines(pane) == ["The Hub cannot be reached.", "Look at the cable."]
     assert pane.obstacle() == "The Hub cannot be reached."
@@ -393,9 +390,9 @@ def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: Q
     more.flash_attn.setCurrentText("off")
     assert pane.obstacle().startswith("A quantised V cache needs flash attention.")
     assert pane.form.problem_text.text() == pane.obstacle()
-    pane.show_draft(None)
+    pane.show_picks(pane.picks.with_draft(None, uses_head=True))
     assert not pane.obstacle()
-    pane.show_draft(DRAFT)
+    pane.show_picks(pane.picks.with_draft(DRAFT, uses_head=True))
     more.flash_attn.setCurrentText("on")
     assert not pane.obstacle()
     assert pane.form.problem_text.isHidden()
@@ -426,10 +423,10 @@ def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtb
 
 def test_what_is_not_decided_yet_is_not_called_none(pane: PairPane, qtbot: QtBot) -> None:
     assert pane.names.names[1].text() == "not chosen yet"
-    pane.show_target(TARGET)
+    pane.show_picks(Picks(target=TARGET))
     qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
     assert pane.verdict.pill.text() == "No draft model yet"
-    pane.show_draft(None)
+    pane.show_picks(pane.picks.with_draft(None, uses_head=True))
     assert pane.verdict.pill.text() == "No draft model"
     assert pane.names.names[1].text() == "none"
 
@@ -509,7 +506,7 @@ def test_a_name_from_right_to_left_stays_beside_its_role(pane: PairPane, qtbot: 
     pick(pane, qtbot)
     name = pane.names.names[0]
     for text in (TARGET.title, "نموذج-صغير"):
-        pane.show_target(replace(TARGET, title=text))
+        pane.show_picks(replace(pane.picks, target=replace(TARGET, title=text)))
         picture = name.grab().toImage()
         ground = picture.pixel(picture.width() - 1, 0)
         inked = [

@@ -214,9 +214,14 @@ class Picks:
         return self.draft is None and self.uses_head and has_head
 
     @property
-    def is_complete(self) -> bool:
-        """Whether there is something to load."""
-        return self.target is not None and self.is_decided
+    def does_without(self) -> bool:
+        """Whether nothing but lookups drafts, because that was chosen."""
+        return self.is_decided and self.draft is None and not self.drafts_itself
+
+    @property
+    def picked(self) -> Candidate | None:
+        """What is picked in this step so far."""
+        return self.target if self.step == 1 else self.draft
 
     @property
     def missing(self) -> tuple[Candidate, ...]:

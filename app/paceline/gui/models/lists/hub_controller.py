@@ -22,6 +22,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.translation import local_weights
+from paceline.gui.models.candidates import spoken
 
 State = Literal["idle", "searching", "results", "empty", "offline", "failed"]
 
@@ -76,17 +77,12 @@ class HubResults(Rows[HubModel]):
     def spoken(self, row: HubModel) -> str:
         """Say what is painted beside its name."""
         weights = local_weights(row.n_params)
-        return ", ".join(
-            filter(
-                None,
-                (
-                    row.repo,
-                    self.tr("{} parameters").format(weights) if weights else "",
-                    self.tr("{} downloads").format(row.downloads),
-                    row.license,
-                    self.tr("must be asked for") if row.gate != "open" else "",
-                ),
-            )
+        return spoken(
+            row.repo,
+            self.tr("{} parameters").format(weights) if weights else "",
+            self.tr("{} downloads").format(row.downloads),
+            row.license,
+            self.tr("must be asked for") if row.gate != "open" else "",
         )
 
     def _become(

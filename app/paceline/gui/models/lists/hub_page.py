@@ -254,7 +254,6 @@ class HubPage(Page):
 
     def __init__(self, results: HubResults) -> None:
         super().__init__(name=self.tr("Models on Hugging Face"))
-        self._picks: Picks | None = None
         self._n_free = 0
         self._repository_wanted = ""
         self._asked: SearchQuery | None = None
@@ -322,8 +321,7 @@ class HubPage(Page):
 
     def query(self) -> SearchQuery:
         """What is to be looked for now."""
-        picks = self._picks
-        target = picks.target if picks is not None and picks.step == 2 else None
+        target = self.picks.target if self.picks.step == 2 else None
         limits = (
             [int(self._n_free / BYTES_PER_WEIGHT)] if self.fits.isChecked() and self._n_free else []
         )
@@ -343,12 +341,11 @@ class HubPage(Page):
 
     def show_picks(self, picks: Picks, n_free: int) -> None:
         """Follow what is picked: draft models are searched by their target."""
-        self._picks, self._n_free = picks, n_free
+        self.picks, self._n_free = picks, n_free
         self.drafts.setVisible(picks.step == 2)
         self.drafts.setEnabled(picks.target is not None)
         self.fits.setEnabled(n_free > 0)
-        picked = picks.target if picks.step == 1 else picks.draft
-        self.card.mark(picked.reference if picked else "")
+        self.card.mark(picks.picked.reference if picks.picked else "")
         if self._asked is not None and self.query() != self._asked and self.isVisible():
             self.search_now()
 

@@ -144,7 +144,7 @@ class InstalledPage(Page):
     def __init__(self, library: LibraryModel) -> None:
         super().__init__(name=self.tr("Models on this computer"))
         self._library = library
-        self._picks: Picks | None = None
+        self._step = 0
         self._is_looking = False
         self._model = SuitedFirst(library, self)
         self.bar.addWidget(self.make_search(self.tr("Search installed models")), 1)
@@ -209,18 +209,18 @@ class InstalledPage(Page):
 
     def show_picks(self, picks: Picks) -> None:
         """Mark what is picked; in the second step put models that may draft first."""
-        before, self._picks = self._picks, picks
+        self.picks = picks
         is_second = picks.step == 2
         self.without.setVisible(is_second)
-        does_without = picks.is_decided and picks.draft is None and not picks.drafts_itself
-        self.without.setChecked(is_second and does_without)
+        self.without.setChecked(is_second and picks.does_without)
         has_head = picks.target is not None and picks.target.has_head
         self.inside.setVisible(is_second and has_head)
         self.inside.setChecked(is_second and picks.drafts_itself)
         self._model.set_target(picks.target if is_second else None)
         self.rows.viewport().update()
         self.show_count()
-        if before is None or before.step != picks.step:
+        if picks.step != self._step:
+            self._step = picks.step
             self.rows.show_row(self._row_of_picked())
 
     def _row_of_picked(self) -> int:
@@ -283,8 +283,7 @@ class InstalledPage(Page):
 
     def _may_pick(self, entry: LibraryEntry) -> bool:
         """Whether it can be picked: a model, or as a drafter an MTP head."""
-        is_second = self._picks is not None and self._picks.step == 2
-        return not entry.problem or (is_second and of_entry(entry).is_head)
+        return not entry.problem or (self.picks.step == 2 and of_entry(entry).is_head)
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a model, unless it cannot be used."""
@@ -295,9 +294,7 @@ class InstalledPage(Page):
         return True
 
     def _is_picked(self, reference: str) -> bool:
-        if self._picks is None:
-            return False
-        picked = self._picks.target if self._picks.step == 1 else self._picks.draft
+        picked = self.picks.picked
         return picked is not None and picked.reference == reference
 
     def _current(self) -> LibraryEntry | None:

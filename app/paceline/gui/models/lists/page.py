@@ -44,6 +44,7 @@ from paceline.gui.kit.search_field import PAUSE_MS, SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
+from paceline.gui.models.candidates import Picks
 
 ROW_PX = 56
 _MARGIN_PX = 12
@@ -353,6 +354,8 @@ class Page(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
+        self.picks = Picks()
+        """What is picked so far."""
         self.rows = ModelList(name, self.row_text)
         self.state = StatePanel()
         self.stack = QStackedWidget()

@@ -162,8 +162,7 @@ class RecommendedPage(Page):
     def __init__(self, model: RecommendedPairs) -> None:
         super().__init__(name=self.tr("Recommended pairs"))
         self._model = model
-        self._picks: Picks | None = None
-        self._room = 0, False
+        self._shown: tuple[object, ...] = ()
         self.intro = text_label(wraps=True)
         self.bar.addWidget(self.intro, 1)
         self.rows.setModel(model)
@@ -192,14 +191,9 @@ class RecommendedPage(Page):
 
     def show_picks(self, picks: Picks, n_free: int, *, has_gpu: bool) -> None:
         """Show pairs for `n_free` bytes of memory, or the draft models for the chosen target."""
-        before, self._picks = self._picks, picks
-        room, self._room = self._room, (n_free, has_gpu)
-        is_same = (
-            before is not None
-            and (before.step, room) == (picks.step, self._room)
-            and (picks.step == 1 or before.target == picks.target)
-        )
-        if is_same:
+        self.picks, before = picks, self._shown
+        self._shown = picks.step, n_free, has_gpu, picks.target if picks.step == 2 else None
+        if self._shown == before:
             self.rows.viewport().update()
             return
         if picks.step == 2 and picks.target is not None:
@@ -220,7 +214,7 @@ class RecommendedPage(Page):
         row = index.data(ROW)
         if not isinstance(row, Recommendation):
             return RowText("")
-        pair, is_draft = row.pair, self._is_second_step
+        pair, is_draft = row.pair, self.picks.step == 2
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
         is_praised = row.fits and not row.lacks_gpu
         fits = Badge(fit_text(row), "accent" if is_praised else "lookup")
@@ -247,13 +241,13 @@ class RecommendedPage(Page):
         pair = row.pair
         draft, target = draft_candidate(pair), target_candidate(pair)
         if pair.kind == "lookup":
-            if self._is_second_step:
+            if self.picks.step == 2:
                 self.picked.emit(None)
-            return self._is_second_step
-        if self._is_second_step and has_head_inside(pair):
+            return self.picks.step == 2
+        if self.picks.step == 2 and has_head_inside(pair):
             self.head_picked.emit()
             return True
-        if self._is_second_step:
+        if self.picks.step == 2:
             if draft is None:
                 self.repository_wanted.emit(pair.draft_repo)
                 return False
@@ -276,17 +270,10 @@ class RecommendedPage(Page):
                     self.pick(index)
                 return
 
-    @property
-    def _is_second_step(self) -> bool:
-        return self._picks is not None and self._picks.step == 2
-
     def _is_picked(self, row: Recommendation) -> bool:
-        picks = self._picks
-        if picks is None:
-            return False
+        picks = self.picks
         if row.pair.kind == "lookup":
-            is_without = picks.is_decided and picks.draft is None and not picks.drafts_itself
-            return picks.step == 2 and is_without
+            return picks.step == 2 and picks.does_without
         target = picks.target
         if has_head_inside(row.pair) and target is not None:
             is_target = picks.step == 2 or target.reference == row.pair.target_reference

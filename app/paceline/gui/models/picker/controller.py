@@ -248,7 +248,7 @@ class PickerController(DialogOwner[PickerDialog]):
                 uses_head=pair.mtp != "off",
             )
             self._pane.show_params(pair.target, pair.draft)
-        self._show_pair()
+        self._pane.show_picks(self.picks)
         dialog.open()
         dialog.installed.search.setFocus()
 
@@ -321,14 +321,8 @@ class PickerController(DialogOwner[PickerDialog]):
     def _set(self, picks: Picks) -> None:
         before, self.picks = self.picks, picks
         if replace(before, step=picks.step) != picks:
-            self._show_pair()
+            self._pane.show_picks(picks)
         self._show()
-
-    def _show_pair(self) -> None:
-        """Have the pair judged."""
-        self._pane.show_target(self.picks.target)
-        picks = self.picks
-        self._pane.show_draft(picks.draft, is_decided=picks.is_decided, uses_head=picks.uses_head)
 
     @Slot()
     def _show(self) -> None:

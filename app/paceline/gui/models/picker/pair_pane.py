@@ -25,7 +25,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
 from paceline.gui.look.style import PICKER_PANE
-from paceline.gui.models.candidates import Candidate, candidate_facts, facts
+from paceline.gui.models.candidates import Candidate, Picks, candidate_facts, facts
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.models.picker.memory_card import MemoryCard
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
@@ -267,10 +267,8 @@ class PairPane(QWidget):
         self.setObjectName(PICKER_PANE)
         self.setProperty("kind", "page")
         self.judgement = judgement
-        self._target: Candidate | None = None
-        self._draft: Candidate | None = None
-        self._is_decided = False
-        self._uses_head = True
+        self.picks = Picks()
+        """What is shown"""
         self.names = _Names()
         self.verdict = VerdictCard()
         self.memory = MemoryCard()
@@ -285,16 +283,9 @@ class PairPane(QWidget):
         self.form.changed.connect(self._on_form)
         self._show(judgement.judgement)
 
-    def show_target(self, candidate: Candidate | None) -> None:
-        """Show and judge another target."""
-        self._target = candidate
-        self._ask()
-
-    def show_draft(
-        self, candidate: Candidate | None, *, is_decided: bool = True, uses_head: bool = True
-    ) -> None:
-        """Show and judge another draft model or head; None: the target's own, none, or none yet."""
-        self._draft, self._is_decided, self._uses_head = candidate, is_decided, uses_head
+    def show_picks(self, picks: Picks) -> None:
+        """Show and judge what is picked."""
+        self.picks = picks
         self._ask()
 
     def show_params(self, target: ModelParams, draft: ModelParams | None) -> None:
@@ -304,36 +295,39 @@ class PairPane(QWidget):
 
     def pair(self) -> Pair | None:
         """The models with what the form says, paths may be ``hf:`` references; None: no target."""
-        if self._target is None:
+        picks = self.picks
+        if picks.target is None:
             return None
-        target, draft = self.form.target_params(self._target.reference), self._draft
+        target, draft = self.form.target_params(picks.target.reference), picks.draft
         if draft is not None and draft.is_head:
             return Pair(target, mtp=draft.reference)
         params = self.form.draft_params(draft.reference) if draft is not None else None
-        return Pair(target, params, mtp="auto" if self._uses_head else "off")
+        return Pair(target, params, mtp="auto" if picks.uses_head else "off")
 
     @property
     def _has_draft_model(self) -> bool:
-        return self._draft is not None and not self._draft.is_head
+        return self.picks.draft is not None and not self.picks.draft.is_head
 
     def obstacle(self) -> str:
         """Why this pair cannot be loaded, in one sentence; empty: it can, or not known yet."""
         return said(self.judgement.judgement.obstacle) or self.form.problem
 
     def _ask(self) -> None:
-        self.form.show_models(has_target=self._target is not None, has_draft=self._has_draft_model)
+        has_target = self.picks.target is not None
+        self.form.show_models(has_target=has_target, has_draft=self._has_draft_model)
         self.judgement.ask(self.pair())
         self._show(self.judgement.judgement)
         self.changed.emit()
 
     def _show(self, judgement: Judgement) -> None:
-        has_draft, is_decided = self._draft is not None, self._is_decided
+        picks = self.picks
+        has_draft, is_decided = picks.draft is not None, picks.is_decided
         drafts_itself = not has_draft and judgement.verdict is not None
         nothing = self.tr("none") if is_decided else ""
-        self.names.show_model(0, self._target, judgement.target)
+        self.names.show_model(0, picks.target, judgement.target)
         self.names.show_model(
             1,
-            self._draft,
+            picks.draft,
             judgement.draft,
             self.tr("MTP head inside") if drafts_itself else nothing,
         )
