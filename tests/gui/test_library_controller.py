@@ -78,7 +78,7 @@ class World:
 
     @property
     def names(self) -> list[str]:
-        return [e.file.name for e in self.model.entries]
+        return [e.file.name for e in self.model.rows]
 
     def refresh(self, qtbot: QtBot) -> None:
         with qtbot.waitSignal(self.controller.refreshed, timeout=20_000):
@@ -137,11 +137,11 @@ def test_names_are_there_before_a_slow_file_is_read(
     busy: list[bool] = []
     world.controller.busy_changed.connect(busy.append)
     world.controller.refresh()
-    qtbot.waitUntil(lambda: len(world.model.entries) >= 64)
-    assert all(e.card is None for e in world.model.entries)
+    qtbot.waitUntil(lambda: len(world.model.rows) >= 64)
+    assert all(e.card is None for e in world.model.rows)
     with qtbot.waitSignal(world.controller.refreshed, timeout=20_000):
         reader.goes_on.set()
-    assert [e.card for e in world.model.entries] == [CARD] * 70
+    assert [e.card for e in world.model.rows] == [CARD] * 70
     assert busy == [True, False]
     assert not world.controller.is_busy
 
@@ -157,8 +157,8 @@ def test_what_is_known_is_shown_while_the_first_file_is_read(
     slow.goes_on.clear()
     second = make_world(slow)
     second.controller.refresh()
-    qtbot.waitUntil(lambda: len(second.model.entries) >= 1)
-    assert second.model.entries[0].card == CARD
+    qtbot.waitUntil(lambda: len(second.model.rows) >= 1)
+    assert second.model.rows[0].card == CARD
     slow.goes_on.set()
     qtbot.waitUntil(lambda: not second.controller.is_busy)
     assert slow.asked == ["c.gguf"]
@@ -197,7 +197,7 @@ def test_a_list_that_is_seen_is_looked_through_now_and_then(world: World, qtbot:
     (world.ours / "a.gguf").write_bytes(b"GGUF and more")
     with qtbot.waitSignal(world.controller.refreshed):
         world.controller._poll.timeout.emit()
-    assert world.model.entries[0].file.n_bytes == 13
+    assert world.model.rows[0].file.n_bytes == 13
     world.controller.set_visible(False)
     assert not world.controller._poll.isActive()
 
@@ -251,7 +251,7 @@ def test_five_hundred_models_are_painted_soon_and_nothing_stalls(
     assert view.first_s - start < 5
     assert gaps.longest_s < 0.5
     assert view.model().rowCount() == 500
-    assert all(e.card is not None for e in world.model.entries)
+    assert all(e.card is not None for e in world.model.rows)
 
 
 def test_closing_ends_a_refresh_within_a_second(
@@ -263,7 +263,7 @@ def test_closing_ends_a_refresh_within_a_second(
     world.theirs.mkdir(exist_ok=True)
     shutil.copy(draft_path, world.theirs / "real.gguf")
     world.controller.refresh()
-    qtbot.waitUntil(lambda: bool(world.model.entries), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(world.model.rows), timeout=20_000)
     start = time.monotonic()
     inspector.close()
     assert world.controller.close()
@@ -281,7 +281,7 @@ def test_real_files_are_looked_into(
     shutil.copy(draft_path, world.theirs / "real.gguf")
     put(world.theirs, "broken.gguf")
     world.refresh(qtbot)
-    broken, real = world.model.entries
+    broken, real = world.model.rows
     assert broken.problem
     assert real.card is not None
     assert real.card.quantisation == "Q8_0"
@@ -309,7 +309,7 @@ def test_all_parts_go_to_the_trash_after_a_question(
 ) -> None:
     parts = put(world.ours, *(f"o/r/m-0000{n}-of-00002.gguf" for n in (1, 2)))
     world.refresh(qtbot)
-    (model,) = world.model.entries
+    (model,) = world.model.rows
     world.controller.delete(model)
     assert "“m” (8 B)" in world.dialog().text()
     press(world.dialog(), accept=False)
@@ -328,7 +328,7 @@ def test_all_parts_go_to_the_trash_after_a_question(
 def test_files_of_others_are_never_deleted(world: World, qtbot: QtBot) -> None:
     (path,) = put(world.theirs, "a.gguf")
     world.refresh(qtbot)
-    world.controller.delete(world.model.entries[0])
+    world.controller.delete(world.model.rows[0])
     assert not world.questions
     assert path.exists()
     (notice,) = world.notices
@@ -344,10 +344,10 @@ def test_a_loaded_model_is_not_deleted(
     world.refresh(qtbot)
     if is_early:
         world.loaded.add(second)
-        world.controller.delete(world.model.entries[0])
+        world.controller.delete(world.model.rows[0])
         assert not world.questions
     else:
-        world.controller.delete(world.model.entries[0])
+        world.controller.delete(world.model.rows[0])
         world.loaded.add(second)
         press(world.dialog(), accept=True)
     (notice,) = world.notices
@@ -362,7 +362,7 @@ def test_a_file_that_cannot_be_moved_is_told(
     (path,) = put(world.ours, "a.gguf")
     world.refresh(qtbot)
     trash.parent.write_text("in the way of the trash")
-    world.controller.delete(world.model.entries[0])
+    world.controller.delete(world.model.rows[0])
     press(world.dialog(), accept=True)
     qtbot.waitUntil(lambda: bool(world.notices) and not world.controller.is_busy)
     assert "cannot be moved to the trash" in world.notices[0].message
@@ -384,10 +384,10 @@ def test_a_file_is_shown_in_the_file_manager(
     monkeypatch.setattr(file_dialogs.sys, "platform", "linux")
     put(world.theirs, "a.gguf")
     world.refresh(qtbot)
-    world.controller.reveal(world.model.entries[0])
+    world.controller.reveal(world.model.rows[0])
     assert [Path(path) for path in opened] == [world.theirs]
     assert not world.notices
-    world.controller.reveal(world.model.entries[0])
+    world.controller.reveal(world.model.rows[0])
     assert "No file manager" in world.notices[-1].message
     world.controller.reveal(entry("gone", folder=world.theirs))
     assert "not there any more" in world.notices[-1].message

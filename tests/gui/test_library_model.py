@@ -11,8 +11,9 @@ from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QListView
 
 from gui.library_help import card, entry
+from paceline.gui.kit.rows import ROW
 from paceline.gui.models.lists.installed_page import SuitedFirst
-from paceline.gui.models.lists.library import ENTRY_ROLE, LibraryModel
+from paceline.gui.models.lists.library import LibraryModel
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -45,7 +46,7 @@ def names(model: Any) -> list[str]:
 def test_what_a_row_says(model: LibraryModel) -> None:
     model.update([entry("new", None), BROKEN])
     assert names(model) == ["broken", "new"]
-    assert model.index(0).data(ENTRY_ROLE) == model.entries[0]
+    assert model.index(0).data(ROW) == model.rows[0]
     assert "It is no model." in model.index(0).data(int(Qt.ItemDataRole.ToolTipRole))
 
 
@@ -64,7 +65,7 @@ def test_rows_have_an_order(
     model.update(ALL[:2])
     model.order_by(order)
     model.update(ALL[2:])
-    assert list(model.entries) == expected
+    assert list(model.rows) == expected
 
 
 def test_places_stand_together(model: LibraryModel) -> None:
@@ -96,7 +97,7 @@ def test_a_row_that_learns_what_it_is_stays_or_moves(model: LibraryModel) -> Non
     model.update([entry("b", n_bytes=10), entry("a", n_bytes=100)])
     assert names(model) == ["a", "Middle-F16", "b"]
     assert held.row() == 0
-    model.update(model.entries)
+    model.update(model.rows)
     assert len(changed) == 1, "what is the same is not told"
 
 
@@ -146,7 +147,7 @@ def test_any_sequence_of_changes_ends_in_order(data: st.DataObject) -> None:
             model.order_by(order)
     sign = {"name": 0, "largest": -1, "smallest": 1}[order]
     by_name = sorted(kept.values(), key=lambda e: e.file.name)
-    assert list(model.entries) == sorted(by_name, key=lambda e: sign * e.file.n_bytes)
+    assert list(model.rows) == sorted(by_name, key=lambda e: sign * e.file.n_bytes)
 
 
 # -------------------------------------------------------------------------------------- filter

@@ -90,7 +90,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
     @property
     def entries(self) -> tuple[LibraryEntry, ...]:
         """The models on this computer, as far as they are known."""
-        return self.library.model.entries
+        return self.library.model.rows
 
     @property
     def curated(self) -> tuple[CuratedPair, ...]:

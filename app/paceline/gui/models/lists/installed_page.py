@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.layouts import row_of
-from paceline.gui.kit.rows import Index
+from paceline.gui.kit.rows import ROW, Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -33,7 +33,6 @@ from paceline.gui.models.candidates import (
     why_hardly,
 )
 from paceline.gui.models.lists.library import (
-    ENTRY_ROLE,
     LibraryModel,
     place_title,
 )
@@ -67,7 +66,7 @@ class _Part(QSortFilterProxyModel):
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
         """Whether a row has this rank and the words."""
-        entry = self.sourceModel().index(source_row, 0, source_parent).data(ENTRY_ROLE)
+        entry = self.sourceModel().index(source_row, 0, source_parent).data(ROW)
         found = _search_text(entry) if self._words else ""
         is_found = all(word in found for word in self._words)
         return is_found and rank(entry, self._target) == self._rank
@@ -85,7 +84,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
     """Rows of a `LibraryModel`: those that may draft, then the others, then what is broken.
 
     Three filters one after the other instead of a sorting proxy, which would call Python for every
-    comparison: noticeable with five hundred files. Entries are under `ENTRY_ROLE`.
+    comparison: noticeable with five hundred files. Entries are under `ROW`.
     """
 
     def __init__(self, source: LibraryModel, parent: QObject | None = None) -> None:
@@ -111,7 +110,7 @@ class SuitedFirst(QConcatenateTablesProxyModel):
         """A field of a row; for a screen reader all that the row says."""
         if role != Qt.ItemDataRole.AccessibleTextRole:
             return super().data(index, role)
-        entry: LibraryEntry | None = super().data(index, ENTRY_ROLE)
+        entry: LibraryEntry | None = super().data(index, ROW)
         if entry is None:
             return None
         candidate = of_entry(entry)
@@ -229,7 +228,7 @@ class InstalledPage(Page):
         return next((row for row in rows if self._is_picked(self._reference_of(row))), -1)
 
     def _reference_of(self, row: int) -> str:
-        entry: LibraryEntry = self._model.index(row, 0).data(ENTRY_ROLE)
+        entry: LibraryEntry = self._model.index(row, 0).data(ROW)
         return str(entry.file.path)
 
     def show_looking(self, is_looking: bool) -> None:  # noqa: FBT001
@@ -262,7 +261,7 @@ class InstalledPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        entry: LibraryEntry | None = index.data(ENTRY_ROLE)
+        entry: LibraryEntry | None = index.data(ROW)
         if entry is None:
             return RowText("")
         candidate = of_entry(entry)
@@ -287,7 +286,7 @@ class InstalledPage(Page):
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a model, unless it cannot be used."""
-        entry: LibraryEntry | None = index.data(ENTRY_ROLE)
+        entry: LibraryEntry | None = index.data(ROW)
         if entry is None or not self._may_pick(entry):
             return False
         self.picked.emit(of_entry(entry))
@@ -298,7 +297,7 @@ class InstalledPage(Page):
         return picked is not None and picked.reference == reference
 
     def _current(self) -> LibraryEntry | None:
-        entry: LibraryEntry | None = self.rows.currentIndex().data(ENTRY_ROLE)
+        entry: LibraryEntry | None = self.rows.currentIndex().data(ROW)
         return entry
 
     @Slot()

@@ -25,13 +25,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QCoreApplication,
     QFile,
     QFileSystemWatcher,
     QModelIndex,
     QObject,
-    Qt,
     QTimer,
     Signal,
     Slot,
@@ -44,16 +42,12 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import Notifications, ask_to_delete
-from paceline.gui.kit.rows import Index
+from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
 
-ENTRY_ROLE = int(Qt.ItemDataRole.UserRole) + 1
-"""The row's `LibraryEntry`."""
-
 _Key = tuple[Any, ...]
 _TOP = QModelIndex()
-
 
 Order = Literal["name", "largest", "smallest", "place"]
 
@@ -71,22 +65,16 @@ def place_title(source: str) -> str:
     return titles.get(source, source)
 
 
-class LibraryModel(QAbstractListModel):
+class LibraryModel(Rows[LibraryEntry]):
     """One row per model."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[LibraryEntry] = []
         self._keys: list[_Key] = []
         self._entries: dict[Path, LibraryEntry] = {}
         self._order: Order = "name"
 
     # --------------------------------------------------------------------------------- content
-
-    @property
-    def entries(self) -> tuple[LibraryEntry, ...]:
-        """All models, in the order of the rows."""
-        return tuple(self._rows)
 
     def entry_of(self, path: Path) -> LibraryEntry | None:
         """Return the model at a path; None when it is not in the list."""
@@ -109,7 +97,8 @@ class LibraryModel(QAbstractListModel):
                 continue
             elif key == self._key(was):
                 row = self.row_of(path)
-                self._rows[row] = self._entries[path] = entry
+                self.rows = (*self.rows[:row], entry, *self.rows[row + 1 :])
+                self._entries[path] = entry
                 self.dataChanged.emit(self.index(row), self.index(row))
             else:
                 moving.append(entry)
@@ -119,11 +108,12 @@ class LibraryModel(QAbstractListModel):
 
     def retain(self, paths: Collection[Path]) -> None:
         """Take away all models but these."""
-        for row in range(len(self._rows) - 1, -1, -1):
-            path = self._rows[row].file.path
+        for row in range(len(self.rows) - 1, -1, -1):
+            path = self.rows[row].file.path
             if path not in paths:
                 self.beginRemoveRows(_TOP, row, row)
-                del self._rows[row], self._keys[row], self._entries[path]
+                self.rows = (*self.rows[:row], *self.rows[row + 1 :])
+                del self._keys[row], self._entries[path]
                 self.endRemoveRows()
 
     def _insert(self, new: list[tuple[_Key, LibraryEntry]]) -> None:
@@ -137,7 +127,7 @@ class LibraryModel(QAbstractListModel):
             run = new[at:end]
             self.beginInsertRows(_TOP, place, place + len(run) - 1)
             self._keys[place:place] = [key for key, _ in run]
-            self._rows[place:place] = [entry for _, entry in run]
+            self.rows = (*self.rows[:place], *(e for _, e in run), *self.rows[place:])
             self._entries.update((entry.file.path, entry) for _, entry in run)
             self.endInsertRows()
             at = end
@@ -152,11 +142,11 @@ class LibraryModel(QAbstractListModel):
     def _reorder(self, changed: Sequence[LibraryEntry] = ()) -> None:
         """Put all rows in order, some of them with new content; views keep what is chosen."""
         self.layoutAboutToBeChanged.emit()
-        held = [(index, self._rows[index.row()].file.path) for index in self.persistentIndexList()]
+        held = [(index, self.rows[index.row()].file.path) for index in self.persistentIndexList()]
         self._entries.update((entry.file.path, entry) for entry in changed)
         pairs = sorted(((self._key(e), e) for e in self._entries.values()), key=_first)
         self._keys = [key for key, _ in pairs]
-        self._rows = [entry for _, entry in pairs]
+        self.rows = tuple(entry for _, entry in pairs)
         self.changePersistentIndexList(
             [index for index, _ in held],
             [self.index(self.row_of(path)) for _, path in held],
@@ -174,24 +164,15 @@ class LibraryModel(QAbstractListModel):
         }[self._order]
         return first, file.name.casefold(), str(file.path)
 
-    # ------------------------------------------------------------------------------------- Qt
+    # ------------------------------------------------------------------------------------ words
 
-    def rowCount(self, parent: Index = _TOP) -> int:
-        """Number of models."""
-        return 0 if parent.isValid() else len(self._rows)
+    def title(self, row: LibraryEntry) -> str:
+        """The name of a model."""
+        return row.file.name
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The name of a model, the model itself, or where it is and what is wrong with it."""
-        if not index.isValid():
-            return None
-        entry = self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return entry.file.name
-        if role == ENTRY_ROLE:
-            return entry
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{entry.file.path}\n{said(entry.problem)}".strip()
-        return None
+    def tip(self, row: LibraryEntry) -> str:
+        """Where it is and what is wrong with it."""
+        return f"{row.file.path}\n{said(row.problem)}".strip()
 
 
 def _first(pair: tuple[_Key, LibraryEntry]) -> _Key:
@@ -340,7 +321,7 @@ class LibraryController(QObject):
             self._is_wanted_again = True
             return
         self._settle.stop()
-        self._scan = Scan(self._library, begins_empty=not self.model.entries)
+        self._scan = Scan(self._library, begins_empty=not self.model.rows)
         self._scan.found.connect(self._on_found)
         self._background.start(self._scan, self._on_scanned, self._on_scan_failed)
         self.busy_changed.emit(True)  # noqa: FBT003
