@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+_ICON = re.compile(r'(?:look\.icon|IconButton)\(\s*"([\w-]+)"')
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{}</svg>'
 
 
@@ -174,3 +175,12 @@ def test_a_missing_or_broken_icon_is_empty(
         (tmp_path / "odd.svg").write_bytes(data)
     look.use_icons(tmp_path)
     assert look.icon("odd").isNull()
+
+
+def test_every_icon_that_is_asked_for_is_shipped() -> None:
+    gui = Path(style_module.__file__).parents[1]
+    texts = [file.read_text(encoding="utf-8") for file in gui.rglob("*.py")]
+    asked = {name for text in texts for name in _ICON.findall(text)}
+    shipped = {file.stem for file in (paths.resources() / "icons").glob("*.svg")}
+    assert len(asked) >= 20
+    assert asked <= shipped

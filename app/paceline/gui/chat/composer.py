@@ -261,7 +261,6 @@ class Composer(QFrame):
             self.tr("Attach files"),
             self.tr("Attach text or code files (Ctrl+U)"),
             sign="large",
-            text="+",
         )
         self._hint_label = text_label()
         self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -90,16 +90,9 @@ class IconButton(QToolButton):
     """A button that shows an icon, in the size in force, and has its name as its tool tip."""
 
     def __init__(
-        self,
-        icon: str,
-        name: str,
-        tip: str = "",
-        *,
-        kind: str = "quiet",
-        sign: str = "",
-        text: str = "",
+        self, icon: str, name: str, tip: str = "", *, kind: str = "quiet", sign: str = ""
     ) -> None:
-        """Show an icon of the look, or a text where there is none.
+        """Show an icon of the look.
 
         Args:
             icon: Its name.
@@ -107,12 +100,10 @@ class IconButton(QToolButton):
             tip: Another tool tip than the name.
             kind: The button's look.
             sign: The icon's size, where it is not the usual one: "small", "medium" or "large".
-            text: Shown where there is no such icon.
         """
         super().__init__()
         styled(self, kind=kind, sign=sign)
         self.setIcon(look.icon(icon))
-        self.setText(text if self.icon().isNull() else "")
         self.setAccessibleName(name)
         self.setToolTip(tip or name)
 

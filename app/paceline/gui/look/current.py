@@ -130,7 +130,7 @@ class Look(QObject):
     def icon(self, name: str, colour: str = "muted") -> QIcon:
         """The icon ``name.svg``, in the colour that the theme has under this name when it paints.
 
-        A missing or broken drawing gives an empty icon, so that a widget shows its text alone.
+        A missing or broken drawing gives an empty icon.
         """
         return _icon(_drawing(self._icons, name), colour)
 

@@ -54,10 +54,9 @@ def attachment_note(attachment: Attachment) -> str:
 
 
 def show_file_icon(button: QToolButton) -> None:
-    """Put the icon of a file before the button's words, if there is one."""
+    """Put the icon of a file before the button's words."""
     button.setIcon(look.icon("file"))
-    if not button.icon().isNull():
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 
 
 _tr = translator("AttachmentChip")
@@ -158,15 +157,12 @@ class DraftChip(QFrame):
         self.name.clicked.connect(self._on_preview)
         self.name.deleted.connect(self._on_remove)
         self.cross = styled(_ChipButton(), kind="draft_chip", sign="small")
-        self.cross.setText("✕")
         self.cross.clicked.connect(self._on_remove)
         self.cross.deleted.connect(self._on_remove)
         row_of(self.name, self.cross, on=self, margins=1, spacing=0)
         self._say()
         show_file_icon(self.name)
         self.cross.setIcon(look.icon("close"))
-        if not self.cross.icon().isNull():
-            self.cross.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
 
     def _say(self) -> None:
         name = self.attachment.name

@@ -87,7 +87,6 @@ class MessageActions(QWidget):
                 layout.addWidget(self._more)
         self._confirm = QTimer(self, singleShot=True, interval=CONFIRM_MS)
         self._confirm.timeout.connect(self._on_confirmed)
-        self._has_icons = not self._actions[Act.COPY].icon().isNull()
         self._set_style()
 
     def _make(self, act: Act) -> QAction:
@@ -131,7 +130,7 @@ class MessageActions(QWidget):
 
     def _make_more(self) -> QToolButton:
         name = self.tr("Copy as…")
-        button = IconButton("chevron-down", name, kind="link", sign="small", text="▾")
+        button = IconButton("chevron-down", name, kind="link", sign="small")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self._copies = (
@@ -160,8 +159,8 @@ class MessageActions(QWidget):
     def _button_width(self, button: QToolButton) -> int:
         if button not in self._buttons.values():
             return button.sizeHint().width()
-        icon = px(ICON) + px(_BESIDE_ICON_PX) if self._has_icons else 0
-        if self._has_icons and button in map(self._buttons.get, _ICON_ALONE):
+        icon = px(ICON) + px(_BESIDE_ICON_PX)
+        if button in map(self._buttons.get, _ICON_ALONE):
             return icon + _FRAME_PX
         return button.fontMetrics().horizontalAdvance(button.text()) + icon + _FRAME_PX
 
@@ -169,28 +168,17 @@ class MessageActions(QWidget):
         return [self._more] if self._role == "assistant" else []
 
     def set_compact(self, on: bool) -> None:  # noqa: FBT001
-        """Show the icons alone; without icons the words stay."""
+        """Show the icons alone."""
         if on != self._is_compact:
             self._is_compact = on
             self._set_style()
 
     def _set_style(self) -> None:
-        style = Qt.ToolButtonStyle.ToolButtonTextOnly
-        if self._has_icons:
-            style = (
-                Qt.ToolButtonStyle.ToolButtonIconOnly
-                if self._is_compact
-                else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
-            )
+        style = Qt.ToolButtonStyle
         for act, button in self._buttons.items():
-            is_alone = self._has_icons and act in _ICON_ALONE
-            alone = Qt.ToolButtonStyle.ToolButtonIconOnly
-            button.setToolButtonStyle(alone if is_alone else style)
-        for button in self._extra():
+            is_alone = self._is_compact or act in _ICON_ALONE
             button.setToolButtonStyle(
-                Qt.ToolButtonStyle.ToolButtonIconOnly
-                if self._has_icons
-                else Qt.ToolButtonStyle.ToolButtonTextOnly
+                style.ToolButtonIconOnly if is_alone else style.ToolButtonTextBesideIcon
             )
 
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
@@ -248,9 +236,9 @@ class SiblingSwitch(QWidget):
         self.place = styled(QToolButton(), kind="link")
         self.place.setToolTip(self.tr("Compare the versions"))
         back, on = self.tr("Previous version"), self.tr("Next version")
-        self._back = IconButton("chevron-left", back, kind="link", sign="medium", text="‹")
+        self._back = IconButton("chevron-left", back, kind="link", sign="medium")
         self._back.clicked.connect(self._on_back)
-        self._on = IconButton("chevron-right", on, kind="link", sign="medium", text="›")
+        self._on = IconButton("chevron-right", on, kind="link", sign="medium")
         self._on.clicked.connect(self._on_next)
         row_of(self._back, self.place, self._on, on=self, margins=0, spacing=0)
 

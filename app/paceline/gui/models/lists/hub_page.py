@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
@@ -24,7 +23,7 @@ from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.errors import UserError
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
@@ -71,13 +70,8 @@ class RepositoryCard(QWidget):
         self._recommended: HubChoice | None = None
         self._n_free = 0
         self._picked = ""
-        self.back_button = styled(QToolButton(), kind="quiet")
-        if (back := look.icon("back")).isNull():
-            self.back_button.setText("‹")
-        else:
-            self.back_button.setIcon(back)
-        self.back_button.setToolTip(self.tr("Back to the results (Alt+Left)"))
-        self.back_button.setAccessibleName(self.tr("Back to the results"))
+        back, tip = self.tr("Back to the results"), self.tr("Back to the results (Alt+Left)")
+        self.back_button = IconButton("back", back, tip)
         self.back_button.setShortcut("Alt+Left")
         self.name = styled(ElidedLabel(_NAME_PX), role="title")
         self.facts = styled(ElidedLabel(_NAME_PX, Qt.TextElideMode.ElideRight), role="small")

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from paceline.catalog.local.library import LibraryEntry
@@ -136,7 +136,6 @@ class InstalledPage(Page):
 
     reveal_requested = Signal(object)
     """LibraryEntry"""
-    copy_requested = Signal(object)
     trash_requested = Signal(object)
     recommended_wanted = Signal()
 
@@ -351,7 +350,7 @@ class InstalledPage(Page):
     def _on_copy(self) -> None:
         entry = self._current()
         if entry is not None:
-            self.copy_requested.emit(entry)
+            QGuiApplication.clipboard().setText(str(entry.file.path))
 
     @Slot()
     def _on_trash(self) -> None:

@@ -328,7 +328,7 @@ class StatePanel(QWidget):
         """Show this; `action` is what `asked` will say."""
         self.title.setText(title)
         say(self.text, text)
-        self.sign.setVisible(sign is not None and not sign.isNull())
+        self.sign.setVisible(sign is not None)
         if sign is not None:
             self.sign.setPixmap(sign.pixmap(_ICON_PX, _ICON_PX))
         self.bar.setVisible(is_busy)

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QGuiApplication
 
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import Remedy
@@ -79,7 +78,6 @@ class PickerFiles(QObject):
         page.folder_button.clicked.connect(self._on_add_folder)
         page.reveal_requested.connect(self._library.reveal)
         page.trash_requested.connect(self._library.delete)
-        page.copy_requested.connect(self._on_copy)
         self._library.set_visible(True)
         self._library.busy_changed.connect(page.show_looking)
         page.show_looking(self._library.is_busy)
@@ -129,10 +127,6 @@ class PickerFiles(QObject):
     def _on_unusable(self, error: UserError) -> None:
         if self._dialog is not None:
             self._dialog.show_problem(error.message, error.hint)
-
-    @Slot(object)
-    def _on_copy(self, entry: LibraryEntry) -> None:
-        QGuiApplication.clipboard().setText(str(entry.file.path))
 
 
 _DRAFT_STEP = 2
