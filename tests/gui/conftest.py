@@ -90,6 +90,7 @@ def deliver_deletes() -> None:
 def _nothing_of_qt_left(qapp: QApplication) -> Iterator[None]:
     before = set(map(id, qapp.topLevelWidgets()))
     look.use_icons(paths.resources() / "icons")
+    look.set_motion("reduced")  # a program asks its settings
     yield
     # QTest's double click holds it: then no later test's mouse is over anything.
     assert qapp.mouseButtons() == Qt.MouseButton.NoButton, "a mouse button is held"

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import LONG, settle, shown_chat
 from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:
     chat.window().activateWindow()
     chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(2)])
     settle(qtbot)
-    views = [reply.body for reply in chat._replies()]
+    views = [item.body for item in chat._list.items if isinstance(item, ReplyView)]
     for view in views:
         view.setFocus(Qt.FocusReason.MouseFocusReason)
         view.setTextCursor(view.document().find("Some"))

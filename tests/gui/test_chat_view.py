@@ -200,9 +200,9 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     before = chat._list.geometry()
     reply.append(committed("world", token(11, "mtp"), step=1, n_drafted=1))
     assert legend.words == ("mtp", "Target"), "no draft model, no lookup: neither wrote anything"
-    chat.set_token_colours(False)
+    look.set_token_colours(False)
     assert legend.words == ()
-    chat.set_token_colours(True)
+    look.set_token_colours(True)
     reply.append(committed("!", token(12), step=2, n_drafted=1))
     assert len(legend.words) == 3
     settle(qtbot)

@@ -226,7 +226,7 @@ def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatV
     told = view.tool_tip_at(lookup.rect.center().toPoint()).split("\n")
     assert told[0] == "$abcdefgh$"
     assert "prompt-lookup · 2nd of 2" in told[1]
-    chat.set_token_colours(False)
+    look.set_token_colours(False)
     assert view.tool_tip_at(lookup.rect.center().toPoint()) == "$abcdefgh$"
 
 

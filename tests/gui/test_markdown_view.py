@@ -212,10 +212,9 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
     assert reply.body.tool_tip_at(at) == told
     own = "target's own · step 1 · after a rejected draft token"
     assert reply.body.tool_tip_at(QPoint(2, 8)) == own
-    chat.set_token_colours(False)
+    look.set_token_colours(False)
     assert reply.body.tool_tip_at(at) == ""
-    assert not begin_reply(chat).body._has_token_colours
-    chat.set_token_colours(True)
+    look.set_token_colours(True)
     assert reply.body.tool_tip_at(at) == told
 
 

@@ -14,6 +14,7 @@ from paceline.conversation import ViewPlace
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_pages import MAX_BUILT
 from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -213,7 +214,8 @@ def test_whoever_fills_replies_in_is_asked_once_per_view(chat: ChatView, qtbot: 
     chat.show_path(path(30))
     rest(chat, qtbot)
     assert len(asked) == len(set(asked))
-    assert all(reply.plain_text == "Filled in" for reply in chat._replies())
+    replies = [item for item in chat._list.items if isinstance(item, ReplyView)]
+    assert all(reply.plain_text == "Filled in" for reply in replies)
     chat.show_path(path(4, "b"))
     rest(chat, qtbot)
     assert asked[-2:] == ["b3", "b1"] or asked[-2:] == ["b1", "b3"]
@@ -262,12 +264,12 @@ def test_going_to_the_latest_glides_unless_motion_is_reduced(chat: ChatView, qtb
     rest(chat, qtbot)
     bar(chat).setValue(bar(chat).maximum() - 300)
     rest(chat, qtbot)
-    chat.set_motion(False)
+    look.set_motion("full")
     chat.scroll_to_end()
     assert bar(chat).value() < bar(chat).maximum()
     qtbot.waitUntil(lambda: chat._list.follows and bar(chat).value() == bar(chat).maximum())
     bar(chat).setValue(bar(chat).maximum() - 300)
     rest(chat, qtbot)
-    chat.set_motion(True)
+    look.set_motion("reduced")
     chat.scroll_to_end()
     assert bar(chat).value() == bar(chat).maximum()

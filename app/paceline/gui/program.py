@@ -187,6 +187,7 @@ class Program(QObject):
         look.start(self._resources, settings.theme, settings.font_px)
         look.set_motion(settings.motion)
         look.set_code_wrap(settings.wraps_code)
+        look.set_token_colours(settings.token_colours)
         self.presets = ReplyPresets(settings.reply_presets, settings.default_preset, self)
         self.speculation = SpeculationModel(infos, settings.strategies, self)
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)

@@ -24,7 +24,6 @@ from paceline.gui.kit.file_dialogs import SaveFile
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
-from paceline.gui.look.current import look
 from paceline.gui.state import figures
 from paceline.gui.state.auto_words import decision_details, decision_part
 from paceline.gui.state.chat_lines import title_text
@@ -84,10 +83,6 @@ class ChatController(QObject):
         chat.requests.code_wrap_requested.connect(context.actions.wrap_code.trigger)
         self._send_key.changed.connect(self._show_send_key)
         self._show_send_key()
-        context.actions.token_colours.toggled.connect(chat.set_token_colours)
-        chat.set_token_colours(context.settings.value("token_colours"))
-        look.motion_changed.connect(chat.set_motion)
-        chat.set_motion(look.reduces_motion)
         self._on_shown(session.current)
 
     # ---------------------------------------------------------------------------- what users do

@@ -140,7 +140,6 @@ class ChatView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._sources = sources or Sources()
         self.requests = MessageRequests(self)
-        self._has_token_colours = True
         self._is_busy = self._is_dressing = False
         self._send_key: SendKey = "enter"
         self._edits: dict[str, str] = {}
@@ -161,6 +160,7 @@ class ChatView(QWidget):
         self._walk = MessageWalk(self._list, self._pages, self)
         # Not by `changeEvent`, which would ask every message: what is seen is renewed first.
         look.changed.connect(self._on_look_changed)
+        look.token_colours_changed.connect(self._update_legend)
 
     def _build(self) -> None:
         self._list = MessageList()
@@ -298,7 +298,6 @@ class ChatView(QWidget):
             item: MessageItem = bubble
         else:
             reply = ReplyView(message, self._sources, self.requests)
-            reply.set_token_colours(self._has_token_colours)
             reply.flush_wanted.connect(self._on_flush_wanted)
             reply.drafts_seen.connect(self._update_legend)
             # After everything that is still said about its end.
@@ -329,9 +328,6 @@ class ChatView(QWidget):
         self._walk.forget(item)
         self._dropped.append(item)  # deleting takes a while, too
         self._page_timer.start()
-
-    def _replies(self) -> list[ReplyView]:
-        return [item for item in self._list.items if isinstance(item, ReplyView)]
 
     @Slot()
     def _on_moved(self) -> None:
@@ -369,24 +365,11 @@ class ChatView(QWidget):
                 item.flush()
 
     @Slot(bool)
-    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide in all replies where each token came from."""
-        self._has_token_colours = on
-        for reply in self._replies():
-            reply.set_token_colours(on)
-        self._update_legend()
-
-    @Slot(bool)
     def set_busy(self, busy: bool) -> None:  # noqa: FBT001
         """Whether a reply is generated anywhere: meanwhile nothing can be asked anew."""
         self._is_busy = busy
         for item in self._list.items:
             item.set_busy(busy)
-
-    @Slot(bool)
-    def set_motion(self, reduced: bool) -> None:  # noqa: FBT001
-        """Whether going to the latest message jumps there (as at first) or glides."""
-        self._walk.glides = not reduced
 
     def set_send_key(self, key: SendKey) -> None:
         """Which key sends an edited message."""
@@ -415,10 +398,9 @@ class ChatView(QWidget):
 
     @Slot()
     def _update_legend(self) -> None:
-        drafters = {name: None for reply in self._replies() for name in reply.drafters}
-        self._legend.legend.show_drafters(
-            drafters if self._has_token_colours else (), self._sources
-        )
+        replies = [item for item in self._list.items if isinstance(item, ReplyView)]
+        drafters = {name: None for reply in replies for name in reply.drafters}
+        self._legend.legend.show_drafters(drafters if look.token_colours else (), self._sources)
 
     # --------------------------------------------------------------------------- actions
 

@@ -31,8 +31,7 @@ class Look(QObject):
     """Another theme, or another size of text, is about to be put on."""
     changed = Signal(object)
     """It was put on: the `Theme`."""
-    motion_changed = Signal(bool)
-    """Whether motion is to be avoided from now on"""
+    token_colours_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,20 +42,18 @@ class Look(QObject):
         self.font_px = BASE_PX
         """Size of running text, in device-independent pixels."""
         self._icons: Path | None = None
-        self._reduces_motion = False
-        self.wraps_code = True
-        """Whether long lines of code go on in the next line; else each block is scrolled."""
-        self._hears_desktop = False
-
-    @property
-    def reduces_motion(self) -> bool:
+        self.reduces_motion = False
         """Whether things jump to where they are going instead of moving there.
 
         Qt 6.11 tells what the desktop wants of contrast, but nothing of motion
         (https://doc.qt.io/qt-6/qaccessibilityhints.html), so "system" moves as "full" does; nothing
         in the window moves without a reason anyway.
         """
-        return self._reduces_motion
+        self.wraps_code = True
+        """Whether long lines of code go on in the next line; else each block is scrolled."""
+        self.token_colours = True
+        """Whether replies show where each token came from."""
+        self._hears_desktop = False
 
     def follow(self, dress: Callable[[], None]) -> None:
         """Call a widget's method now, and again after every change of the look.
@@ -85,8 +82,8 @@ class Look(QObject):
         """Go back to the light theme in its usual size, with motion, as before `start`."""
         self.mode, self.theme = "light", LIGHT
         self.font_px = BASE_PX
-        self._reduces_motion = False
-        self.wraps_code = True
+        self.reduces_motion = False
+        self.wraps_code = self.token_colours = True
 
     def dress(self) -> None:
         """Put the style sheet on, once a window is built."""
@@ -109,10 +106,7 @@ class Look(QObject):
 
     def set_motion(self, motion: Motion) -> None:
         """Let things move ("full", "system"), or not ("reduced")."""
-        reduces = motion == "reduced"
-        if reduces != self._reduces_motion:
-            self._reduces_motion = reduces
-            self.motion_changed.emit(reduces)
+        self.reduces_motion = motion == "reduced"
 
     def set_code_wrap(self, on: bool) -> None:  # noqa: FBT001
         """Let long lines of code go on in the next line, or be scrolled."""
@@ -120,6 +114,12 @@ class Look(QObject):
             self.wraps_code = on
             self.changing.emit()
             self.changed.emit(self.theme)
+
+    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
+        """Show or hide in all replies where each token came from."""
+        if on != self.token_colours:
+            self.token_colours = on
+            self.token_colours_changed.emit()
 
     # ------------------------------------------------------------------------------------- icons
 

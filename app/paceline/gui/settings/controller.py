@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtGui import QAction
@@ -61,7 +63,7 @@ class SettingsController(DialogOwner[SettingsDialog]):
 
 
 class Appearance(QObject):
-    """Applies theme, size of text and motion when they change; main thread."""
+    """Applies what the settings say of the look when it changes; main thread."""
 
     def __init__(self, store: SettingsStore, actions: Actions, parent: QObject) -> None:
         super().__init__(parent)
@@ -88,14 +90,16 @@ class Appearance(QObject):
 
     @Slot(str)
     def _on_changed(self, name: str) -> None:
-        if name == "theme":
-            look.set_mode(self._store.value(name))
+        put_on: dict[str, Callable[[Any], None]] = {
+            "theme": look.set_mode,
+            "motion": look.set_motion,
+            "wraps_code": look.set_code_wrap,
+            "token_colours": look.set_token_colours,
+        }
+        if name in put_on:
+            put_on[name](self._store.value(name))
         elif name == "font_px":
             self._resize.start()
-        elif name == "motion":
-            look.set_motion(self._store.value(name))
-        elif name == "wraps_code":
-            look.set_code_wrap(self._store.value(name))
         self._show_choices()
 
     @Slot()

@@ -136,8 +136,8 @@ class MessageView(QTextBrowser):
         self._hits = Hits()
         self._marked: list[Span] = []
         self._current: list[Span] = []
-        self._has_token_colours = True
         self._has_caret = False
+        look.token_colours_changed.connect(self.viewport().update)
         shared_formulas().drawn.connect(self._on_formulas_drawn)
         self.anchorClicked.connect(self._on_anchor_clicked)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
@@ -179,12 +179,6 @@ class MessageView(QTextBrowser):
         selected = self._selected()
         self.content.renew()
         self._refresh(selected)
-
-    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide where each token came from."""
-        if on != self._has_token_colours:
-            self._has_token_colours = on
-            self.viewport().update()
 
     def set_caret(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide the mark after the last character: more is to come."""
@@ -281,7 +275,7 @@ class MessageView(QTextBrowser):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Grounds first, then Qt's text on them."""
         painter = QPainter(self.viewport())
-        content, is_coloured = self.content, self._has_token_colours
+        content, is_coloured = self.content, look.token_colours
         windows = [w for w in self._codes.windows() if w.rect.intersects(QRectF(event.rect()))]
         self._painter.paint(
             painter,
@@ -419,7 +413,7 @@ class MessageView(QTextBrowser):
             told = [" ".join(formula.source.split())[:_MAX_TOLD]]
             rect = formula_rect(self.document(), formula)
             share = (at.x() - rect.left()) / max(rect.width(), 1)
-        if self._has_token_colours and position >= 0:
+        if look.token_colours and position >= 0:
             record = self.content.record_at(position, share)
             told += [describe_token(record)] if record else []
         return "\n".join(told)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
 from paceline.gui.chat.messages.message_list import MessageList
+from paceline.gui.look.current import look
 
 GLIDE_MS = 160
 """How long the way to the end takes where it glides."""
@@ -221,13 +222,11 @@ class MessageWalk(QObject):
     """Ways to the ends of a conversation and, by keys, from message to message.
 
     Attributes:
-        glides: Whether going to an end that is near glides there; otherwise it jumps.
         focused: The message that has the keyboard.
     """
 
     def __init__(self, view: MessageList, pages: MessagePages, parent: QObject) -> None:
         super().__init__(parent)
-        self.glides = False
         self.focused: MessageItem | None = None
         self._list = view
         self._pages = pages
@@ -243,11 +242,11 @@ class MessageWalk(QObject):
             self._pages.go(0)
 
     def to_end(self) -> None:
-        """Go to the last message and follow it."""
+        """Go to the last message and follow it; to one that is near it glides."""
         bar = self._list.verticalScrollBar()
         way = bar.maximum() - bar.value()
         is_near = self._pages.has_end and 0 < way < 2 * self._list.viewport().height()
-        if self.glides and is_near and not self._list.follows:
+        if is_near and not look.reduces_motion and not self._list.follows:
             self._glide.setEndValue(bar.maximum())
             self._glide.start()
         else:

@@ -41,7 +41,6 @@ class ReasoningBlock(QWidget):
         self._source = ""
         self._base = 0
         self._is_growing = True
-        self._has_token_colours = True
         self._is_view_due = False
         self._was_chosen = False
         self.view: MessageView | None = None
@@ -108,7 +107,6 @@ class ReasoningBlock(QWidget):
                 self, requests=self._requests, provenance=self._provenance, is_muted=True
             )
             view.setAccessibleName(self.tr("Reasoning"))
-            view.set_token_colours(self._has_token_colours)
             view.mark(self._hits)
             view.height_changed.connect(self._arrange)
         elif self._is_view_due:
@@ -125,12 +123,6 @@ class ReasoningBlock(QWidget):
         if self.is_open:
             self._render()
         self._arrange()
-
-    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide where each token came from."""
-        self._has_token_colours = on
-        if self.view is not None:
-            self.view.set_token_colours(on)
 
     def mark(self, hits: Hits) -> None:
         """Mark what was found; the text is unfolded when the current hit comes to stand in it."""
@@ -228,7 +220,6 @@ class ReplyBody(QWidget):
         self._splitter = ReasoningSplitter()
         self._text = ""
         self._parts: tuple[Part, ...] = ()
-        self._has_token_colours = True
         self._has_caret = False
         self._name = ""
         self.answer = self._make_view()
@@ -239,14 +230,12 @@ class ReplyBody(QWidget):
     def _make_view(self) -> MessageView:
         view = MessageView(self, requests=self._requests, provenance=self._provenance)
         view.setAccessibleName(self._name)
-        view.set_token_colours(self._has_token_colours)
         view.height_changed.connect(self._arrange)
         view.hide()
         return view
 
     def _make_reasoning(self) -> ReasoningBlock:
         block = ReasoningBlock(self._provenance, self._requests, self)
-        block.set_token_colours(self._has_token_colours)
         block.height_changed.connect(self._arrange)
         block.resize(self.width(), block.height())
         block.show()
@@ -324,12 +313,6 @@ class ReplyBody(QWidget):
         """Show the same in the colours and the size in force; the owner says when."""
         for view in dict.fromkeys([self.answer, *(w for _, w in self._sections)]):
             view.renew()
-
-    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide where each token came from."""
-        self._has_token_colours = on
-        for view in dict.fromkeys([self.answer, *(w for _, w in self._sections)]):
-            view.set_token_colours(on)
 
     def mark(self, hits: Hits) -> None:
         """Mark what was found; reasoning is unfolded for the current hit."""

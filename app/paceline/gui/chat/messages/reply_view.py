@@ -499,10 +499,6 @@ class ReplyView(MessageItem):
         self._footer.renew()
         self._show_footer()
 
-    def set_token_colours(self, on: bool) -> None:  # noqa: FBT001
-        """Show or hide where each token came from."""
-        self.parts.set_token_colours(on)
-
     def _wants_actions(self) -> bool:
         return not self.is_growing and super()._wants_actions()
 
