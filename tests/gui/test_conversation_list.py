@@ -13,7 +13,6 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.model import (
-    GROUP_ROLE,
     ID_ROLE,
     SUBTITLE_ROLE,
     ChatQuery,
@@ -45,7 +44,7 @@ def rows(model: ConversationList) -> list[str]:
 
 
 def contents(model: ConversationList) -> list[tuple[object, ...]]:
-    roles = (Qt.ItemDataRole.DisplayRole, ID_ROLE, SUBTITLE_ROLE, GROUP_ROLE)
+    roles = (Qt.ItemDataRole.DisplayRole, ID_ROLE, SUBTITLE_ROLE)
     indexes = (model.index(row) for row in range(model.rowCount()))
     return [tuple(index.data(role) for role in roles) for index in indexes]
 

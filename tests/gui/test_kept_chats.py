@@ -451,7 +451,7 @@ def test_another_window_does_not_purge_what_is_brought_back(live: Callable[..., 
 
 def test_a_private_chat_leaves_nothing_behind(live: Callable[..., Life]) -> None:
     first = live().load()
-    first.program.window.sidebar.new_requested.emit(True)
+    first.program.window.sidebar.private_action.trigger()
     assert first.session.current.private
     first.composer.set_text("a zebra secret")
     first.program.unsent.keep()

@@ -16,7 +16,7 @@ from gui.fake_client import FakeClient, undrafted, without_plain
 from paceline.conversation import Conversation, Message
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.conversations.found_list import FoundChat, FoundView
-from paceline.gui.conversations.model import GROUP_ROLE, ID_ROLE, SUBTITLE_ROLE
+from paceline.gui.conversations.model import ID_ROLE, SUBTITLE_ROLE
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.rows import ROW
 from paceline.gui.look.current import look
@@ -257,7 +257,6 @@ def test_conversations_are_listed_newest_first_without_statistics(
     index = program.window.sidebar.list.model().index(rows(program)[0], 0)
     subtitle = str(index.data(SUBTITLE_ROLE))
     assert subtitle == "now"
-    assert index.data(GROUP_ROLE) == "Today"
 
 
 def test_the_search_finds_titles_and_messages(
@@ -296,7 +295,7 @@ def test_a_chat_is_chosen_renamed_deleted_and_brought_back(
     assert not model.setData(model.index(row, 0), "  ")
     sidebar.list.setFocus()
     sidebar.list.setCurrentIndex(model.index(row, 0))
-    sidebar.delete_action.trigger()
+    sidebar.menu.delete.trigger()
     assert titles(program) == []
     assert replies(program) == []
     assert not sidebar.undo_bar.isHidden()

@@ -68,7 +68,8 @@ def asked(sidebar: Sidebar) -> list[tuple[object, ...]]:
     """Everything that the sidebar asks for, by the signal's name."""
     seen: list[tuple[object, ...]] = []
     for name, signal in {
-        "new_requested": sidebar.new_requested,
+        "new": sidebar.new_button.clicked,
+        "private": sidebar.private_action.triggered,
         "chosen": sidebar.finder.chosen,
         "rename_requested": sidebar.model.rename_requested,
         "pin_requested": sidebar.pin_requested,
@@ -212,7 +213,7 @@ def test_new_chats_are_asked_for_by_their_kind(
     qtbot.mouseClick(sidebar.new_button, LEFT)
     sidebar.private_action.trigger()
     sidebar.import_action.trigger()
-    assert asked == [("new_requested", False), ("new_requested", True), ("import_requested",)]
+    assert [what for what, *_ in asked] == ["new", "private", "import_requested"]
 
 
 def test_everything_is_reached_by_tab(sidebar: Sidebar, qtbot: QtBot) -> None:
@@ -314,7 +315,7 @@ def test_the_offer_to_undo_goes_by_itself(
     qtbot.waitUntil(sidebar.undo_bar.isHidden)
     assert asked == []
     sidebar.show_undo("Pears")
-    qtbot.mouseClick(sidebar.undo_button, LEFT)
+    qtbot.mouseClick(sidebar.undo_bar.button, LEFT)
     assert asked == [("undo_requested",)]
     assert sidebar.undo_bar.isHidden()
 
@@ -362,8 +363,8 @@ def test_a_chat_deleted_by_menu_can_be_brought_back_though_the_list_was_hidden(
     assert not window.panes.is_shown("sidebar")
     window.actions_.delete.trigger()
     assert ids(two_chats) == ["Apples"]
-    assert window.sidebar.undo_button.isVisible()
-    qtbot.mouseClick(window.sidebar.undo_button, LEFT)
+    assert window.sidebar.undo_bar.button.isVisible()
+    qtbot.mouseClick(window.sidebar.undo_bar.button, LEFT)
     assert sorted(ids(two_chats)) == ["Apples", "Pears"]
 
 

@@ -155,7 +155,11 @@ class EmptyNote(QWidget):
 
 
 class ChatFinder(QWidget):
-    """Shows a `ConversationList`, all of it or what fits a search."""
+    """Shows a `ConversationList`, all of it or what fits a search.
+
+    Attributes:
+        shown_id: The chat that is shown.
+    """
 
     chosen = Signal(str)
     hit_chosen = Signal(str, str, tuple)
@@ -164,7 +168,7 @@ class ChatFinder(QWidget):
     def __init__(self, model: ConversationList) -> None:
         super().__init__()
         self._model = model
-        self._shown_id = ""
+        self.shown_id = ""
         self._query = ChatQuery()
         self._hits: Sequence[SearchHit] | None = None
         self._is_cut = False
@@ -213,8 +217,8 @@ class ChatFinder(QWidget):
 
     def select(self, conversation_id: str) -> None:
         """Mark the chat that is shown; a row that the user went to keeps the keyboard."""
-        is_same = conversation_id == self._shown_id
-        self._shown_id = conversation_id
+        is_same = conversation_id == self.shown_id
+        self.shown_id = conversation_id
         self.list.mark_shown(conversation_id)
         index = self.shown_index()
         if is_same and self.list.hasFocus() and self.list.current_id:
@@ -229,7 +233,7 @@ class ChatFinder(QWidget):
 
     def shown_index(self) -> QModelIndex:
         """The row of the chat that is shown; invalid where a search hides it."""
-        return self._model.index(self._model.row_of(self._shown_id))
+        return self._model.index(self._model.row_of(self.shown_id))
 
     def go_to_shown(self) -> None:
         """Show the row of the chat that is shown; a search that hides it is cleared."""
@@ -295,7 +299,7 @@ class ChatFinder(QWidget):
         self._refresh_hits()
         self._show_page()
         if not self.list.current_id:  # Qt goes to the next row, even to a heading
-            self.select(self._shown_id)
+            self.select(self.shown_id)
 
     @Slot()
     def _on_moved(self) -> None:
@@ -313,7 +317,7 @@ class ChatFinder(QWidget):
         if self._query.text:
             self.search_wanted.emit(self._query.text)
         self._show_page()
-        self.select(self._shown_id)
+        self.select(self.shown_id)
 
     @Slot()
     def _on_confirmed(self) -> None:

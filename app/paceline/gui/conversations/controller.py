@@ -49,9 +49,8 @@ class ConversationsController(QObject):
         self._deleted = ""
         self._purge = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._purge.timeout.connect(self._on_undo_over)
-        self._others = QTimer(self)  # until then, another window may still take a deletion back
-        self._others.setSingleShot(True)
-        self._others.setInterval(UNDO_MS)
+        # Until then, another window may still take a deletion back.
+        self._others = QTimer(self, singleShot=True, interval=UNDO_MS)
         self._others.timeout.connect(self._on_leftovers)
         signals = context.signals
         signals.list_changed.connect(self._on_list_changed)
@@ -60,7 +59,8 @@ class ConversationsController(QObject):
         signals.ended.connect(self._on_writing)
         context.actions.new_chat.triggered.connect(self.new_chat)
         context.actions.new_private.triggered.connect(self.new_private_chat)
-        sidebar.new_requested.connect(self._on_new)
+        sidebar.new_button.clicked.connect(self.new_chat)
+        sidebar.private_action.triggered.connect(self.new_private_chat)
         sidebar.finder.chosen.connect(self._show)
         sidebar.finder.hit_chosen.connect(self._on_hit)
         sidebar.finder.search_wanted.connect(self._on_search)
@@ -102,10 +102,6 @@ class ConversationsController(QObject):
     def new_private_chat(self) -> None:
         """Show an empty conversation of which nothing is stored."""
         self._new(private=True)
-
-    @Slot(bool)
-    def _on_new(self, private: bool) -> None:  # noqa: FBT001
-        self._new(private=private)
 
     def _new(self, *, private: bool) -> None:
         self._sidebar.search.clear()

@@ -168,9 +168,7 @@ ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """The chat's id; empty for a heading."""
 SUBTITLE_ROLE = ID_ROLE + 1
 """The line below the title."""
-GROUP_ROLE = ID_ROLE + 2
-"""The heading that the row stands under."""
-SUMMARY_ROLE = ID_ROLE + 3
+SUMMARY_ROLE = ID_ROLE + 2
 """The `ConversationSummary`; None for a heading."""
 
 Entry = ConversationSummary | Heading
@@ -383,8 +381,6 @@ class ConversationList(ChatRows):
             return entry.conversation_id
         if role in _TITLE_ROLES:
             return title_text(entry)
-        if role == GROUP_ROLE:
-            return self._heading_of(entry).name
         if role in _WORDED_ROLES:
             return self._words(entry, role)
         return None
@@ -490,11 +486,7 @@ class ConversationList(ChatRows):
             self.remove(gap - 1, 1)
 
 
-_HEADING_ROLES = (
-    Qt.ItemDataRole.DisplayRole,
-    Qt.ItemDataRole.AccessibleTextRole,
-    GROUP_ROLE,
-)
+_HEADING_ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
 _TITLE_ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole)
 _WORDED_ROLES = (
     Qt.ItemDataRole.ToolTipRole,

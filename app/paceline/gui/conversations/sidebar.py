@@ -110,8 +110,6 @@ class UndoBar(QFrame):
 class Sidebar(QWidget):
     """Shows a `ConversationList` and what a search found, and reports what the user wants."""
 
-    new_requested = Signal(bool)
-    """Whether it shall be private."""
     pin_requested = Signal(str, bool)
     tag_requested = Signal(str, tuple)
     delete_requested = Signal(str)
@@ -124,14 +122,11 @@ class Sidebar(QWidget):
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.model = model
-        self._shown_id = ""
         self._writing_id = ""
         self.finder = ChatFinder(model)
         self.search, self.list = self.finder.search, self.finder.list
         self.menu = ChatMenu(self.list)
-        self.rename_action, self.delete_action = self.menu.rename, self.menu.delete
         self.undo_bar = UndoBar()
-        self.undo_button = self.undo_bar.button
         column_of(
             self._make_new_row(),
             (self.finder, 1),
@@ -168,13 +163,12 @@ class Sidebar(QWidget):
 
     def select(self, conversation_id: str) -> None:
         """Mark a conversation as the one that is shown; an unknown one marks none."""
-        self._shown_id = conversation_id
         self.finder.select(conversation_id)
 
     @property
     def has_shown(self) -> bool:
         """Whether the conversation that is shown is one of the list, found or not."""
-        return self.model.summary(self._shown_id) is not None
+        return self.model.summary(self.finder.shown_id) is not None
 
     def show_undo(self, title: str) -> None:
         """Offer to bring a deleted conversation back, for a while."""
@@ -182,30 +176,25 @@ class Sidebar(QWidget):
 
     # ------------------------------------------------------------------- what menus and keys ask
 
-    @Slot()
-    def want_private(self) -> None:
-        """Ask for a new private chat."""
-        self.new_requested.emit(True)  # noqa: FBT003 - a signal has no names
-
     def rename_shown(self) -> None:
         """Edit the title of the conversation that is shown."""
         self.finder.go_to_shown()
-        self.rename_action.trigger()
+        self.menu.rename.trigger()
 
     @Slot()
     def pin_shown(self) -> None:
         """Pin the conversation that is shown, or no longer."""
-        self._flip_pin(self._shown_id)
+        self._flip_pin(self.finder.shown_id)
 
     @Slot()
     def tag_shown(self) -> None:
         """Open the editor for the tags of the conversation that is shown."""
-        self._edit_tags(self._shown_id)
+        self._edit_tags(self.finder.shown_id)
 
     def delete_shown(self) -> None:
         """Ask for the conversation that is shown to be deleted."""
         if self.has_shown:
-            self.delete_requested.emit(self._shown_id)
+            self.delete_requested.emit(self.finder.shown_id)
 
     # --------------------------------------------------------------------------------- the parts
 
@@ -231,8 +220,6 @@ class Sidebar(QWidget):
         return row_of((self.new_button, 1), self.new_menu_button, spacing=1)
 
     def _connect(self) -> None:
-        self.new_button.clicked.connect(self._on_new)
-        self.private_action.triggered.connect(self.want_private)
         self.list.menu_wanted.connect(self._on_menu)
         menu = self.menu
         menu.open.triggered.connect(self._on_open)
@@ -255,10 +242,6 @@ class Sidebar(QWidget):
         self._minute.stop()
 
     # ------------------------------------------------------------------------------ what users do
-
-    @Slot()
-    def _on_new(self) -> None:
-        self.new_requested.emit(False)  # noqa: FBT003 - a signal has no names
 
     @Slot(QPoint)
     def _on_menu(self, point: QPoint) -> None:

@@ -346,9 +346,8 @@ class SettingsDialog(QDialog):
         )  # fmt: skip
         self.search = SearchField(self.tr("Search settings"))
         self.search.textChanged.connect(self._on_search)
-        self._next = QTimer(self)  # one page per turn of the event loop
-        self._next.setSingleShot(True)
-        self._next.setInterval(0)
+        # One page per turn of the event loop.
+        self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._on_next)
         self.list = styled(QListWidget(), kind="chats")
         self.list.setAccessibleName(self.tr("Pages"))
