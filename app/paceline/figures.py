@@ -47,9 +47,9 @@ class DraftCount:
     n_discarded: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Decision:
-    """What Auto decided for one step, and what it expected of it.
+    """What Auto decided for one step, and what it expected of it; never changed, as `TokenTrace`.
 
     Attributes:
         drafter: Whose draft was verified first; empty: the step was a plain one.

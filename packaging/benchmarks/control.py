@@ -110,7 +110,7 @@ def measure(n_steps: int, seed: int = 1) -> Measured:
         at.append(clock())
         settled = controller.settle()
         at.append(clock())
-        n = settled.n
+        n = settled.n_drafted
         n_right = next((j for j, p in enumerate(sure[:n]) if luck[j] > p), n)
         seconds = _PLAIN_S * (1 + 0.05 * n) * noise
         draft_s = 0.03 * _PLAIN_S * n_drafted
@@ -124,7 +124,7 @@ def measure(n_steps: int, seed: int = 1) -> Measured:
         for name, confidences in offers:
             if name != settled.drafter:
                 n_compared = min(n_right + 1, len(confidences))
-                controller.shadow(name, confidences, n_compared // 2, n_compared)
+                controller.shadow(name, n_compared // 2, n_compared)
         at.append(clock())
         if i < _WARM_UP or not n_drafted:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from paceline.engine.auto.controller import Settled, StepPlan, StepTimes
+from paceline.engine.auto.controller import StepPlan, StepTimes
 from paceline.engine.auto.ledger import Ledger
 from paceline.figures import Decision, Reason
 from paceline.messages import ControlReported
@@ -22,7 +22,7 @@ class RandomControl:
         self._models = tuple(models)
         self._lookups = tuple(lookups)
         self._offers: dict[str, int] = {}
-        self._settled: Settled | None = None
+        self._settled: Decision | None = None
         self.ledger = Ledger()
 
     @property
@@ -65,12 +65,12 @@ class RandomControl:
         self._offers[self._model] = self._n
         return self._random.random() < 0.7
 
-    def settle(self) -> Settled:
+    def settle(self) -> Decision:
         drafter, n = "", 0
         if self._offers and self._random.random() < 0.85:
             drafter = self._random.choice(sorted(self._offers))
             n = self._random.randint(1, self._offers[drafter])
-        self._settled = Settled(drafter, n, Decision(drafter, n, "pays" if n else "expensive"))
+        self._settled = Decision(drafter, n, "pays" if n else "expensive")
         return self._settled
 
     def observe(self, step: StepTimes) -> float:
@@ -80,12 +80,10 @@ class RandomControl:
         assert step.slowed >= 1
         return self._random.choice((0.0, 1.0))
 
-    def shadow(
-        self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int
-    ) -> None:
+    def shadow(self, drafter: str, n_agreed: int, n_compared: int) -> None:
         assert self._settled is not None
         assert drafter != self._settled.drafter
-        assert 0 <= n_agreed <= n_compared <= len(confidences)
+        assert 0 <= n_agreed <= n_compared <= self._offers[drafter]
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
         return ControlReported(turn_id, step, 1.0, 1.0, 0.0, (), ())

@@ -32,7 +32,7 @@ from engine.harness import (
     run,
 )
 from fake_model import EOG, FakeModel, scripted
-from paceline.engine.auto.controller import FORCED, Settled, StepPlan, StepTimes
+from paceline.engine.auto.controller import FORCED, StepPlan, StepTimes
 from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
@@ -105,7 +105,7 @@ class Script:
         self._n_model += 1
         return self._n_model < self.n_drafts
 
-    def settle(self) -> Settled:
+    def settle(self) -> Decision:
         drafter, n = "", 0
         if self.verified is not None:
             drafter, n = self.verified
@@ -113,14 +113,14 @@ class Script:
             drafter, n = "model", self._n_model
         elif self._now:
             drafter, n = self._now[0]
-        return Settled(drafter, n, Decision(drafter, n, "pays" if n else self.reason, 2.0, 1.5))
+        return Decision(drafter, n, "pays" if n else self.reason, 2.0, 1.5)
 
     def observe(self, step: StepTimes) -> float:
         self.steps.append(step)
         return float(step.n_accepted)
 
-    def shadow(self, drafter: str, sure: Sequence[float | None], n_agreed: int, n: int) -> None:
-        assert len(sure) >= n >= n_agreed
+    def shadow(self, drafter: str, n_agreed: int, n: int) -> None:
+        assert n >= n_agreed
         self.shadows.append((drafter, n_agreed, n))
 
 

@@ -375,7 +375,7 @@ def _score(
         n_good, said = text.copies[name][done]
         if said:
             n_compared = min(len(said), n_committed)
-            controller.shadow(name, said, min(n_good, n_compared), n_compared)
+            controller.shadow(name, min(n_good, n_compared), n_compared)
 
 
 def decode(
@@ -422,7 +422,7 @@ def decode(
         if draft.n:
             draft.seconds = machine.drafts(draft.n, draft.n_read, n_ctx, done)
         settled = controller.settle()
-        n = settled.n
+        n = settled.n_drafted
         assert n <= max(plan.n_max, 0)
         accepted = min(n, _n_right(text, done, settled.drafter, model, draft.n))
         n_committed = min(accepted + 1, n_tokens - done)
@@ -441,8 +441,7 @@ def decode(
         right = _run(text.right[done : done + draft.n])
         if draft.n and settled.drafter != model:
             n_compared = min(draft.n, n_committed)
-            sure = list(text.sure[done : done + draft.n])
-            controller.shadow(model, sure, min(right, n_compared), n_compared)
+            controller.shadow(model, min(right, n_compared), n_compared)
         unused = [name for name in draft.asked if name != settled.drafter]
         _score(controller, text, unused, done, n_committed)
         if draft.n:
@@ -453,7 +452,7 @@ def decode(
         done += n_committed
         reply.add(n_committed, seconds, plain * (1 + 2 * machine.hiccups))
         believed = controller.report("", 0, n_ctx).plain_s if (done % 16) < n_committed else 0.0
-        reason = settled.decision.reason
+        reason = settled.reason
         reply.steps.append(Step(settled.drafter, n, n_committed, seconds, plain, believed, reason))
     return reply
 

@@ -42,11 +42,11 @@ def test_another_text_is_learned_sooner_than_a_change_within_one() -> None:
         accepted = Acceptance()
         for right in (1, 0) * 200 + (1,) * 60:
             drafted(accepted, 0.9, right=right)
-        believed = accepted.survivals([0.9], 1)
+        believed = accepted.survivals(classes_of([0.9]))
         if is_another:
             accepted.begin_reply()
             assert accepted.rate(class_of(0.9)) < 0.9, "nearer to the long run"
-            assert accepted.survivals([0.9], 1) < believed, "of what is proposed, too"
+            assert accepted.survivals(classes_of([0.9])) < believed, "of what is proposed, too"
         for _ in range(5):
             drafted(accepted, 0.9, right=0)
         rates.append(accepted.rate(class_of(0.9)))
@@ -68,9 +68,9 @@ def test_it_learns_what_confidences_are_worth() -> None:
         drafted(accepted, 0.2, right=1)
     assert accepted.rate(class_of(0.9)) < 0.1
     assert accepted.rate(class_of(0.2)) > 0.85
-    assert len(accepted.survivals([0.9, 0.9, 0.9], 8)) < 3, "it is hopeless"
+    assert len(accepted.survivals(classes_of([0.9] * 3))) < 3, "it is hopeless"
     for confidence in (0.2, 0.6):
-        first, second = accepted.survivals([confidence] * 9, 2)
+        first, second = accepted.survivals(classes_of([confidence] * 2))
         rate = accepted.rate(class_of(confidence))
         assert second / first == pytest.approx(first)
         assert rate - 0.2 * (1.0 - rate) < first < rate, "surer tokens are doubted less"
@@ -262,7 +262,7 @@ def test_beliefs_stay_probabilities_and_are_kept(
         drafted(accepted, *confidences, right=min(n_accepted, n), judged=n)
         accepted.gained(gain)
         accepted.saved += gain
-        survivals = accepted.survivals(confidences, 16)
+        survivals = accepted.survivals(classes_of(confidences))
         assert all(0 < s <= 1 for s in survivals)
         assert survivals == sorted(survivals, reverse=True)
         assert 0 < accepted.mean < 1

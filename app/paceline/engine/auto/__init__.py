@@ -6,7 +6,6 @@ that the same text with the same times gives the same decisions.
 """
 
 from paceline.engine.auto.controller import Controller as Controller
-from paceline.engine.auto.controller import Settled as Settled
 from paceline.engine.auto.controller import StepPlan as StepPlan
 from paceline.engine.auto.controller import StepTimes as StepTimes
 from paceline.engine.auto.costs import DraftCosts as DraftCosts

@@ -105,16 +105,14 @@ class Acceptance:
         accepted, judged = self._accepted[_ALL], self._judged[_ALL]
         return (accepted + 0.6 * _RECENT_WEIGHT) / (judged + _RECENT_WEIGHT)
 
-    def survivals(self, confidences: Sequence[float | None], most: int) -> list[float]:
+    def survivals(self, classes: Sequence[int]) -> list[float]:
         """Return how likely each token is accepted with all before it; ends where it is hopeless.
 
         Args:
-            confidences: The proposal's.
-            most: Tokens that are looked at, at most.
+            classes: Of the proposal's tokens.
         """
         survival, found, safe = 1.0, [], self._safe
-        for confidence in confidences[:most]:
-            cls = _SILENT if confidence is None else bisect_right(_BOUNDS, confidence)
+        for cls in classes:
             chance = safe[cls]
             if chance is None:
                 rate = self.rate(cls)
@@ -152,8 +150,8 @@ class Acceptance:
             long_judged[cls] += 1.0
             long_accepted[cls] += right
             rates[cls] = safe[cls] = None
-        self.n_judged += max(n, 0)
-        self.n_accepted += min(n_accepted, n) if n > 0 else 0
+        self.n_judged += n
+        self.n_accepted += min(n_accepted, n)
 
     # ------------------------------------------------------------------------------- its steps
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import inf
-from typing import NamedTuple
 
 from paceline.engine.auto.acceptance import class_of, classes_of
 from paceline.engine.auto.costs import MAX_WIDTH
@@ -69,14 +68,6 @@ class StepPlan:
     n_max: int
     reason: Reason
     models: bool
-
-
-class Settled(NamedTuple):
-    """Whose draft is verified, and how many of its tokens; no drafter: a plain step."""
-
-    drafter: str
-    n: int
-    decision: Decision
 
 
 @dataclass(slots=True)
@@ -171,9 +162,10 @@ class Controller:
         self._begin_step()
 
     def _begin_step(self) -> None:
+        self._drafts: dict[str, _Draft] = {}  # by drafter
         self._best: _Draft | None = None  # of the lookups' offers
         self._model: _Draft | None = None
-        self._settled: Settled | None = None
+        self._settled: Decision | None = None
         self._why: Reason = "nothing"  # of a plain step, if it becomes one
         # In plain steps: what may be lost, one more drafted token, reading, and all drafting.
         self._slack = self._each = self._reading = self._drafting = 0.0
@@ -230,15 +222,14 @@ class Controller:
         """
         if self._why != "ledger":
             self._why = "expensive"
+        classes = classes_of(confidences)
         if drafter == FORCED:
-            survivals = [1.0] * len(confidences)
+            survivals = [1.0] * len(classes)
         else:
-            rates = self._knowledge.accepted(drafter)
-            survivals = rates.survivals(confidences, self._most)
-        draft = _Draft(drafter, [], survivals)
+            survivals = self._knowledge.accepted(drafter).survivals(classes)
+        draft = self._drafts[drafter] = _Draft(drafter, classes, survivals)
         self._cut(draft, self._most, _AVERSION / max(self._slack, _LEAST_SLACK))
         if draft.n and (self._best is None or draft.value > self._best.value):
-            draft.classes = classes_of(confidences[: draft.n])
             self._best = draft
         return draft.value
 
@@ -281,11 +272,11 @@ class Controller:
             self._why, n_read = "ledger", 0
         if not n_read:
             return 0
-        self._model = _Draft(drafter, [], [])
+        self._model = self._drafts[drafter] = _Draft(drafter, [], [])
         self._rates, self._n_read = rates, n_read
         self._each = each
         self._reading, self._drafting = reading, reading + each
-        self._survival, self._mean = 1.0, rates.mean
+        self._mean = rates.mean
         return n_read
 
     def goes_on(self, confidence: float | None) -> bool:
@@ -294,7 +285,7 @@ class Controller:
         assert model is not None
         cls = class_of(confidence)
         rate = self._rates.rate(cls)
-        survival = self._survival = self._survival * rate
+        survival = model.survivals[-1] * rate if model.survivals else rate
         model.classes.append(cls)
         model.survivals.append(survival)
         n, each, ratios = len(model.survivals), self._each, self._ratios
@@ -315,17 +306,18 @@ class Controller:
             before, likely = likely, likely * self._mean
         return False
 
-    def settle(self) -> Settled:
+    def settle(self) -> Decision:
         """Decide what is verified."""
         if self._settled is not None:
             return self._settled
-        model, best = self._model, self._best
-        if model is not None and model.survivals:
-            self._slack -= self._drafting
-            self._cut(model, min(self._most, self._covered(self._slack)))
+        model, best, n_most = self._model, self._best, self._most
+        if model is not None:
+            if model.survivals:
+                self._slack -= self._drafting
+            n_most = self._covered(self._slack)
+            self._cut(model, min(self._most, n_most))
             if best is None or model.value >= best.value:
                 best = model
-        n_most = self._most if self._model is None else self._covered(self._slack)
         if best is None or min(best.n, n_most) < 1:
             return self._settle_plain(self._why)
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
@@ -334,23 +326,19 @@ class Controller:
         reason: Reason = "forced" if best.drafter == FORCED else "pays"
         if best is model and not self._rates.has_paid:
             reason = "trial"
-        decision = Decision(best.drafter, n, reason, best.expected, gain)
-        self._settled = Settled(best.drafter, n, decision)
+        self._settled = Decision(best.drafter, n, reason, best.expected, gain)
         return self._settled
 
-    def shadow(
-        self, drafter: str, confidences: Sequence[float | None], n_agreed: int, n_compared: int
-    ) -> None:
-        """Score a proposal that was not verified on what the step committed instead.
+    def shadow(self, drafter: str, n_agreed: int, n_compared: int) -> None:
+        """Score a proposal of this step on what it committed; verified ones `observe` scores.
 
         Args:
             drafter: Whose it is, a lookup's or a model's.
-            confidences: Its tokens' confidences.
             n_agreed: First tokens that are what was committed.
             n_compared: Tokens of it that can be compared: not more than were committed.
         """
         if drafter != FORCED:
-            classes = classes_of(confidences[: n_agreed + 1])
+            classes = self._drafts[drafter].classes
             self._knowledge.accepted(drafter).add(classes, n_agreed, n_compared)
 
     # ------------------------------------------------------------------------------- learning
@@ -359,7 +347,10 @@ class Controller:
         """Learn from what the step was and took; return the plain steps that it saved."""
         knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
         knowledge.n_tokens += n_committed
-        self._count_tokens(step.n_accepted, step.n_judged)
+        settled = self._settled
+        if settled is not None and settled.drafter:
+            n_judged = min(step.n_judged, settled.n_drafted)
+            self.shadow(settled.drafter, step.n_accepted, n_judged)
         if step.had_pause or not 0.0 < decode_s < inf:  # or a clock that stood still
             self._last_width = 0
             return 0.0
@@ -456,17 +447,6 @@ class Controller:
         switch = self._knowledge.switch
         counted = min(max(extra, 0.0), 3.0 * switch + 0.2, MOST_SWITCH)
         self._knowledge.switch = switch + _SHOWN * (counted - switch)
-
-    def _count_tokens(self, n_accepted: int, n_judged: int) -> None:
-        """Count which of the judged tokens were accepted."""
-        name, n, _ = self._settled or ("", 0, None)
-        if not n or name == FORCED:
-            return
-        n_judged, rates = min(n_judged, n), self._knowledge.accepted(name)
-        if self._model is not None and name == self._model.drafter:
-            rates.add(self._model.classes, n_accepted, n_judged)
-        elif self._best is not None:
-            rates.add(self._best.classes, n_accepted, n_judged)
 
     def _count_gain(self, n_committed: int, took: float) -> None:
         """Count what the step gained for its drafter, and what asking a model did."""
@@ -573,11 +553,11 @@ class Controller:
         self._settle_plain(reason)
         return StepPlan(0, reason, models=False)
 
-    def _settle_plain(self, reason: Reason) -> Settled:
+    def _settle_plain(self, reason: Reason) -> Decision:
         self._settled = settled = _plain(reason)
         return settled
 
 
 @cache
-def _plain(reason: Reason) -> Settled:
-    return Settled("", 0, Decision("", 0, reason))
+def _plain(reason: Reason) -> Decision:
+    return Decision("", 0, reason)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from paceline.engine.auto.controller import FORCED, Controller, Settled, StepTimes
+from paceline.engine.auto.controller import FORCED, Controller, StepTimes
 from paceline.engine.auto.costs import median_with
 from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.draft.base import Draft, Workbench
@@ -147,7 +147,7 @@ class AutoChain(Chain):
         plan = control.plan(len(history) - 1, max(n_max, 0))
         n_most = plan.n_max
         if n_most < 1:  # the cheapest of steps is a plain one
-            step.decision = control.settle().decision
+            step.decision = control.settle()
             if plan.reason == "ledger":
                 self._rest(control.wait, step.decision)
             step.own_s = self._computed() - own_began
@@ -208,7 +208,7 @@ class AutoChain(Chain):
             n_agreed = 0
             while n_agreed < n_compared and tokens[n_agreed] == committed[n_agreed]:
                 n_agreed += 1
-            control.shadow(drafter, draft.sure, n_agreed, n_compared)
+            control.shadow(drafter, n_agreed, n_compared)
         if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
         elif not (lap.had_pause or self._is_first):
@@ -343,14 +343,14 @@ class AutoChain(Chain):
                 step.offers[name] = member, draft
                 return
 
-    def _take(self, settled: Settled, n_max: int) -> Proposal:
+    def _take(self, decision: Decision, n_max: int) -> Proposal:
         """Return the chosen proposal, cut to what is to be verified."""
-        step, name = self._step, settled.drafter
-        step.decision = settled.decision
+        step, name = self._step, decision.drafter
+        step.decision = decision
         offered = step.offers.get(name)
-        n = min(settled.n, n_max)
+        n = min(decision.n_drafted, n_max)
         if offered is None or n < 1:
-            if settled.n:  # its drafter broke while it drafted
+            if decision.n_drafted:  # its drafter broke while it drafted
                 step.decision = Decision("", 0, "nothing")
             return NOTHING
         del step.offers[name]
