@@ -28,7 +28,7 @@ from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.layouts import Refits, row_of, styled
 from paceline.gui.kit.notices import StatusLine
 from paceline.gui.look.colours import Theme
 from paceline.gui.look.current import look
@@ -152,7 +152,7 @@ _HEIGHT, _TEXT_HEIGHT = 48, 34
 """At least, and what the name of a model needs at scale 1."""
 
 
-class TopBar(QWidget):
+class TopBar(Refits, QWidget):
     """Lays out what the window gives it; the pair is in the middle."""
 
     def __init__(self, title: str, menus: QMenuBar, model_bar: ModelBar) -> None:
@@ -187,11 +187,6 @@ class TopBar(QWidget):
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return is_done
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit all in."""
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         """Where there is room for all menus, the names of the models give way first."""

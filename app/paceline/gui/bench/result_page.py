@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -44,7 +44,7 @@ from paceline.gui.kit.labels import (
     with_soft_breaks,
     without_soft_breaks,
 )
-from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
@@ -168,7 +168,7 @@ class BenchTableModel(QAbstractTableModel):
         return QColor(theme.danger) if column == SAME and row.same_text is False else None
 
 
-class BenchTable(QTableView):
+class BenchTable(Refits, QTableView):
     """As high as its rows; the page around it scrolls."""
 
     used = Signal(str)
@@ -240,12 +240,8 @@ class BenchTable(QTableView):
         """As high as that; as narrow as it may be."""
         return QSize(260, self.sizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave columns out that there is no room for."""
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
+        """Leave columns out that there is no room for."""
         self.verticalHeader().setDefaultSectionSize(px(ROW_PX))
         widths = {column: self._wanted(column) for column in range(USE + 1)}
         shown = set(widths)

@@ -33,7 +33,7 @@ from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconButton, Refits, column_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
@@ -183,7 +183,7 @@ _METER_SHARE = 3.5  # so many times as wide as the meter, there is room for what
 _HELD_SHARE = 2.0  # the same of the button of a message that is held back
 
 
-class HeldBack(QWidget):
+class HeldBack(Refits, QWidget):
     """Why the message stays here, and one button for what would help; hidden at first."""
 
     def __init__(self, tone: str = "danger") -> None:
@@ -200,12 +200,8 @@ class HeldBack(QWidget):
         )
         self.hide()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the button below the words where there is no room beside it."""
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
+        """Put the button below the words where there is no room beside it."""
         is_narrow = self.width() < _HELD_SHARE * self.button.sizeHint().width()
         sides = QHBoxLayout.Direction
         self._row.setDirection(sides.TopToBottom if is_narrow else sides.LeftToRight)

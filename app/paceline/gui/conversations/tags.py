@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -22,7 +22,7 @@ from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import column_of, discard, styled
+from paceline.gui.kit.layouts import Refits, column_of, discard, styled
 from paceline.gui.look.scale import px
 from paceline.gui.state.chat_lines import title_text
 
@@ -33,7 +33,7 @@ _SHOWN = 12
 """Buttons at most; a line never has room for more."""
 
 
-class TagBar(QWidget):
+class TagBar(Refits, QWidget):
     """Buttons to press; hidden while there are no tags."""
 
     toggled = Signal(str, bool)
@@ -76,7 +76,7 @@ class TagBar(QWidget):
             action.setData(tag)
             self.menu.addAction(action)
         self.setVisible(bool(tags))
-        self._arrange()
+        self._fit()
 
     def sizeHint(self) -> QSize:
         """One line."""
@@ -87,17 +87,12 @@ class TagBar(QWidget):
         """The same, and as narrow as needed."""
         return QSize(0, self.sizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many as there is room for."""
-        super().resizeEvent(event)
-        self._arrange()
-
     def changeEvent(self, event: QEvent) -> None:
         """Follow another size of text."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
             self.updateGeometry()
-            self._arrange()
+            self._fit()
 
     def _make_buttons(self, tags: Sequence[str]) -> None:
         had_focus = next((b.objectName() for b in self.buttons if b.hasFocus()), "")
@@ -117,7 +112,7 @@ class TagBar(QWidget):
         for before, after in pairwise([*self.buttons, self.more]):
             QWidget.setTabOrder(before, after)
 
-    def _arrange(self) -> None:
+    def _fit(self) -> None:
         """Place the buttons from left to right, then the menu if one has no room."""
         hints = []
         for button in self.buttons:

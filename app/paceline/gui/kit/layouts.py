@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
-from PySide6.QtGui import QIcon, QShowEvent
+from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -125,6 +125,18 @@ class IconLabel(QLabel):
     @Slot()
     def _draw(self) -> None:
         self.setPixmap(self._icon.pixmap(icon_size(self._side)))
+
+
+class Refits:
+    """A widget that gives its parts other places, or other words, in another size: by `_fit`."""
+
+    def _fit(self) -> None:
+        raise NotImplementedError
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit everything in anew."""
+        super().resizeEvent(event)  # type: ignore[misc]  # the widget's
+        self._fit()
 
 
 class Bar(QFrame):

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import QObject, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconLabel, row_of, set_look
+from paceline.gui.kit.layouts import IconLabel, Refits, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.models.saved_pairs import SavedPairs
@@ -91,7 +91,7 @@ class PairsMenu(QObject):
 _NAME_PX, _ARROW_PX = 220, 14
 
 
-class ModelBar(QPushButton):
+class ModelBar(Refits, QPushButton):
     """A button that shows a `PairModel` and opens a menu."""
 
     def __init__(self, model: PairModel, menu: QMenu) -> None:
@@ -125,12 +125,8 @@ class ModelBar(QPushButton):
         )
         return QSize(self._row_hint().width() + full - now, 34)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say less between the names where that would leave them too little."""
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
+        """Say less between the names where that would leave them too little."""
         names = self.target.sizeHint().width() + self.draft.sizeHint().width()
         lacks = self.sizeHint().width() - self.width()
         is_short = bool(self.draft.text()) and lacks > names / 2

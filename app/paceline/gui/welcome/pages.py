@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -30,7 +29,7 @@ from paceline.catalog.judge.curated import words_of
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label
-from paceline.gui.kit.layouts import column_of, discard, fill, row_of
+from paceline.gui.kit.layouts import Refits, column_of, discard, fill, row_of
 from paceline.gui.kit.translation import local_size, translator
 from paceline.messages import DeviceInfo
 
@@ -40,7 +39,7 @@ _THREE_FROM, _TWO_FROM = 780, 600
 """Widths of the page from which ways stand beside each other."""
 
 
-class FirstRunPage(QScrollArea):
+class FirstRunPage(Refits, QScrollArea):
     """Shows; who decides what is in it is `WelcomeController`."""
 
     def __init__(self) -> None:
@@ -66,7 +65,7 @@ class FirstRunPage(QScrollArea):
         self._ways.setSpacing(14)
         self._n_columns = 0
         self._build()
-        self._lay_out()
+        self._fit()
 
     def _build(self) -> None:
         title = text_label("Paceline", "heading")
@@ -111,12 +110,8 @@ class FirstRunPage(QScrollArea):
             )
         )
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Put the ways beside or below each other."""
-        super().resizeEvent(event)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         width = self.viewport().width()
         n_columns = 3 if width >= _THREE_FROM else 2 if width >= _TWO_FROM else 1
         if n_columns == self._n_columns:
@@ -222,7 +217,7 @@ def models_fact(own: Sequence[LibraryEntry], *, is_looking: bool) -> Fact:
     return Fact(title, _tr("{} models, {}").format(len(own), size), remark)
 
 
-class MachineCard(Card):
+class MachineCard(Refits, Card):
     """Facts that may change while one looks at them."""
 
     def __init__(self) -> None:
@@ -243,14 +238,10 @@ class MachineCard(Card):
             self._n_columns = 0
         for labels, fact in zip(self._facts, facts, strict=True):
             labels.show_fact(fact)
-        self._lay_out()
+        self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Use as many columns as there is room for."""
-        super().resizeEvent(event)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         most = max(1, min(len(self._facts) or 1, (self.width() - 28) // _FACT_PX))
         rows = -(-len(self._facts) // most)
         n_columns = -(-len(self._facts) // max(rows, 1)) or 1  # 2 and 2, not 3 and 1
@@ -297,7 +288,7 @@ _QUESTIONS_PX = 640
 _TWO_COLUMNS_FROM = 460
 
 
-class StartPage(QWidget):
+class StartPage(Refits, QWidget):
     """Centred; the questions are in two columns where there is room."""
 
     question_chosen = Signal(str)
@@ -337,14 +328,10 @@ class StartPage(QWidget):
             button.clicked.connect(self._on_clicked)
             self.questions.append(button)
         self._n_columns = 0
-        self._lay_out()
+        self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """One column where it is narrow."""
-        super().resizeEvent(event)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         n_columns = 2 if self.width() >= _TWO_COLUMNS_FROM else 1
         if n_columns == self._n_columns:
             return
@@ -427,7 +414,7 @@ def starters(target_name: str, *, is_demo: bool) -> tuple[Starter, ...]:
 _MARGINS = (12, 8, 12, 8)
 
 
-class OptionButton(QPushButton):
+class OptionButton(Refits, QPushButton):
     """One thing to begin with: a line of text and a smaller one below, which break where they must.
 
     A `QPushButton` neither wraps nor shows two sizes of type; its labels here take no clicks, and
@@ -459,11 +446,6 @@ class OptionButton(QPushButton):
         self.setAccessibleName(f"{text}. {remark}".strip(". ") if remark else text)
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width breaks the lines elsewhere."""
-        super().resizeEvent(event)
-        self._fit()
-
     def sizeHint(self) -> QSize:
         """As high as the lines at this width."""
         return QSize(200, self._height())
@@ -480,6 +462,7 @@ class OptionButton(QPushButton):
         return top + bottom + lines + self._column.spacing() * (len(labels) - 1)
 
     def _fit(self) -> None:
+        """Another width breaks the lines elsewhere."""
         self.setMinimumHeight(self._height())
         # A layout that is resized within its own resizing keeps the geometry from before.
         self._column.invalidate()

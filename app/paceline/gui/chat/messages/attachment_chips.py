@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -22,7 +22,7 @@ from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import FlowLayout, column_of, discard, row_of, styled
+from paceline.gui.kit.layouts import FlowLayout, Refits, column_of, discard, row_of, styled
 from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
@@ -203,7 +203,7 @@ class _ChipButton(QToolButton):
             super().keyPressEvent(event)
 
 
-class DraftAttachments(QWidget):
+class DraftAttachments(Refits, QWidget):
     """All files of the message; hidden while there are none."""
 
     changed = Signal()
@@ -253,11 +253,6 @@ class DraftAttachments(QWidget):
         self._fit()
         self.changed.emit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again: lines break at other places now."""
-        super().resizeEvent(event)
-        self._fit()
-
     def changeEvent(self, event: QEvent) -> None:
         """Another font needs another height."""
         super().changeEvent(event)
@@ -265,6 +260,7 @@ class DraftAttachments(QWidget):
             self._fit()
 
     def _fit(self) -> None:
+        """Lay out again: lines break at other places now."""
         for chip in self.chips:
             chip.ensurePolished()
         self.setFixedHeight(self._flow.heightForWidth(self.width()) if self.chips else 0)

@@ -9,7 +9,7 @@ While reasoning is folded nothing of it is rendered: a long one costs no more th
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
@@ -19,13 +19,14 @@ from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.kit.card import FoldHeader
+from paceline.gui.kit.layouts import Refits
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 
 _LINE_PX, _INDENT_PX, _INNER_GAP_PX = 2, 18, 6
 
 
-class ReasoningBlock(QWidget):
+class ReasoningBlock(Refits, QWidget):
     """One stretch of reasoning; as high as what it shows.
 
     Attributes:
@@ -80,7 +81,7 @@ class ReasoningBlock(QWidget):
         text = words.format(local(seconds or 0), minutes=minutes, seconds=rest)
         if text != self.header.text():
             self.header.setText(text)
-            self._arrange()
+            self._fit()
 
     def show_source(self, source: str, base: int, *, is_growing: bool, is_final: bool) -> None:
         """Show Markdown.
@@ -108,21 +109,21 @@ class ReasoningBlock(QWidget):
             )
             view.setAccessibleName(self.tr("Reasoning"))
             view.mark(self._hits)
-            view.height_changed.connect(self._arrange)
+            view.height_changed.connect(self._fit)
         elif self._is_view_due:
             view.renew()
         self._is_view_due = False
         view.show_source(self._source, self._base, is_final=not self._is_growing)
         view.set_caret(self._is_growing)
         view.show()
-        self._arrange()
+        self._fit()
 
     def renew(self) -> None:
         """Show the same in the colours and the size in force; a folded text when it is unfolded."""
         self._is_view_due = self.view is not None
         if self.is_open:
             self._render()
-        self._arrange()
+        self._fit()
 
     def mark(self, hits: Hits) -> None:
         """Mark what was found; the text is unfolded when the current hit comes to stand in it."""
@@ -136,7 +137,8 @@ class ReasoningBlock(QWidget):
     # -------------------------------------------------------------------------- geometry
 
     @Slot()
-    def _arrange(self) -> None:
+    def _fit(self) -> None:
+        """Give the text the whole width."""
         size = self.header.sizeHint()
         self.header.setGeometry(0, 0, min(size.width(), max(self.width(), 1)), size.height())
         height = size.height()
@@ -152,11 +154,6 @@ class ReasoningBlock(QWidget):
             self.setFixedHeight(height)
             self.height_changed.emit()
         self.update()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the text the whole width."""
-        super().resizeEvent(event)
-        self._arrange()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """A line at the left of the text."""
@@ -183,7 +180,7 @@ class ReasoningBlock(QWidget):
             self._render()
         elif self.view is not None:
             self.view.hide()
-        self._arrange()
+        self._fit()
 
 
 MAX_SECTIONS = 24
@@ -192,7 +189,7 @@ MAX_SECTIONS = 24
 _GAP_PX = 10
 
 
-class ReplyBody(QWidget):
+class ReplyBody(Refits, QWidget):
     """What a reply says; as high as its content.
 
     Attributes:
@@ -225,18 +222,18 @@ class ReplyBody(QWidget):
         self.answer = self._make_view()
         self._sections: list[tuple[Part, MessageView | ReasoningBlock]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._arrange()
+        self._fit()
 
     def _make_view(self) -> MessageView:
         view = MessageView(self, requests=self._requests, provenance=self._provenance)
         view.setAccessibleName(self._name)
-        view.height_changed.connect(self._arrange)
+        view.height_changed.connect(self._fit)
         view.hide()
         return view
 
     def _make_reasoning(self) -> ReasoningBlock:
         block = ReasoningBlock(self._provenance, self._requests, self)
-        block.height_changed.connect(self._arrange)
+        block.height_changed.connect(self._fit)
         block.resize(self.width(), block.height())
         block.show()
         return block
@@ -299,7 +296,7 @@ class ReplyBody(QWidget):
             for block in self.reasoning:
                 block.unfold()
         self.set_caret(self._has_caret)
-        self._arrange()
+        self._fit()
 
     def set_caret(self, on: bool) -> None:  # noqa: FBT001
         """Show or hide the mark after the last character: more is to come."""
@@ -380,7 +377,8 @@ class ReplyBody(QWidget):
     # -------------------------------------------------------------------------- geometry
 
     @Slot()
-    def _arrange(self) -> None:
+    def _fit(self) -> None:
+        """Give every section the whole width."""
         top = 0
         for _, view in self._sections:
             top += _GAP_PX if top else 0
@@ -389,8 +387,3 @@ class ReplyBody(QWidget):
         if top != self.height() or self.minimumHeight() != top:
             self.setFixedHeight(top)
             self.height_changed.emit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give every section the whole width."""
-        super().resizeEvent(event)
-        self._arrange()

@@ -21,7 +21,7 @@ from paceline.gui.chat.messages.message_actions import Act, MessageActions
 from paceline.gui.chat.messages.message_item import ROW_PX, MessageEdit, MessageItem, ShownMessage
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.layouts import Refits, column_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.state.sources import Sources
@@ -32,7 +32,7 @@ _TAG = re.compile("<[^>]*>")
 _PADDING = 3
 
 
-class StatsLabel(QPushButton):
+class StatsLabel(Refits, QPushButton):
     """Rich text in parts; a part is shown whole or not at all."""
 
     def __init__(self) -> None:
@@ -69,11 +69,6 @@ class StatsLabel(QPushButton):
     def minimumSizeHint(self) -> QSize:
         """As narrow as needed."""
         return QSize(0, self.sizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show more or fewer parts."""
-        super().resizeEvent(event)
-        self._fit()
 
     def _metrics(self) -> QFontMetrics:
         self.label.ensurePolished()

@@ -6,7 +6,7 @@ Whether two models go together is told in words, then why, what to expect, and w
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QGridLayout,
     QPushButton,
@@ -20,7 +20,16 @@ from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconLabel, as_many, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import (
+    IconLabel,
+    Refits,
+    as_many,
+    column_of,
+    fill,
+    row_of,
+    set_look,
+    styled,
+)
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
 from paceline.gui.look.current import look
@@ -59,7 +68,7 @@ class _Line(QWidget):
         self.text.setAccessibleName(f"{level}: {text}" if level else text)
 
 
-class VerdictCard(Card):
+class VerdictCard(Refits, Card):
     """Shows a `Judgement`, all but its plan."""
 
     remedy_taken = Signal(object)
@@ -114,12 +123,8 @@ class VerdictCard(Card):
                 self._show_verdict(judgement.verdict)
         self._show_below(judgement)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Show more or less of the model's name on the button."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
         if self._remedy is not None:
             room = max(self.contentsRect().width() - _AROUND_PX, 120)
             self.button.setText(
@@ -174,7 +179,7 @@ class VerdictCard(Card):
             self._offer = self._offer_of(remedy)
             self.button.setToolTip(self._offer)
             self.button.setAccessibleName(self._offer)
-            self._elide()
+            self._fit()
         self.button.setVisible(judgement.status == "failed" or remedy is not None)
 
     def _offer_of(self, remedy: Remedy) -> str:
