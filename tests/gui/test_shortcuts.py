@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from paceline.gui.help.palette import actions_of, plain_text
 from paceline.gui.help.shortcuts import shortcuts_of
@@ -77,7 +77,8 @@ def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) ->
     assert dialog is not None
 
     def shown() -> list[str]:
-        return [shortcut.title for shortcut, _, row in dialog.rows if row.isVisible()]
+        rows = [row.widget for row in dialog.rows if row.widget.isVisible()]
+        return [row.findChildren(QLabel)[0].text() for row in rows]
 
     assert {"New chat", "Settings", "Stop the reply", "Begin a new line"} <= set(shown())
     qtbot.keyClicks(dialog.search, "ctrl+k")

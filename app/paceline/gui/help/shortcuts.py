@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QFrame, QMenuBar, QWidget
 
 from paceline.gui.help.palette import actions_of, plain_text
-from paceline.gui.kit.card import Card
+from paceline.gui.kit.card import Card, FoundRow, show_matching
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -89,7 +89,7 @@ class ShortcutsDialog(QDialog):
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self.search = SearchField(self.tr("Search by name or key"))
         self.search.textChanged.connect(self._on_search)
-        self.rows: list[tuple[Shortcut, Card, QWidget]] = []
+        self.rows: list[FoundRow] = []
         self._nothing = text_label(self.tr("No shortcut contains these words."), "muted")
         self._nothing.hide()
         page = styled(QWidget(), kind="page")
@@ -103,7 +103,8 @@ class ShortcutsDialog(QDialog):
                 cards.addWidget(card)
             row = _row(shortcut)
             card.body.addWidget(row)
-            self.rows.append((shortcut, card, row))
+            words = " ".join((shortcut.group, shortcut.title, *shortcut.keys)).casefold()
+            self.rows.append(FoundRow(card, row, words))
         cards.addStretch(1)
         head = column_of(self.search, margins=(PAGE, 2 * STEP, PAGE, STEP))
         column_of(
@@ -120,16 +121,8 @@ class ShortcutsDialog(QDialog):
 
     @Slot(str)
     def _on_search(self, text: str) -> None:
-        words = text.casefold().split()
-        cards: dict[Card, bool] = {}
-        for shortcut, card, row in self.rows:
-            all_words = " ".join((shortcut.group, shortcut.title, *shortcut.keys)).casefold()
-            is_found = all(word in all_words for word in words)
-            row.setVisible(is_found)
-            cards[card] = cards.get(card, False) or is_found
-        for card, has_rows in cards.items():
-            card.setVisible(has_rows)
-        self._nothing.setVisible(not any(cards.values()))
+        n_found = show_matching(self.rows, text.casefold().split())
+        self._nothing.setVisible(not n_found)
 
 
 def _row(shortcut: Shortcut) -> QWidget:

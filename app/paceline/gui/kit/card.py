@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
@@ -45,6 +46,31 @@ class Card(QFrame):
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
         self.setAccessibleName(title)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """A row in a card that can be searched for: by `words`, in small letters."""
+
+    card: Card
+    widget: QWidget
+    words: str
+
+
+def show_matching(rows: Iterable[FoundRow], words: Sequence[str]) -> int:
+    """Show only rows with all these words, none meaning everything, and cards that have such rows.
+
+    Returns:
+        How many there are.
+    """
+    cards: dict[Card, int] = {}
+    for row in rows:
+        is_found = all(word in row.words for word in words)
+        row.widget.setVisible(is_found)
+        cards[row.card] = cards.get(row.card, 0) + is_found
+    for card, n_found in cards.items():
+        card.setVisible(n_found > 0)
+    return sum(cards.values())
 
 
 NAME_PX = 132

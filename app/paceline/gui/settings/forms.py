@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QDir, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPaintEvent, QPen
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.card import Card
+from paceline.gui.kit.card import Card, FoundRow, show_matching
 from paceline.gui.kit.fields import Choice, Slider
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.labels import ElidedLabel, text_label
@@ -26,14 +25,6 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER, GAP, HALF, PAGE, STEP, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.settings_store import Setting, SettingsStore
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    card: Card
-    widget: QWidget
-    words: str
-    """What it is found by, in small letters"""
 
 
 class SettingsPage(QWidget):
@@ -51,7 +42,7 @@ class SettingsPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(title)
         self._store = store
-        self._rows: list[_Row] = []
+        self._rows: list[FoundRow] = []
         self._settings: list[Setting] = []
         self._column = column_of(
             text_label(title, "heading"), None,
@@ -78,7 +69,7 @@ class SettingsPage(QWidget):
         """Put a row into a card; it is found by these words and by the titles around it."""
         card.body.addWidget(widget)
         text = " ".join((self.title, card.title.text(), *words)).casefold()
-        self._rows.append(_Row(card, widget, text))
+        self._rows.append(FoundRow(card, widget, text))
 
     def add_switch(
         self, card: Card, name: str, title: str, explanation: str, also: str = ""
@@ -110,14 +101,7 @@ class SettingsPage(QWidget):
 
         A page without rows, as it is before `build`, has none.
         """
-        cards: dict[Card, int] = {}
-        for row in self._rows:
-            is_found = all(word in row.words for word in words)
-            row.widget.setVisible(is_found)
-            cards[row.card] = cards.get(row.card, 0) + is_found
-        for card, n_found in cards.items():
-            card.setVisible(n_found > 0)
-        return sum(cards.values())
+        return show_matching(self._rows, words)
 
     @property
     def settings(self) -> tuple[Setting, ...]:
