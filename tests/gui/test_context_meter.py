@@ -265,7 +265,7 @@ class TestQuickly:
         assert meter_of(program).use.n_ctx == 2048
 
     def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
-        program.context_meter.set_attachments((Attachment("a.py", "print(1)", 8),))
+        program.window.chat_pane.composer.files.add([Attachment("a.py", "print(1)", 8)])
         question = asked(client, qtbot, 1)
         assert "print(1)" in question.messages[-1].content
 

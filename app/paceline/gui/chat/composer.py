@@ -226,8 +226,6 @@ class Composer(QFrame):
 
     message_submitted = Signal(str, object)
     """The text and its files, a tuple of `Attachment`; one of both may be empty."""
-    attachments_changed = Signal(object)
-    """A tuple of `Attachment`."""
     stop_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -246,7 +244,7 @@ class Composer(QFrame):
         self.edit.textChanged.connect(self._update)
         self._pasted = ""
         self.files = DraftAttachments()
-        self.files.changed.connect(self._on_files_changed)
+        self.files.changed.connect(self._update)
         self.files.emptied.connect(self.edit.setFocus)
         self.offer = styled(QPushButton(), kind="link")
         self.offer.clicked.connect(self._on_attach_pasted)
@@ -404,11 +402,6 @@ class Composer(QFrame):
     @Slot(bool)
     def _on_focus_changed(self, has_focus: bool) -> None:  # noqa: FBT001
         set_look(self, active="true" if has_focus else "false")
-
-    @Slot()
-    def _on_files_changed(self) -> None:
-        self._update()
-        self.attachments_changed.emit(self.attachments)
 
     @Slot(str)
     def _on_large_paste(self, text: str) -> None:

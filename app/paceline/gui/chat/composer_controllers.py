@@ -104,7 +104,7 @@ class AttachmentsController(QObject):
         self._notices = context.notices
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.attach)
-        self.files.closed.connect(self._on_closed)
+        self.files.closed.connect(composer.setFocus)
         context.actions.attach.triggered.connect(self.ask)
         self._composer.attach.clicked.connect(self.ask)
         self._composer.edit.files_pasted.connect(self.attach)
@@ -124,10 +124,6 @@ class AttachmentsController(QObject):
         self._background.start(
             partial(_read, tuple(paths)), self._on_read, self._notices.user_error
         )
-
-    @Slot()
-    def _on_closed(self) -> None:
-        self._composer.setFocus()
 
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
@@ -187,7 +183,6 @@ class ContextMeterController(QObject):
         self._turn_options = turn_options
         self._composer = composer
         self._meter = composer.meter
-        self._attachments: tuple[Attachment, ...] = ()
         self._n_asked = 0
         self._asked: tuple[tuple[ChatMessage, ...], bool, int] = (), False, 0
         self._n_cut = 0  # of the running reply
@@ -196,9 +191,10 @@ class ContextMeterController(QObject):
         self._ask.timeout.connect(self.ask_now)
         self._follow = QTimer(self, singleShot=True, interval=FOLLOW_EVERY_MS)
         self._follow.timeout.connect(self._show_reply)
+        self.counted.connect(self._meter.show_use)
         context.session.add_observer(self._on_event)
         composer.edit.textChanged.connect(self.ask_soon)
-        composer.attachments_changed.connect(self.set_attachments)
+        composer.files.changed.connect(self.ask_soon)
         options_changed.connect(self.ask_soon)
         signals = context.signals
         signals.shown.connect(self._on_shown)
@@ -214,12 +210,6 @@ class ContextMeterController(QObject):
     def ask_soon(self) -> None:
         """Ask the engine anew when nothing more changes for a moment."""
         self._ask.start(ASK_AFTER_MS)
-
-    @Slot(object)
-    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
-        """Count files with what is being written."""
-        self._attachments = tuple(attachments)
-        self.ask_soon()
 
     @Slot()
     def ask_now(self) -> None:
@@ -237,15 +227,11 @@ class ContextMeterController(QObject):
         if not self._prompt.take(path, settings.system_prompt, perf_counter() + TURN_S):
             self._ask.start(0)
             return
-        text = self._composer.text.strip()
-        unsent = []
-        if text or self._attachments:
-            unsent = [Message("", None, "user", text, attachments=self._attachments)]
+        text, files = self._composer.text.strip(), self._composer.attachments
+        unsent = [Message("", None, "user", text, attachments=files)] if text or files else []
         messages = self._prompt.messages(*unsent)
         if not messages:
-            use = ContextUse(0, target.n_ctx, room=settings.max_tokens)
-            self._meter.show_use(use)
-            self.counted.emit(use)
+            self.counted.emit(ContextUse(0, target.n_ctx, room=settings.max_tokens))
             return
         self._n_asked += 1
         self._asked = messages, bool(unsent), settings.max_tokens
@@ -266,9 +252,7 @@ class ContextMeterController(QObject):
             if event.request_id == self._request_id and self._session.active is None:
                 messages, has_unsent, room = self._asked
                 if event.n_ctx:  # otherwise the models have just gone
-                    use = use_of(event, messages, has_unsent=has_unsent, room=room)
-                    self._meter.show_use(use)
-                    self.counted.emit(use)
+                    self.counted.emit(use_of(event, messages, has_unsent=has_unsent, room=room))
         elif isinstance(event, TurnStarted):
             self._n_cut = event.n_cut
 
@@ -276,7 +260,6 @@ class ContextMeterController(QObject):
     def _on_shown(self) -> None:
         active, current = self._session.active, self._session.current
         if self._pair.state.status != "ready":
-            self._meter.show_use(ContextUse())
             self.counted.emit(ContextUse())  # a message would wait for the models
         elif active is None:
             if not current.path():

@@ -214,6 +214,7 @@ class ContextMeter(QToolButton):
         self.clicked.connect(self._on_clicked)
         self.show_use(self.use)
 
+    @Slot(object)
     def show_use(self, use: ContextUse) -> None:
         """Show how full the context is."""
         self.use = use
