@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QLabel,
     QProgressBar,
     QSizePolicy,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, discard, set_look, styled
+from paceline.gui.kit.layouts import column_of, discard, grid_of, set_look, styled
 from paceline.gui.kit.translation import local, translator
 from paceline.messages import ChatMessage, TokensCounted
 
@@ -272,9 +271,7 @@ class ContextPopover(QFrame):
         self.setProperty("kind", "card")
         self.setFixedWidth(_POPOVER_PX)
         self.title = text_label("", "title", wraps=True)
-        self._rows = QGridLayout()
-        self._rows.setColumnStretch(0, 1)
-        self._rows.setVerticalSpacing(4)
+        self._rows = grid_of(down=4, stretches=(0,))
         self._labels: list[QLabel] = []
         self.warning = text_label("", "", wraps=True)
         column_of(

@@ -10,7 +10,6 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
-    QGridLayout,
     QLabel,
     QSizePolicy,
     QToolButton,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import BreakingLabel, YieldingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
@@ -83,11 +82,8 @@ class FactsCard(Card):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent=parent)
-        self.grid = QGridLayout()
-        self.grid.setHorizontalSpacing(12)
-        self.grid.setVerticalSpacing(6)
+        self.grid = grid_of(across=12, down=6, stretches=(1,))
         self.grid.setColumnMinimumWidth(0, NAME_PX)
-        self.grid.setColumnStretch(1, 1)
         self.body.addLayout(self.grid)
         self._rows: list[tuple[QLabel, BreakingLabel]] = []
 

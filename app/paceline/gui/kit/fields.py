@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import YieldingLabel
-from paceline.gui.kit.layouts import row_of, styled
+from paceline.gui.kit.layouts import grid_of, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -111,12 +111,8 @@ _PUT_BACK_PX = 20
 
 def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
     """Return a grid with these labels at the left and room for two equal columns beside them."""
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(8)
-    grid.setVerticalSpacing(6)
+    grid = grid_of(across=8, down=6, stretches=(1, 2))
     grid.setColumnMinimumWidth(0, LABEL_PX)
-    grid.setColumnStretch(1, 1)
-    grid.setColumnStretch(2, 1)
     for row, name in enumerate(names, start=first_row):
         label = styled(YieldingLabel(name, keeps=6), role="muted")
         grid.addWidget(label, row, 0)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -64,9 +65,39 @@ def column_of(
     return _made(box, parts, margins, spacing)
 
 
-def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> _Box:
+def grid_of(
+    *,
+    on: QWidget | None = None,
+    margins: Margins | None = None,
+    across: int = -1,
+    down: int = -1,
+    stretches: Iterable[int] = (),
+) -> QGridLayout:
+    """Make an empty grid.
+
+    Args:
+        on: The widget that it fills.
+        margins: See `row_of`.
+        across: Pixels between two columns; -1: as the style has it.
+        down: The same between two rows.
+        stretches: The columns that take the room that is left.
+    """
+    grid = QGridLayout(on) if on is not None else QGridLayout()
+    _set_margins(grid, margins)
+    grid.setHorizontalSpacing(across)
+    grid.setVerticalSpacing(down)
+    for column in stretches:
+        grid.setColumnStretch(column, 1)
+    return grid
+
+
+def _set_margins(layout: QLayout, margins: Margins | None) -> None:
     if margins is not None:
-        box.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+
+
+def _made(box: _Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> _Box:
+    _set_margins(box, margins)
     if spacing is not None:
         box.setSpacing(spacing)
     fill(box, *parts)

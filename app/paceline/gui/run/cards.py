@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QW
 from paceline.figures import SpeedupVerdict
 from paceline.gui.kit.card import NAME_PX, Card, FactsCard, Row
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import column_of, grid_of, row_of, set_look, styled
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
@@ -263,9 +263,7 @@ class FiguresCard(Card):
         super().__init__()
         self.setAccessibleName(self.tr("Figures"))
         self.heading = text_label("", "muted", wraps=True, plain=True)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(20)
-        self._grid.setVerticalSpacing(2)
+        self._grid = grid_of(across=20, down=2)
         self.values: list[QLabel] = []
         self.plain = text_label(wraps=True)
         self.body.addWidget(self.heading)
@@ -465,8 +463,7 @@ class DraftersCard(Card):
             labels[0].setText(f'<span style="color:{colour}">●</span> {escape(facts.title)}')
 
     def _make_table(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
+        grid = grid_of(across=16, stretches=(0,))
         names = (
             self.tr("Drafter"), self.tr("Tokens accepted"), self.tr("Rate"),
             self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
@@ -474,7 +471,6 @@ class DraftersCard(Card):
         for column, name in enumerate(names):
             label = text_label(name)
             grid.addWidget(label, 0, column)
-        grid.setColumnStretch(0, 1)
         self.cells = []
         for row, facts in enumerate(self._facts, 1):
             texts = (
@@ -490,8 +486,7 @@ class DraftersCard(Card):
         return grid
 
     def _make_charts(self, shown: Sequence[DrafterRow]) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(24)
+        grid = grid_of(across=24)
         for at, facts in enumerate(shown):
             chart = self._chart(facts)
             title = text_label(facts.title, plain=True)

@@ -11,7 +11,6 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QGridLayout,
     QMenu,
     QPushButton,
     QTextBrowser,
@@ -25,7 +24,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
-from paceline.gui.kit.layouts import column_of, row_of, styled
+from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import RUN
@@ -85,13 +84,10 @@ class VersionsDialog(QDialog):
         self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
 
     def _lay_out(self) -> None:
-        head = QGridLayout()
-        head.setContentsMargins(20, 12, 20, 12)
-        head.setHorizontalSpacing(20)
+        head = grid_of(margins=(20, 12, 20, 12), across=20, stretches=(0, 1))
         for at, choice in enumerate((self.left, self.right)):
             head.addWidget(choice, 0, at)
             head.addWidget(self.figures[at], 1, at, Qt.AlignmentFlag.AlignTop)
-            head.setColumnStretch(at, 1)
         foot = styled(QFrame(), kind="foot")
         row = row_of(self.repeat, (self.summary, 1), on=foot, margins=(20, 12, 20, 12), spacing=8)
         for button in (self.repeat, self.back, self.on, self.close_button):

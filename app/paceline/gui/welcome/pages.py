@@ -17,7 +17,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QLabel,
     QPushButton,
     QScrollArea,
@@ -29,7 +28,7 @@ from paceline.catalog.judge.curated import words_of
 from paceline.catalog.local.library import LibraryEntry
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label
-from paceline.gui.kit.layouts import Refits, column_of, discard, fill, row_of
+from paceline.gui.kit.layouts import Refits, column_of, discard, fill, grid_of, row_of
 from paceline.gui.kit.translation import local_size, translator
 from paceline.messages import DeviceInfo
 
@@ -61,8 +60,7 @@ class FirstRunPage(Refits, QScrollArea):
         self.skip = QPushButton(self.tr("Skip this page"))
         for button in (self.demo, self.skip):
             button.setProperty("kind", "quiet")
-        self._ways = QGridLayout()
-        self._ways.setSpacing(14)
+        self._ways = grid_of(across=14, down=14)
         self._n_columns = 0
         self._build()
         self._fit()
@@ -223,9 +221,7 @@ class MachineCard(Refits, Card):
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Found on this machine"))
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(18)
-        self._grid.setVerticalSpacing(12)
+        self._grid = grid_of(across=18, down=12)
         self.body.addLayout(self._grid)
         self._facts: list[_FactLabels] = []
         self._n_columns = 0
@@ -261,9 +257,7 @@ class _FactLabels(QWidget):
         super().__init__()
         roles = ("section", "value", "small")
         self._labels = [text_label("", role, wraps=True, plain=True) for role in roles]
-        column = QGridLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setVerticalSpacing(1)
+        column = grid_of(on=self, margins=0, down=1)
         for row, label in enumerate(self._labels):
             column.addWidget(label, row, 0)
         column.setRowStretch(len(roles), 1)
@@ -300,8 +294,7 @@ class StartPage(Refits, QWidget):
         for label in (self._title, self._body):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.questions: list[OptionButton] = []
-        self._grid = QGridLayout()
-        self._grid.setSpacing(10)
+        self._grid = grid_of(across=10, down=10)
         self._n_columns = 0
         inside = QWidget()
         inside.setMaximumWidth(_QUESTIONS_PX)

@@ -18,7 +18,7 @@ from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Slider
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
-from paceline.gui.kit.layouts import fill, styled
+from paceline.gui.kit.layouts import fill, grid_of, styled
 from paceline.gui.models.load_settings import LoadColumn, rows_of
 from paceline.messages import EngineDescribed
 from paceline.params import ModelParams
@@ -76,16 +76,12 @@ class ContextField(QWidget):
         self.slider.setPageStep(_STEPS_PER_DOUBLING)
         self.mark = _Mark()
         self.words = text_label(wraps=True)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(0)
+        grid = grid_of(on=self, margins=0, across=8, down=0, stretches=(1,))
         grid.addWidget(self.label, 0, 0)
         grid.addWidget(self.slider, 0, 1)
         grid.addWidget(number, 0, 2)
         grid.addWidget(self.mark, 1, 1)
         grid.addWidget(self.words, 2, 0, 1, 3)
-        grid.setColumnStretch(1, 1)
         number.setFixedWidth(72)
         number.setAccessibleName(self.tr("Context in tokens"))
         self.slider.valueChanged.connect(self._on_slider_moved)

@@ -18,7 +18,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import (
-    QGridLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -28,7 +27,7 @@ from PySide6.QtWidgets import (
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import as_many, column_of, fill, row_of, set_look
+from paceline.gui.kit.layouts import as_many, column_of, fill, grid_of, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, local_sizes, translator
 from paceline.gui.look.current import look
@@ -142,11 +141,7 @@ class MemoryBar(QWidget):
         self.excess = text_label("", "danger")
         self.excess.hide()
         self.bar = _Bar()
-        self._legend = QGridLayout()
-        self._legend.setContentsMargins(0, 2, 0, 0)
-        self._legend.setHorizontalSpacing(8)
-        self._legend.setVerticalSpacing(2)
-        self._legend.setColumnStretch(1, 1)
+        self._legend = grid_of(margins=(0, 2, 0, 0), across=8, down=2, stretches=(1,))
         self._entries: list[tuple[_Swatch, QLabel, QLabel]] = []
         column_of(
             head,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
-    QGridLayout,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -26,6 +25,7 @@ from paceline.gui.kit.layouts import (
     as_many,
     column_of,
     fill,
+    grid_of,
     row_of,
     set_look,
     styled,
@@ -88,8 +88,7 @@ class VerdictCard(Refits, Card):
         self.remedy_text = text_label("", "", wraps=True, plain=True)
         self.button = QPushButton()
         self.button.clicked.connect(self._on_clicked)
-        below = QGridLayout()
-        below.setVerticalSpacing(8)
+        below = grid_of(down=8)
         below.addWidget(self.gain, 0, 0)
         below.addWidget(self.remedy_text, 1, 0)
         below.addWidget(self.button, 2, 0, Qt.AlignmentFlag.AlignLeft)
@@ -220,11 +219,7 @@ class _Names(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(2, 0, 2, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(0)
-        grid.setColumnStretch(1, 1)
+        grid = grid_of(on=self, margins=(2, 0, 2, 0), across=12, down=0, stretches=(1,))
         self.names, self.facts = [], []
         for at, role in enumerate((self.tr("Target"), self.tr("Draft"))):
             label = text_label(role, "muted")
