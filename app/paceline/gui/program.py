@@ -381,7 +381,7 @@ class Program(QObject):
         self.panel.reload_wanted.connect(self.models.reload)
         self.panel.obstacle_changed.connect(pane.composer.set_obstacle)
         self.panel.question_returned.connect(pane.composer.return_message)
-        panel.loading.host_requested.connect(self._on_host_requested)
+        panel.loading.host_requested.connect(self.settings.setting("engine_host").set_value)
         panel.picker.help_button.clicked.connect(self.advisor.open)
         self.notices.posted.connect(pane.errors.show_notice)
         self.notices.settled.connect(pane.errors.settle)
@@ -401,14 +401,8 @@ class Program(QObject):
 
     @Slot()
     def _on_host_set(self) -> None:
-        """Have the panel move the engine, unless the choice was made there."""
-        loading, host = self.window.panel.loading, self.settings.value("engine_host")
-        if host != loading.host():
-            loading.choose_host(host)
-
-    @Slot(str)
-    def _on_host_requested(self, host: EngineHost) -> None:
         """Move the engine; the panel then loads the models again."""
-        self.settings.set("engine_host", host)
+        host = self.settings.value("engine_host")
         if self._change_host is not None:
             self._change_host(host)
+        self.window.panel.loading.follow_host(host)

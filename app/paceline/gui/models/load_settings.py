@@ -390,14 +390,11 @@ class LoadSettings(FoldCard):
             self.own_process.setChecked(host == "process")
         self._enable()
 
-    def host(self) -> EngineHost:
-        """Return where the engine runs."""
-        return self._host
-
-    def choose_host(self, host: EngineHost) -> None:
-        """Have the engine moved, and its models loaded there as they are loaded now."""
+    def follow_host(self, host: EngineHost) -> None:
+        """Have the models loaded where the engine runs from now on, unless that was asked here."""
+        if host == self._host:
+            return
         self.show_host(host)
-        self.host_requested.emit(host)
         if self._pair is not None:
             self.reload_requested.emit(self._pair)
 
