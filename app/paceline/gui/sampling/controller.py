@@ -157,8 +157,6 @@ class SamplingController(DialogOwner[NameDialog]):
             menu = button.menu_
             menu.chosen.connect(self.apply)
             menu.save_as_wanted.connect(self.save_as)
-            menu.update_wanted.connect(self.presets.update_chosen)
-            menu.default_wanted.connect(self.presets.make_default)
             menu.rename_wanted.connect(self._on_rename)
             menu.delete_wanted.connect(self._on_delete)
             menu.import_wanted.connect(self._on_import)

@@ -269,8 +269,6 @@ class PresetMenu(QMenu):
     chosen = Signal(str)
     """Key of a preset"""
     save_as_wanted = Signal()
-    update_wanted = Signal()
-    default_wanted = Signal()
     rename_wanted = Signal()
     delete_wanted = Signal()
     import_wanted = Signal()
@@ -305,15 +303,14 @@ class PresetMenu(QMenu):
         own = presets.chosen_own
         self._add(
             self.tr("Use “{}” for new chats").format(_menu_text(presets.title)),
-            self.default_wanted.emit,
+            presets.make_default,
             is_on=presets.chosen != presets.default_key,
         )
         self._add(self.tr("Save as…"), self.save_as_wanted.emit, is_on=presets.room > 0)
         if own is not None:
             name = _menu_text(own.name)
-            self._add(
-                self.tr("Update “{}”").format(name), self.update_wanted.emit, is_on=presets.differs
-            )
+            update = self.tr("Update “{}”").format(name)
+            self._add(update, presets.update_chosen, is_on=presets.differs)
             self._add(self.tr("Rename “{}”…").format(name), self.rename_wanted.emit)
             self._add(self.tr("Delete “{}”").format(name), self.delete_wanted.emit)
         self.addSeparator()
