@@ -265,6 +265,7 @@ class FiguresCard(Card):
         self.heading = text_label("", "muted", wraps=True, plain=True)
         self._grid = grid_of(across=20, down=2)
         self.values: list[QLabel] = []
+        self._captions: list[QLabel] = []
         self.plain = text_label(wraps=True)
         self.body.addWidget(self.heading)
         self.body.addLayout(self._grid)
@@ -279,11 +280,7 @@ class FiguresCard(Card):
             if at == len(self.values):
                 self._add_column()
             value = self.values[at]
-            caption = self._grid.itemAtPosition(0, at)
-            assert caption is not None
-            label = caption.widget()
-            assert isinstance(label, QLabel)
-            label.setText(figure.caption)
+            self._captions[at].setText(figure.caption)
             unit = f" {figure.unit}" if figure.unit else ""
             value.setText(f"{figure.value}{unit}" if figure.value else "–")
             value.setAccessibleName(f"{figure.caption}: {value.text()}")
@@ -293,6 +290,7 @@ class FiguresCard(Card):
         at = len(self.values)
         caption, value = text_label(), text_label(role="figure")
         self.values.append(value)
+        self._captions.append(caption)
         self._grid.addWidget(caption, 0, at)
         self._grid.addWidget(value, 1, at)
         self._grid.setColumnStretch(at, 1)

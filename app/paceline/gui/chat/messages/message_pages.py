@@ -103,7 +103,7 @@ class MessagePages:
 
     def append(self, message: ShownMessage) -> MessageItem:
         """Add a message, build it and go to the end."""
-        was_built = not self.messages or self.built.stop == len(self.messages)
+        was_built = self.has_end
         self.messages.append(message)
         self._index[message.message_id] = len(self.messages) - 1
         if not was_built:
@@ -195,7 +195,6 @@ class MessagePages:
         """Drop what is far from the view, at most as many as the number asks for."""
         kept = _KEEP * self._view.viewport().height()
         least = 0.5 * self._view.viewport().height()
-        has_cut = False
         while len(self._view.items) > _BLIND:
             above, below = self._view.room_above(), self._view.room_below()
             is_top = above > below
@@ -204,18 +203,14 @@ class MessagePages:
             if far < (least if len(self._view.items) > self.max_built else kept):
                 break
             self._take(0 if is_top else -1)
-            has_cut = True
             self._mark_end()
             self._view.arrange()
-        if has_cut:
-            self._mark_end()
 
     def _mark_end(self) -> None:
         items = self._view.items
-        has_end = self.built.stop == len(self.messages)
-        self._view.set_has_end(has_end)
+        self._view.set_has_end(self.has_end)
         for item in items[-2:]:
-            item.set_last(has_end and item is items[-1])
+            item.set_last(self.has_end and item is items[-1])
 
 
 class MessageWalk(QObject):
