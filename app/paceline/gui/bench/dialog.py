@@ -62,7 +62,7 @@ class BenchDialog(QDialog):
         foot = styled(QFrame(), kind="foot")
         self.estimate = text_label("", "muted", wraps=True)
         self.estimate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.export = QPushButton(self.tr("&Export"))
+        self.export = QPushButton(self.tr("&Export"), autoDefault=False)
         menu = QMenu(self.export)
         self.json = menu.addAction(self.tr("JSON…"))
         self.csv = menu.addAction(self.tr("Table (CSV)…"))
@@ -73,10 +73,10 @@ class BenchDialog(QDialog):
             action.setData(kind)
         menu.triggered.connect(self._on_export)
         self.export.setMenu(menu)
-        self.again = QPushButton(self.tr("&New benchmark"))
+        self.again = QPushButton(self.tr("&New benchmark"), autoDefault=False)
         self.again.clicked.connect(self.show_setup)
-        self.start = styled(QPushButton(self.tr("&Start")), kind="primary")
-        self.close_button = QPushButton(self.tr("Close"))
+        self.start = styled(QPushButton(self.tr("&Start"), autoDefault=False), kind="primary")
+        self.close_button = QPushButton(self.tr("Close"), autoDefault=False)
         self.close_button.clicked.connect(self.reject)
         row_of(
             (self.estimate, 1),
@@ -89,8 +89,6 @@ class BenchDialog(QDialog):
             margins=(PAGE, STEP + 4, PAGE, STEP + 4),
             spacing=STEP,
         )
-        for button in (self.export, self.again, self.start, self.close_button):
-            button.setAutoDefault(False)
         return foot
 
     @Slot()

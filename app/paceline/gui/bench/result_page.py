@@ -222,8 +222,7 @@ class BenchTable(Refits, QTableView):
     def _make_buttons(self) -> None:
         self.buttons = {}
         for at, row in enumerate(self.figures.rows):
-            button = styled(QPushButton(self.tr("Use this")), kind="compact")
-            button.setAutoDefault(False)
+            button = styled(QPushButton(self.tr("Use this"), autoDefault=False), kind="compact")
             button.setProperty("strategy", row.strategy)
             button.setAccessibleName(self.tr("Use {}").format(row.title))
             button.setToolTip(self.tr("Sets the strategy of the panel: {}").format(row.strategy))
@@ -327,12 +326,9 @@ class ProgressStrip(QFrame):
         self.state = text_label("", "", wraps=True, plain=True)
         self.left = text_label("", "muted")
         self.now = text_label(wraps=True, plain=True)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, _PARTS)
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(minimum=0, maximum=_PARTS, textVisible=False)
         self.bar.setAccessibleName(self.tr("Replies that are measured"))
-        self.stop = styled(QPushButton(self.tr("Cancel")), kind="stop")
-        self.stop.setAutoDefault(False)
+        self.stop = styled(QPushButton(self.tr("Cancel"), autoDefault=False), kind="stop")
         self.stop.setAccessibleName(self.tr("Cancel the benchmark"))
         self.stop.setToolTip(self.tr("What was measured so far stays"))
         line = row_of((self.state, 1), self.left, spacing=GAP)

@@ -57,8 +57,8 @@ class PromptsCard(Card):
         self._list = column_of(spacing=HALF)
         self.problem = text_label(wraps=True, plain=True)
         self.problem.hide()
-        self.all = QPushButton(self.tr("All"))
-        self.none = QPushButton(self.tr("None"))
+        self.all = QPushButton(self.tr("All"), autoDefault=False)
+        self.none = QPushButton(self.tr("None"), autoDefault=False)
         self.all.setAccessibleName(self.tr("Tick all prompts"))
         self.none.setAccessibleName(self.tr("Tick no prompt"))
         self.all.clicked.connect(self._on_all)
@@ -66,7 +66,6 @@ class PromptsCard(Card):
         row = row_of(spacing=HALF)
         for button in (self.all, self.none):
             button.setProperty("kind", "link")
-            button.setAutoDefault(False)
             row.addWidget(button)
         row.addStretch(1)
         column_of(

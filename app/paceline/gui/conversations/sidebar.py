@@ -210,8 +210,7 @@ class Sidebar(QWidget):
         # As high as its neighbour, whose hint is lower.
         policy = QSizePolicy.Policy
         self.new_menu_button.setSizePolicy(policy.Fixed, policy.Ignored)
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self, toolTipsVisible=True)
         self.private_action = menu.addAction(look.icon("lock"), self.tr("New private chat"))
         self.private_action.setToolTip(self.tr("Nothing of it is stored or remembered."))
         menu.addSeparator()

@@ -214,8 +214,7 @@ class AboutDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("About Paceline"))
         self._engine = engine
-        picture = QLabel()
-        picture.setPixmap(sign.pixmap(_SIGN_PX, _SIGN_PX))
+        picture = QLabel(pixmap=sign.pixmap(_SIGN_PX, _SIGN_PX))
         name = text_label("Paceline", "heading")
         version = text_label(self.tr("Version {}").format(__version__), "muted")
         purpose = text_label(
@@ -249,11 +248,10 @@ class AboutDialog(QDialog):
         self.tabs.addTab(self.licences, self.tr("Licences"))
         self.tabs.tabBar().setAccessibleName(self.tr("Pages"))
         middle = column_of(self.tabs, margins=(PAGE, 0, PAGE, 0))
-        self.copy = QPushButton(self.tr("Copy for a bug report"))
+        self.copy = QPushButton(self.tr("Copy for a bug report"), autoDefault=False)
         self.copy.setToolTip(
             self.tr("Versions and devices as text; nothing of your chats, files or settings")
         )
-        self.copy.setAutoDefault(False)
         self.copy.clicked.connect(self._on_copy)
         column_of(head, (middle, 1), closing_row(self, (self.copy,)), on=self, margins=0, spacing=0)
         self.setMinimumSize(480, 360)
@@ -298,9 +296,7 @@ class LicencesPage(QWidget):
         self.list.setFixedWidth(px(220))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.currentRowChanged.connect(self._on_row)
-        self.text = styled(QPlainTextEdit(), kind="code")
-        self.text.setReadOnly(True)
-        self.text.setTabChangesFocus(True)
+        self.text = styled(QPlainTextEdit(readOnly=True, tabChangesFocus=True), kind="code")
         self.text.setAccessibleName(self.tr("Text of the licence"))
         self.text.setFont(mono_font(SMALL))
         row_of(self.list, (self.text, 1), on=self, margins=(0, GAP, 0, GAP), spacing=GAP)

@@ -240,12 +240,10 @@ class LogPage(QWidget):
 
     def _make_foot(self) -> None:
         self.told = text_label()
-        self.copy = QPushButton(self.tr("Copy"))
+        self.copy = QPushButton(self.tr("Copy"), autoDefault=False)
         self.copy.setToolTip(self.tr("Copy the chosen lines, or all that are shown"))
-        self.copy.setAutoDefault(False)
         self.copy.clicked.connect(self.copy_lines)
-        self.folder = QPushButton(self.tr("Open folder"))
-        self.folder.setAutoDefault(False)
+        self.folder = QPushButton(self.tr("Open folder"), autoDefault=False)
         self.folder.setEnabled(self._file is not None)
         self.folder.clicked.connect(self._on_folder)
 

@@ -219,8 +219,7 @@ class PaletteSheet(QFrame):
         self.nothing = text_label(self.tr("Nothing is called like this."), "muted")
         self.nothing.setContentsMargins(STEP, STEP, STEP, STEP)
         column_of(self.field, (self.list, 1), self.nothing, on=self, margins=STEP, spacing=HALF)
-        self._shadow = QGraphicsDropShadowEffect(self)
-        self._shadow.setBlurRadius(32)
+        self._shadow = QGraphicsDropShadowEffect(self, blurRadius=32)
         self._shadow.setOffset(0, 8)
         self.setGraphicsEffect(self._shadow)
         look.follow(self._dress)
@@ -235,11 +234,10 @@ class PaletteSheet(QFrame):
             app.focusChanged.connect(self._on_focus_changed)
 
     def _make_list(self) -> None:
-        self.list = styled(QListView(), kind="menu")
+        self.list = styled(QListView(uniformItemSizes=True), kind="menu")
         self.list.setObjectName("palette_rows")
         self.list.setAccessibleName(self.tr("Commands that were found"))
         self.list.setModel(self.model)
-        self.list.setUniformItemSizes(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -87,8 +87,7 @@ class Background(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pool = QThreadPool(self)
-        self._pool.setMaxThreadCount(2)
+        self._pool = QThreadPool(self, maxThreadCount=2)
         self._jobs: dict[Job, _Runnable] = {}
 
     def start(

@@ -62,9 +62,8 @@ class DialogOwner(QObject, Generic[_Dialog]):
 
 def scrolling(page: QWidget, name: str = "") -> QScrollArea:
     """Return an area that scrolls a page; with a name it can have the keyboard."""
-    area = QScrollArea()
+    area = QScrollArea(widgetResizable=True)
     area.setWidget(page)
-    area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if name else Qt.FocusPolicy.NoFocus)
     area.setAccessibleName(name)
@@ -78,8 +77,7 @@ def closing_row(dialog: QDialog, at_the_left: Sequence[QWidget] = ()) -> QFrame:
     for widget in at_the_left:
         row.addWidget(widget)
     row.addStretch(1)
-    close = QPushButton(_tr("Close"))
-    close.setAutoDefault(False)
+    close = QPushButton(_tr("Close"), autoDefault=False)
     close.clicked.connect(dialog.accept)
     row.addWidget(close)
     return foot
@@ -130,10 +128,8 @@ class NameDialog(QDialog):
         self.setWindowTitle(title)
         self._obstacle = obstacle
         heading = text_label(title, "title")
-        self.field = QLineEdit(name)
-        self.field.setMaxLength(MAX_NAME_CHARS)
+        self.field = QLineEdit(name, maxLength=MAX_NAME_CHARS, placeholderText=self.tr("Name"))
         self.field.setAccessibleName(self.tr("Name"))
-        self.field.setPlaceholderText(self.tr("Name"))
         self.field.selectAll()
         self.problem = text_label(wraps=True)
         buttons, self.take = deciding_box(self, action, self._on_accepted)

@@ -150,9 +150,8 @@ class FileChooser(QObject):
     def _made(self, window: QWidget, title: str, kinds: str, mode: _Mode) -> QFileDialog | None:
         if self.is_open:
             return None
-        self.dialog = QFileDialog(window, title, self._folder, kinds)
+        self.dialog = QFileDialog(window, title, self._folder, kinds, fileMode=mode)
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.setFileMode(mode)
         self.dialog.finished.connect(self._on_finished)
         self._dress(self.dialog)
         return self.dialog

@@ -274,9 +274,8 @@ def text_label(
         wraps: Whether it breaks into lines.
         plain: Whether its text comes from elsewhere, so that marks in it mean nothing.
     """
-    label = QLabel(text)
+    label = QLabel(text, wordWrap=wraps)
     label.setProperty("role", role)
-    label.setWordWrap(wraps)
     if plain:
         label.setTextFormat(Qt.TextFormat.PlainText)
     return label

@@ -130,8 +130,7 @@ class FindBar(Bar):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "card")
-        self.field = styled(QLineEdit(), kind="search")
-        self.field.setPlaceholderText(self.tr("Find in this chat"))
+        self.field = styled(QLineEdit(placeholderText=self.tr("Find in this chat")), kind="search")
         self.field.setAccessibleName(self.tr("Find in this chat"))
         self.field.addAction(
             QAction(look.icon("search"), "", self), QLineEdit.ActionPosition.LeadingPosition

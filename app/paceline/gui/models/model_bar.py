@@ -60,9 +60,7 @@ class PairsMenu(QObject):
         for at, title in enumerate(titles):
             words = title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"
             words = words.replace("&", "&&")
-            action = QAction(words, self._menu)
-            action.setCheckable(True)
-            action.setToolTip(title)
+            action = QAction(words, self._menu, checkable=True, toolTip=title)
             action.setData(at)
             action.triggered.connect(self._on_chosen)
             self._menu.insertAction(self._line, action)

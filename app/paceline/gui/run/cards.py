@@ -311,8 +311,7 @@ class ModelCard(FactsCard):
         self.value = styled(BreakingLabel(), role="value")
         self.button = styled(QPushButton(self.tr("Compute SHA-256")), kind="compact")
         self.button.clicked.connect(self._on_clicked)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 100)
+        self.bar = QProgressBar(minimum=0, maximum=100)
         self.bar.setAccessibleName(self.tr("Reading the file"))
         self._is_reading = False
         row = row_of(

@@ -357,14 +357,12 @@ class RunDialog(QDialog):
 
     def _make_foot(self) -> QFrame:
         foot = styled(QFrame(), kind="foot")
-        self.verify = QPushButton(self.tr("&Verify sameness"))
-        self.copy = QPushButton(self.tr("&Copy run record"))
-        self.save = QPushButton(self.tr("&Save…"))
-        self.close_button = QPushButton(self.tr("Close"))
+        self.verify = QPushButton(self.tr("&Verify sameness"), autoDefault=False)
+        self.copy = QPushButton(self.tr("&Copy run record"), autoDefault=False)
+        self.save = QPushButton(self.tr("&Save…"), autoDefault=False)
+        self.close_button = QPushButton(self.tr("Close"), autoDefault=False)
         self.copy.setToolTip(self.tr("As JSON, with all steps"))
         self.close_button.clicked.connect(self.reject)
-        for button in (self.verify, self.copy, self.save, self.close_button):
-            button.setAutoDefault(False)
         row = row_of(self.verify, None, self.copy, self.save, self.close_button, spacing=8)
         column_of(self.strip, row, on=foot, margins=(20, 12, 20, 12), spacing=10)
         return foot

@@ -65,8 +65,7 @@ class TemplateEditor(QDialog):
             wraps=True,
         )
         self.editor = LeavingEdit(source)
-        self.preview = QPlainTextEdit()
-        self.preview.setReadOnly(True)
+        self.preview = QPlainTextEdit(readOnly=True)
         self.verdict = text_label("", "", wraps=True, plain=True)
         panes = row_of(
             self._pane(self.tr("Template (Jinja)"), self.editor),

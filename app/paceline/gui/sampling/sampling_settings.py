@@ -339,8 +339,7 @@ class SamplingSettings(Card):
 
     def _make_biases(self) -> QVBoxLayout:
         label = text_label(self.tr("Logit bias"), "muted")
-        self.biases = QLineEdit()
-        self.biases.setPlaceholderText("ID=X, ID=X")
+        self.biases = QLineEdit(placeholderText="ID=X, ID=X")
         self.biases.setToolTip(
             self.tr(
                 "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "

@@ -378,13 +378,13 @@ class SettingsDialog(QDialog):
             self.list.item(row).setSizeHint(QSize(100, px(_ROW_PX)))
 
     def _lay_out(self) -> None:
-        self.reset = styled(QPushButton(self.tr("Reset this page")), kind="quiet")
+        self.reset = styled(
+            QPushButton(self.tr("Reset this page"), autoDefault=False), kind="quiet"
+        )
         self.reset.clicked.connect(self._on_reset)
         self.told = text_label()
-        self.undo = styled(QPushButton(self.tr("Undo")), kind="quiet")
+        self.undo = styled(QPushButton(self.tr("Undo"), autoDefault=False), kind="quiet")
         self.undo.clicked.connect(self._on_undo)
-        for button in (self.reset, self.undo):
-            button.setAutoDefault(False)
         self._foot = closing_row(self, (self.reset, self.told, self.undo))
         self._side = styled(QWidget(), kind="sidebar")
         self._side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -182,9 +182,8 @@ class _Line(QWidget):
         self.dot = text_label("●", "dot")
         self.title = ElidedLabel(_TITLE_PX, Qt.TextElideMode.ElideRight)
         self.figures = text_label()
-        self.rate = QLabel()
+        self.rate = QLabel(alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.rate.setMinimumWidth(_RATE_PX)
-        self.rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.details = text_label(wraps=True)
         self.bars_title = styled(
             YieldingLabel(self.tr("accepted by place in the draft")), role="small"

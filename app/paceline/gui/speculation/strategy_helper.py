@@ -63,15 +63,13 @@ class _UseCaseCard(Card):
         super().__init__()
         self._text = row.text
         self.in_use = styled(QLabel(self.tr("in use")), role="pill", tone="accent")
-        self.apply = QPushButton(self.tr("Apply"))
-        self.apply.setAutoDefault(False)
+        self.apply = QPushButton(self.tr("Apply"), autoDefault=False)
         fill(self.header, self.in_use, self.apply)
         self.reason = text_label("", "muted", wraps=True, plain=True)
         self.strategy = text_label("", "value", wraps=True, plain=True)
         self.details = text_label(wraps=True, plain=True)
         self.hint = text_label(wraps=True, plain=True)
-        self.offer = QPushButton()
-        self.offer.setAutoDefault(False)
+        self.offer = QPushButton(autoDefault=False)
         self._below = QWidget()
         row_of(
             (self.hint, 1),

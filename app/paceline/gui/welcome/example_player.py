@@ -36,8 +36,7 @@ class ExamplePlayer(QObject):
         self._shown_in = ""
         context.signals.shown.connect(self._on_shown)
         context.signals.started.connect(self._on_started)
-        self._timer = QTimer(self, interval=_TICK_MS)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
 
     @Slot()

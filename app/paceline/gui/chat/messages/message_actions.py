@@ -73,8 +73,7 @@ class MessageActions(QWidget):
         super().__init__()
         self._role: Role = role
         self._is_compact = False
-        self._group = QActionGroup(self)
-        self._group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
+        self._group = QActionGroup(self, exclusionPolicy=QActionGroup.ExclusionPolicy.None_)
         self._group.triggered.connect(self._on_triggered)
         self._actions = {act: self._make(act) for act in _BY_ROLE[role]}
         self._buttons: dict[Act, QToolButton] = {}
@@ -91,8 +90,7 @@ class MessageActions(QWidget):
 
     def _make(self, act: Act) -> QAction:
         text, name = self._words(act)
-        action = QAction(look.icon(_ICONS[act]), text, self._group)
-        action.setToolTip(name)
+        action = QAction(look.icon(_ICONS[act]), text, self._group, toolTip=name)
         action.setData(str(act))
         return action
 

@@ -98,9 +98,7 @@ class DownloadStrip(QWidget):
         self._model = model
         self.line = styled(ElidedLabel(_TEXT_PX, Qt.TextElideMode.ElideMiddle), role="small")
         self.line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 1000)
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(minimum=0, maximum=1000, textVisible=False)
         self.bar.setAccessibleName(self.tr("Progress of the downloads"))
         column_of(self.line, self.bar, on=self, margins=0, spacing=4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -134,9 +132,7 @@ class DownloadRow(QFrame):
         self._shown: tuple[Step, ...] = ()
         self.name = styled(ElidedLabel(_TITLE_PX), role="title")
         self.repo = styled(ElidedLabel(_TITLE_PX), role="small")
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 1000)
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(minimum=0, maximum=1000, textVisible=False)
         self.line = styled(BreakingLabel(), role="small")
         self.buttons: dict[Step, QPushButton] = {}
         foot = row_of((self.line, 1), spacing=6)

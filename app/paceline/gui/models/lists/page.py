@@ -290,9 +290,7 @@ class StatePanel(QWidget):
         self.sign = QLabel()
         self.title = text_label("", "title", wraps=True)
         self.text = text_label("", "muted", wraps=True, plain=True)
-        self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
         self.bar.setFixedWidth(160)
         self.button = QPushButton()
         # Aligned in a column, a label of several lines does not get the height that it needs.

@@ -48,10 +48,7 @@ class _Bar(QWidget):
         self._free = 0
         self._from: list[float] = []
         self._at: list[float] = []  # sizes as painted now, and last what is free
-        self._move = QVariantAnimation(self)
-        self._move.setStartValue(0.0)
-        self._move.setEndValue(1.0)
-        self._move.setDuration(_MOVE_MS)
+        self._move = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=_MOVE_MS)
         self._move.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._move.valueChanged.connect(self._on_moved)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
