@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from paceline.catalog.inspect.wire import (
 )
 from paceline.hosting.wire import MAX_FRAME, Ready, encode_message, frame
 
-Fault = Callable[[socket.socket, Iterator[Answer]], Iterator[Answer]]
+Fault = Callable[[socket.socket, Callable[[], Answer]], Answer]
 
 
 def main(pipe: socket.socket, parent_pid: int, output: str) -> None:
@@ -51,119 +51,114 @@ def chatty(pipe: socket.socket, parent_pid: int, output: str) -> None:
 def _prepare(pipe: socket.socket, reader: Reader) -> None:
     answer = reader.answer
 
-    def strike(question: Question) -> Iterator[Answer]:
+    def strike(question: Question) -> Answer:
         file = {LookAt: lambda q: q.files[0], TextsOf: lambda q: q.file}.get(type(question))
         name = Path(file(question) if file else "").name
         if isinstance(question, Measure):
             name = Path(question.params.path).name
         for fault, action in FAULTS.items():
             if name.startswith(fault):
-                return action(pipe, answer(question))
+                return action(pipe, partial(answer, question))
         return answer(question)
 
     reader.answer = strike  # type: ignore[method-assign]
 
 
-def _segfault(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _segfault(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     ctypes.string_at(0)
-    return answers
+    return answer()
 
 
-def _abort(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _abort(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     os.abort()
 
 
-def _exit(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _exit(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     os._exit(0)
 
 
-def _kill(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _kill(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     os.kill(os.getpid(), signal.SIGKILL)
-    return answers
+    return answer()
 
 
-def _raise(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _raise(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     raise RuntimeError("a bug")
 
 
-def _hang(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _hang(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     time.sleep(60)
-    return answers
+    return answer()
 
 
-def _spin(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _spin(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Keep the interpreter's lock in native code, which a regular expression does."""
     import re
 
     re.match(r"(a+)+$", "a" * 60 + "b")
-    return answers
+    return answer()
 
 
-def _eat(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _eat(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Take more memory than the process may have."""
     eaten = bytearray(1 << 50 if sys.maxsize > 1 << 50 else 1 << 30)
-    return iter([answers, eaten] and answers)
+    assert eaten
+    return answer()
 
 
-def _send(data: bytes, pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _send(data: bytes, pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     pipe.sendall(data)
     time.sleep(60)
-    return answers
+    return answer()
 
 
-def _half(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
-    pipe.sendall(frame(encode_message(next(answers)))[:-1])
+def _half(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
+    pipe.sendall(frame(encode_message(answer()))[:-1])
     os._exit(0)
 
 
-def _twice(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
-    (answer,) = answers
-    pipe.sendall(2 * frame(encode_message(answer)))
+def _twice(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
+    pipe.sendall(2 * frame(encode_message(answer())))
     time.sleep(60)
-    return answers
+    return answer()
 
 
-def _late(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _late(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Answer, and then die when nobody asks."""
-    (answer,) = answers
-    pipe.sendall(frame(encode_message(answer)))
+    pipe.sendall(frame(encode_message(answer())))
     os._exit(0)
 
 
-def _poison(_pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _poison(_pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Answer, but from now on every file kills."""
     for fault in FAULTS:
         FAULTS[fault] = _segfault
     FAULTS["sound"] = _segfault
-    return answers
+    return answer()
 
 
-def _changed(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _changed(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Send cards that contradict themselves."""
-    (answer,) = answers
-    assert isinstance(answer, Seen)
-    yield replace(answer, card=replace(answer.card, n_layers=answer.card.n_layers + 1))
+    seen = answer()
+    assert isinstance(seen, Seen)
+    return replace(seen, card=replace(seen.card, n_layers=seen.card.n_layers + 1))
 
 
-def _path(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _path(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Send a hash that leads out of the cache."""
-    (answer,) = answers
-    assert isinstance(answer, Seen)
-    yield replace(answer, card=replace(answer.card, vocabulary="../../../../evil"))
+    seen = answer()
+    assert isinstance(seen, Seen)
+    return replace(seen, card=replace(seen.card, vocabulary="../../../../evil"))
 
 
-def _texts(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
+def _texts(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Send texts that are others than those of the hash."""
-    for answer in answers:
-        if isinstance(answer, Texts):
-            end = "=" * answer.joined.count("=")
-            yield replace(answer, joined="A" * (len(answer.joined) - len(end)) + end)
-        else:
-            yield answer
+    found = answer()
+    return Texts(f"QUFB{found.joined}") if isinstance(found, Texts) else found
 
 
-def _wrong_kind(pipe: socket.socket, answers: Iterator[Answer]) -> Iterator[Answer]:
-    yield Texts("", "", is_last=True)
+def _wrong_kind(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
+    return Texts("")
 
 
 FAULTS: dict[str, Fault] = {

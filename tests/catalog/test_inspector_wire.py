@@ -7,14 +7,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.made_models import CARD, NATURE
-from paceline.catalog.inspect import wire
 from paceline.catalog.inspect.wire import (
+    MOST_TEXT,
     Answer,
     Leave,
     LookAt,
@@ -27,12 +26,11 @@ from paceline.catalog.inspect.wire import (
     TextsOf,
     decode_answer,
     decode_question,
-    is_last,
-    pack_texts,
-    unpack_texts,
+    join_texts,
+    split_texts,
 )
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import MAX_FRAME, Dying, Ready, WireError, encode_message
+from paceline.hosting.wire import Dying, Ready, WireError, encode_message, frame
 from paceline.params import ModelParams
 
 SEEN = Seen(CARD, NATURE)
@@ -41,11 +39,11 @@ ANSWERS: list[Answer | Dying] = [
     Dying("x"),
     SEEN,
     Seen(CARD, None),
-    Texts("AAAA", "", is_last=False),
+    Texts("AAAA"),
     Measured(DryRun((("CPU", 5),), (("CUDA0", 6),), (1, 2), 3)),
     Refused("not-a-gguf", "No.", "Yes.", is_value=False, smaller_ctx=5),
 ]
-QUESTIONS: list[Question] = [
+QUESTIONS: list[Question | Leave] = [
     LookAt(("/a/ü.gguf", "/b"), card_only=True),
     TextsOf("C:\\x"),
     Measure(ModelParams("/a", n_ctx=5, tensor_split=(0.5, 1.0)), 63),
@@ -56,12 +54,6 @@ QUESTIONS: list[Question] = [
 def test_everything_arrives_as_it_was() -> None:
     assert [decode_answer(encode_message(answer)) for answer in ANSWERS] == ANSWERS
     assert [decode_question(encode_message(question)) for question in QUESTIONS] == QUESTIONS
-
-
-def test_only_texts_have_answers_behind_them() -> None:
-    assert [is_last(a) for a in ANSWERS if not isinstance(a, Dying | Texts)] == [True] * 5
-    assert not is_last(Texts("", "", is_last=False))
-    assert is_last(Texts("", "", is_last=True))
 
 
 def test_answers_are_no_questions() -> None:
@@ -120,48 +112,11 @@ def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
 # ------------------------------------------------------------------------------------- texts
 
 
-@given(st.lists(st.binary(max_size=20), max_size=50), st.integers(1, 40))
-def test_texts_arrive_in_pieces(texts: list[bytes], size: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire, "_PIECE", max(size, 20))
-        pieces = list(pack_texts(texts))
-    assert [piece.is_last for piece in pieces] == [*[False] * (len(pieces) - 1), True]
-    assert unpack_texts(pieces) == tuple(texts)
-    for piece in pieces:
-        assert len(base64.b64decode(piece.joined)) <= 2 * max(size, 20)
+@given(st.lists(st.binary(min_size=1, max_size=20).filter(lambda text: 0 not in text)))
+def test_texts_arrive_as_they_were(texts: list[bytes]) -> None:
+    assert split_texts(join_texts(texts)) == tuple(texts)
 
 
-def test_as_much_as_there_may_be_fits_into_frames() -> None:
-    texts = [b"x" * (2 << 20)] * 5 + [b""] * ((1 << 20) - 5)
-    pieces = list(pack_texts(texts))
-    assert max(len(encode_message(piece)) for piece in pieces) < MAX_FRAME
-    assert len(unpack_texts(pieces)) == 1 << 20
-
-
-@pytest.mark.parametrize(
-    "texts", [[b"x" * ((2 << 20) + 1)], [b""] * ((1 << 20) + 1), [b"x" * (2 << 20)] * 129]
-)
-def test_more_than_there_may_be(texts: list[bytes]) -> None:
-    with pytest.raises(ValueError, match="more text"):
-        next(pack_texts(texts))
-
-
-def lengths(*numbers: int) -> str:
-    return base64.b64encode(np.array(numbers, "<u4").tobytes()).decode()
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        Texts(lengths(3), "AAAA"[:3] + "!", is_last=True),
-        Texts(lengths(2), base64.b64encode(b"abc").decode(), is_last=True),
-        Texts(lengths(4), base64.b64encode(b"abc").decode(), is_last=True),
-        Texts(lengths(), base64.b64encode(b"abc").decode(), is_last=True),
-        Texts(lengths(2**32 - 1, 4), base64.b64encode(b"abc").decode(), is_last=True),
-        Texts("AAA=", "", is_last=True),
-        Texts("ä", "", is_last=True),
-    ],
-)
-def test_pieces_that_are_none(piece: Texts) -> None:
-    with pytest.raises(WireError, match="texts that are none"):
-        unpack_texts([piece])
+def test_as_much_as_there_may_be_fits_into_a_frame() -> None:
+    joined = base64.b64encode(bytes(MOST_TEXT - 1)).decode()
+    assert frame(encode_message(Texts(joined)))

@@ -10,6 +10,7 @@ model can have are refused.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import queue
@@ -17,7 +18,7 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ import psutil
 
 from paceline.catalog.card import Memory, ModelCard, Nature, quantisation_of
 from paceline.catalog.inspect.wire import (
+    MOST_TEXT,
     Answer,
     Leave,
     LookAt,
@@ -36,7 +38,7 @@ from paceline.catalog.inspect.wire import (
     Texts,
     TextsOf,
     decode_question,
-    pack_texts,
+    join_texts,
 )
 from paceline.catalog.sidecar import heads_in_header, refusal, sidecar_of
 from paceline.codec import made_of
@@ -279,7 +281,7 @@ def run_inspector(
         except OSError:
             os._exit(0)
 
-    questions: queue.SimpleQueue[Question] = queue.SimpleQueue()
+    questions: queue.SimpleQueue[Question | Leave] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, questions), name="reader", daemon=True).start()
     try:
         from paceline.engine.native import report_aborts  # noqa: PLC0415  after the guard
@@ -290,15 +292,14 @@ def run_inspector(
             prepare(reader)
         send(Ready(os.getpid()))
         while not isinstance(question := questions.get(), Leave):
-            for answer in reader.answer(question):
-                send(answer)
+            send(reader.answer(question))
     except Exception as error:  # noqa: BLE001  it would be reported nowhere else
         send(Dying(f"{type(error).__name__}: {error}"[:300]))
         os._exit(_FAILED)
     os._exit(0)  # without the interpreter's shutdown
 
 
-def _receive(pipe: socket.socket, questions: queue.SimpleQueue[Question]) -> None:
+def _receive(pipe: socket.socket, questions: queue.SimpleQueue[Question | Leave]) -> None:
     """Take questions off the pipe; when it ends, the process ends at once."""
     reader = FrameReader()
     with contextlib.suppress(OSError, ValueError):
@@ -323,20 +324,18 @@ class Reader:
         self._texts: tuple[str, tuple[bytes, ...]] = "", ()  # of the last file
         self._dry_runs: DryRuns | None = None
 
-    def answer(self, question: Question) -> Iterator[Answer]:
-        """Yield the answers to a question."""
+    def answer(self, question: Question) -> Answer:
+        """Return the answer to a question."""
         try:
             match question:
                 case LookAt():
-                    yield self._look_at(question)
+                    return self._look_at(question)
                 case TextsOf():
-                    yield from self._texts_of(question.file)
+                    return self._texts_of(question.file)
                 case Measure():
-                    yield self._measure(question)
-                case Leave():
-                    pass
+                    return self._measure(question)
         except UserError as error:
-            yield Refused(
+            return Refused(
                 error.code,
                 error.message,
                 error.hint,
@@ -359,20 +358,20 @@ class Reader:
         causal = headers[0].values.get(f"{card.architecture}.attention.causal", True)
         return Seen(card, _nature(files[0], card.architecture, is_causal=bool(causal)))
 
-    def _texts_of(self, file: str) -> Iterator[Texts]:
+    def _texts_of(self, file: str) -> Texts:
         from paceline.engine.llama import read_header  # noqa: PLC0415  native
 
         path = check_model_file(file)
         if self._texts[0] != file:
             self._texts = file, token_texts(read_header(path, texts=[TOKENS]))
-        try:
-            yield from pack_texts(self._texts[1])
-        except ValueError:
+        joined = join_texts(self._texts[1])
+        if len(joined) >= MOST_TEXT:
             raise ModelError(
                 "cannot-load",
                 f"“{path.name}” cannot be used: its vocabulary is larger than any other.",
                 "Choose another one.",
-            ) from None
+            )
+        return Texts(base64.b64encode(joined).decode("ascii"))
 
     def _measure(self, question: Measure) -> Measured:
         from paceline.engine.llama.dry_run import DryRuns  # noqa: PLC0415  native

@@ -12,6 +12,7 @@ more if the process had answered others before: one of those files may have done
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import logging
 import queue
@@ -38,8 +39,7 @@ from paceline.catalog.inspect.wire import (
     Texts,
     TextsOf,
     decode_answer,
-    is_last,
-    unpack_texts,
+    split_texts,
 )
 from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import Measurement
@@ -61,6 +61,7 @@ Trouble = Literal["closed", "crashed", "out-of-memory", "slow", "nonsense", "not
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
 """Troubles that an earlier file may have caused; in a new process it is the file's own fault."""
 _logger = logging.getLogger(__name__)
+_Child = ChildProcess[Question | Leave, Answer]
 
 
 class NoAnswerError(Exception):
@@ -78,7 +79,7 @@ class NoAnswerError(Exception):
 @dataclass(frozen=True, slots=True)
 class _Asked:
     question: Question
-    answers: Future[list[Answer]] = field(default_factory=Future)
+    answer: Future[Answer] = field(default_factory=Future)
 
 
 class InspectorThread:
@@ -103,7 +104,7 @@ class InspectorThread:
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[_Asked | Literal["rest", "end"]] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._child: ChildProcess[Question, Answer] | None = None
+        self._child: _Child | None = None
         self._is_closed = False
 
     @property
@@ -114,8 +115,8 @@ class InspectorThread:
             return child.pid if child else 0
         return 0
 
-    def ask(self, question: Question) -> list[Answer]:
-        """Wait for the answers to a question, the last one of which ends it.
+    def ask(self, question: Question) -> Answer:
+        """Wait for the answer to a question.
 
         Raises:
             NoAnswerError: There is none.
@@ -129,7 +130,7 @@ class InspectorThread:
                 self._thread = threading.Thread(target=self._run, name="inspector", daemon=True)
                 self._thread.start()
             self._queue.put(asked)
-        return asked.answers.result()
+        return asked.answer.result()
 
     def rest(self) -> None:
         """End the process after the waiting questions; the next question starts another."""
@@ -160,58 +161,54 @@ class InspectorThread:
             if asked == "end":
                 break
             try:
-                asked.answers.set_result(self._answers(asked.question))
+                asked.answer.set_result(self._answer(asked.question))
             except BaseException as error:  # noqa: BLE001  raised again where it was asked
-                asked.answers.set_exception(error)
+                asked.answer.set_exception(error)
         self._end()
         while not self._queue.empty():
             left = self._queue.get()
             if isinstance(left, _Asked):
-                left.answers.set_exception(NoAnswerError("closed"))
+                left.answer.set_exception(NoAnswerError("closed"))
 
-    def _answers(self, question: Question) -> list[Answer]:
+    def _answer(self, question: Question) -> Answer:
         is_fresh = self._child is None
         try:
-            return self._answers_once(question)
+            return self._answer_once(question)
         except NoAnswerError as error:
             if is_fresh or error.trouble not in _MAYBE_ANOTHERS:
                 raise
-        return self._answers_once(question)
+        return self._answer_once(question)
 
-    def _answers_once(self, question: Question) -> list[Answer]:
+    def _answer_once(self, question: Question) -> Answer:
         if self._is_closed:
             raise NoAnswerError("closed")
         try:
             child = self._ready_child()
             if not child.send(question):
                 raise self._lost(child)
-            answers: list[Answer] = []
-            deadline = time.monotonic() + self._answer_s
-            while not (answers and is_last(answers[-1])):
-                self._take(child, answers, deadline)
+            answer = self._heard(child, self._answer_s)
+            if isinstance(answer, Ready):
+                raise WireError("an answer without a question")
         except (WireError, FrameError) as error:
             text = f"it said nonsense: {error}"
             raise self._killed("nonsense", text) from None
-        return answers
+        return answer
 
-    def _take(
-        self, child: ChildProcess[Question, Answer], answers: list[Answer], deadline: float
-    ) -> None:
-        """Add the process's last messages to the error."""
-        for answer in child.receive(_POLL_S):
-            if isinstance(answer, Ready) or (answers and is_last(answers[-1])):
-                raise WireError("an answer without a question")
-            answers.append(answer)
-        if answers and is_last(answers[-1]):
-            return
-        if child.has_ended:
-            raise self._lost(child)
-        if self._is_closed:
-            raise self._killed("closed")
-        if time.monotonic() > deadline:
-            raise self._killed("slow", "it took too long")
+    def _heard(self, child: _Child, seconds: float) -> Answer:
+        """Wait for the one message that is due."""
+        deadline = time.monotonic() + seconds
+        while not (answers := list(child.receive(_POLL_S))):
+            if child.has_ended:
+                raise self._lost(child)
+            if self._is_closed:
+                raise self._killed("closed")
+            if time.monotonic() > deadline:
+                raise self._killed("slow", "it took too long")
+        if len(answers) > 1:
+            raise WireError("more than one answer")
+        return answers[0]
 
-    def _ready_child(self) -> ChildProcess[Question, Answer]:
+    def _ready_child(self) -> _Child:
         child = self._child
         if child is not None:
             # It may have died between two questions, which costs nothing.
@@ -225,20 +222,17 @@ class InspectorThread:
             )
         except OSError as error:
             raise NoAnswerError("not-started", str(error.strerror or error)) from None
-        deadline = time.monotonic() + START_S
-        while time.monotonic() < deadline:
-            if answers := list(child.receive(_POLL_S)):
-                if len(answers) > 1 or not isinstance(answers[0], Ready):
-                    raise WireError("an answer before any question")
-                return child
-            if child.has_ended:
-                self._lost(child)
-                raise NoAnswerError("not-started", "it ended at once")
-            if self._is_closed:
-                raise self._killed("closed")
-        raise self._killed("not-started", "it was not ready in time")
+        try:
+            if not isinstance(self._heard(child, START_S), Ready):
+                raise WireError("an answer before any question")
+        except NoAnswerError as error:
+            if error.trouble == "closed":
+                raise
+            why = "it was not ready in time" if error.trouble == "slow" else "it ended at once"
+            raise NoAnswerError("not-started", why) from None
+        return child
 
-    def _lost(self, child: ChildProcess[Question, Answer]) -> NoAnswerError:
+    def _lost(self, child: _Child) -> NoAnswerError:
         """Return the error for a process that died."""
         self._child = None
         death = child.describe_death()
@@ -386,7 +380,7 @@ class Inspector:
         """
         path = Path(params.path)
         _check_name(path)
-        answer = self._ask(Measure(params, n_rows, target), path)[-1]
+        answer = self._ask(Measure(params, n_rows, target), path)
         if not isinstance(answer, Measured):
             raise _error("nonsense", path)
         return answer.run
@@ -405,17 +399,18 @@ class Inspector:
 
     def _seen(self, files: Sequence[Path], *, card_only: bool) -> Seen:
         question = LookAt(tuple(map(str, files)), card_only=card_only)
-        answer = self._ask(question, files[0])[-1]
+        answer = self._ask(question, files[0])
         if not isinstance(answer, Seen) or (answer.nature is None) is not card_only:
             raise _error("nonsense", files[0])
         return answer
 
     def _texts(self, path: Path, seen: Seen) -> tuple[bytes, ...]:
-        answers = self._ask(TextsOf(str(path)), path)
-        pieces = [answer for answer in answers if isinstance(answer, Texts)]
+        answer = self._ask(TextsOf(str(path)), path)
+        if not isinstance(answer, Texts):
+            raise _error("nonsense", path)
         try:
-            texts = unpack_texts(pieces)
-        except WireError:
+            texts = split_texts(base64.b64decode(answer.joined))
+        except ValueError:
             raise _error("nonsense", path) from None
         if len(texts) != seen.card.n_vocab or hash_of_texts(texts) != seen.card.vocabulary:
             raise ModelError(
@@ -425,16 +420,16 @@ class Inspector:
             )
         return texts
 
-    def _ask(self, question: Question, path: Path) -> list[Answer]:
+    def _ask(self, question: Question, path: Path) -> Answer:
         try:
-            answers = self._thread.ask(question)
+            answer = self._thread.ask(question)
         except NoAnswerError as error:
             if error.trouble == "closed":
                 raise CancelledError from None
             raise _error(error.trouble, path, str(error)) from None
-        if isinstance(refusal := answers[-1], Refused):
-            raise _refusal(refusal)
-        return answers
+        if isinstance(answer, Refused):
+            raise _refusal(answer)
+        return answer
 
 
 def _files(path: Path, parts: Sequence[Path]) -> tuple[Path, ...]:

@@ -17,10 +17,8 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
-
 from paceline.catalog.card import card_version
-from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, split_texts
+from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, join_texts, split_texts
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.files import write_whole
@@ -61,10 +59,8 @@ class VocabularyStore:
         self._remember(vocabulary, texts)
         if self._folder is None:
             return
-        lengths = np.fromiter(map(len, texts), "<u4", len(texts))
-        data = len(texts).to_bytes(4, "little") + lengths.tobytes() + b"".join(texts)
         with contextlib.suppress(OSError):
-            write_whole(self._folder / vocabulary, data)
+            write_whole(self._folder / vocabulary, join_texts(texts))
             _prune(self._folder, _N_VOCABULARIES)
 
     def _remember(self, vocabulary: str, texts: tuple[bytes, ...]) -> None:
@@ -77,15 +73,11 @@ class VocabularyStore:
         if self._folder is None:
             return None
         path = self._folder / vocabulary
-        with contextlib.suppress(OSError, ValueError):
-            if path.stat().st_size > 2 * MOST_TEXT:
-                return None
-            data = path.read_bytes()
-            n = int.from_bytes(data[:4], "little")
-            lengths = np.frombuffer(data, "<u4", n, 4)
-            texts = tuple(split_texts(lengths, data[4 + 4 * n :]))
-            if hash_of_texts(texts) == vocabulary:
-                return texts
+        with contextlib.suppress(OSError):
+            if path.stat().st_size < MOST_TEXT:
+                texts = split_texts(path.read_bytes())
+                if hash_of_texts(texts) == vocabulary:
+                    return texts
         return None
 
 

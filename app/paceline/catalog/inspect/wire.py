@@ -1,20 +1,15 @@
 """The messages that are exchanged with the inspector's process.
 
-Down go questions, up come answers; every question has one last answer, and only the texts of a
-vocabulary come in several pieces. All are frozen dataclasses in JSON frames, checked field by
-field: the process reads what strangers have written, so nothing that it says is taken on trust.
+Down go questions, up come answers, one for each. All are frozen dataclasses in JSON frames, checked
+field by field: the process reads what strangers have written, so nothing that it says is taken on
+trust.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-import numpy as np
 
 from paceline.catalog.card import ModelCard, Nature
 from paceline.codec import by_name
@@ -22,11 +17,9 @@ from paceline.engine.model.model_file import DryRun
 from paceline.hosting.wire import Dying, Ready, WireError, decode_message
 from paceline.params import ModelParams
 
-MOST_TEXT = 256 << 20
-"""Bytes of all texts of a vocabulary; the largest ones that are known have 5 MB."""
-MOST_TOKENS = 1 << 20
-_PIECE = 2 << 20
-"""Bytes of texts in one answer; with the text that reaches beyond its end, twice as many."""
+MOST_TEXT = 11 << 20
+"""Bytes of all texts of a vocabulary, of which the largest that are known have 5 MB; less than this
+fits into one frame as base64."""
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
@@ -74,17 +67,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A piece of a vocabulary.
+    """The texts of a vocabulary: what `join_texts` gives, as base64."""
 
-    Attributes:
-        lengths: Bytes of each token's text, as base64 of little-endian uint32.
-        joined: The texts one after the other, as base64.
-        is_last: Whether nothing follows.
-    """
-
-    lengths: str
     joined: str
-    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +98,20 @@ class Refused:
     smaller_ctx: int
 
 
-Question = LookAt | TextsOf | Measure | Leave
+Question = LookAt | TextsOf | Measure
 Answer = Ready | Seen | Texts | Measured | Refused
 
-_QUESTIONS = by_name(Question)
+_QUESTIONS = by_name(Question | Leave)
 _ANSWERS = by_name(Answer | Dying)
 
 
-def decode_question(payload: bytes) -> Question:
+def decode_question(payload: bytes) -> Question | Leave:
     """Return the question that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else.
     """
-    question: Question = decode_message(payload, _QUESTIONS)
+    question: Question | Leave = decode_message(payload, _QUESTIONS)
     return question
 
 
@@ -140,11 +125,6 @@ def decode_answer(payload: bytes) -> Answer | Dying:
     if isinstance(answer, Seen):
         check_seen(answer)
     return answer
-
-
-def is_last(answer: Answer) -> bool:
-    """Whether nothing follows it."""
-    return not isinstance(answer, Texts) or answer.is_last
 
 
 def check_seen(seen: Seen) -> None:
@@ -163,57 +143,11 @@ def check_seen(seen: Seen) -> None:
         raise WireError("a card and a nature of different vocabularies")
 
 
-def pack_texts(texts: Sequence[bytes]) -> Iterator[Texts]:
-    """Yield the pieces in which texts travel.
-
-    Raises:
-        ValueError: They are more than any vocabulary has.
-    """
-    lengths = np.fromiter(map(len, texts), "<u4", len(texts))
-    ends = np.cumsum(lengths, dtype=np.int64)
-    n_bytes = int(ends[-1]) if len(ends) else 0
-    is_too_long = len(texts) > 0 and int(lengths.max()) > _PIECE
-    if is_too_long or n_bytes > MOST_TEXT or len(texts) > MOST_TOKENS:
-        raise ValueError("more text than any vocabulary has")
-    cuts = [0, *np.searchsorted(ends, np.arange(_PIECE, n_bytes, _PIECE)).tolist(), len(texts)]
-    spans = [(a, b) for a, b in pairwise(cuts) if b > a] or [(0, 0)]
-    for first, end in spans:
-        yield Texts(
-            base64.b64encode(lengths[first:end].tobytes()).decode("ascii"),
-            base64.b64encode(b"".join(texts[first:end])).decode("ascii"),
-            is_last=end == len(texts),
-        )
+def join_texts(texts: Sequence[bytes]) -> bytes:
+    """Return the texts of a vocabulary as one; no text that a GGUF file gives holds a NUL."""
+    return b"\0".join(texts)
 
 
-def unpack_texts(pieces: Sequence[Texts]) -> tuple[bytes, ...]:
-    """Return the texts that `pack_texts` was given.
-
-    Raises:
-        WireError: The pieces are not those of `pack_texts`.
-    """
-    found: list[bytes] = []
-    try:
-        for piece in pieces:
-            joined = base64.b64decode(piece.joined, validate=True)
-            lengths = np.frombuffer(base64.b64decode(piece.lengths, validate=True), "<u4")
-            found += split_texts(lengths, joined)
-    except (binascii.Error, ValueError) as error:
-        raise WireError(f"texts that are none: {error}") from None
-    return tuple(found)
-
-
-def split_texts(lengths: np.typing.NDArray[np.uint32], joined: bytes) -> list[bytes]:
-    """Cut texts apart.
-
-    Args:
-        lengths: Bytes of each, uint32 [n].
-        joined: All of them, one after the other.
-
-    Raises:
-        ValueError: The lengths do not add up.
-    """
-    ends = np.cumsum(lengths, dtype=np.int64)
-    if (int(ends[-1]) if len(ends) else 0) != len(joined):
-        raise ValueError("the lengths do not add up")
-    bounds = [0, *ends.tolist()]
-    return [joined[a:b] for a, b in pairwise(bounds)]
+def split_texts(joined: bytes) -> tuple[bytes, ...]:
+    """Return the texts that `join_texts` was given."""
+    return tuple(joined.split(b"\0")) if joined else ()
