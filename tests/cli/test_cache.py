@@ -17,7 +17,6 @@ from engine.draft.test_lookup_cache import as_file, obvious_count, pairs_of
 from fake_model import ByteVocabulary
 from paceline.cli import cache
 from paceline.cli.chat_run import FILE_NAME
-from paceline.cli.output import Progress
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import Origin, read_origin, sidecar, write_origin
 from paceline.engine.draft.lookups.ngram_cache import try_out
@@ -77,7 +76,7 @@ def test_a_file_is_read_in_pieces_of_whole_lines(
     file.write_bytes(text.encode())
     monkeypatch.setattr(cache, "_PIECE", 80)
     monkeypatch.setattr(cache, "_AT_ONCE", 50)
-    pieces = list(cache.read_pieces(file, vocab, Progress()))
+    pieces = list(cache.read_pieces(file, vocab))
     texts = [b"".join(map(vocab.piece, p)).decode().removeprefix(" ") for p in pieces]
     assert len(pieces) > 50
     assert all(one.endswith("\n") for one in texts[vocab.add_bos : -1 - vocab.add_eos])
@@ -93,7 +92,7 @@ def test_nothing_is_lost_where_pieces_meet(
     monkeypatch.setattr(cache, "_PIECE", 80)
     for text in ("é" * n, "x" * n + "\n" + "y" * n, "\n" * n, "a\n" * n + "b"):
         (tmp_path / "a.txt").write_text(text, "utf-8", newline="")
-        pieces = cache.read_pieces(tmp_path / "a.txt", ByteVocabulary(), Progress())
+        pieces = cache.read_pieces(tmp_path / "a.txt", ByteVocabulary())
         read = [bytes(piece) for piece in pieces]
         assert b"".join(read) == text.encode()
         assert all(read)
@@ -266,7 +265,7 @@ def test_stats_with_a_text(tmp_path: Path, target_path: Path, vocab: VocabularyF
     assert paceline("cache", "build", text, "--model", target_path, "--out", out).code == 0
     result = paceline("cache", "stats", out, text, "--model", target_path, "--json")
     trial = json.loads(result.out)["trial"]
-    tokens = list(cache.read_pieces(text, vocab, Progress()))
+    tokens = list(cache.read_pieces(text, vocab))
     assert trial["n_tokens"] == sum(map(len, tokens)) - 1
     assert trial["n_accepted"] <= trial["n_drafted"]
     assert trial["acceptance_rate"] == trial["n_accepted"] / trial["n_drafted"] > 0.8

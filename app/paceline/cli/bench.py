@@ -230,12 +230,10 @@ class Driver:
         """Measure until all is done, or until Ctrl+C."""
         self._client.set_listener(self._on_event)
         self._interrupts.when_hit(self._stop)
-        try:
+        with self._progress:
             while not self._interrupts.hit and (command := self._run.next_command()) is not None:
                 self._show()
                 self._client.submit(command)
-        finally:
-            self._progress.clear()
 
     def _on_event(self, event: Event) -> None:
         if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
@@ -312,15 +310,12 @@ def _write_passport(
     from paceline.bench.report import to_json
 
     made = report.conditions
-    progress = Progress()
-    progress.show("Reading the models' files")
-    try:
+    with Progress() as progress:
+        progress.show("Reading the models' files")
         target = _hashed(made.target, pair.target.path, is_stopped)
         draft = made.draft
         if draft and pair.draft:
             draft = _hashed(draft, pair.draft.path, is_stopped)
-    finally:
-        progress.clear()
     made = replace(made, target=target, draft=draft)
     data = to_json(replace(report, conditions=made))
     _write(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", "--passport")

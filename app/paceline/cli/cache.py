@@ -10,7 +10,7 @@ import argparse
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
@@ -129,13 +129,12 @@ def _build(corpus: Sequence[Path], model: str, out: Path) -> str:
     for path in (*corpus, Path(model)):
         if out.exists() and path.exists() and out.samefile(path):
             raise _cannot_write(out, "it is one of the files to be read")
-    with vocabulary_of(model) as vocab:
+    with closing(llama_backend().load_vocabulary(model)) as vocab:
         origin = Origin(vocabulary_hash(vocab), Path(model).name)
-        progress = Progress()
         caches: list[LookupCache] = []
         n_tokens = 0
         for path in corpus:
-            for tokens, start in _batches(read_pieces(path, vocab, progress)):
+            for tokens, start in _batches(read_pieces(path, vocab)):
                 n_tokens += len(tokens) - start
                 _append(caches, lookup_cache.count(tokens, (STATIC,), start))
     cache = lookup_cache.merge(caches)
@@ -251,13 +250,12 @@ def _stats(file: Path, texts: Sequence[Path], model: str | None) -> dict[str, An
 def _trial(
     file: Path, cache: LookupCache, origin: Origin | None, texts: Sequence[Path], model: str
 ) -> dict[str, Any] | None:
-    with vocabulary_of(model) as vocab:
+    with closing(llama_backend().load_vocabulary(model)) as vocab:
         vocabulary = vocabulary_hash(vocab) if origin else ""
         check_fits(file, cache, origin, vocabulary, vocab.n_tokens)
         if not texts:
             return None
-        progress = Progress()
-        pieces = (read_pieces(path, vocab, progress) for path in texts)
+        pieces = (read_pieces(path, vocab) for path in texts)
         trial = try_out(cache, [*chain.from_iterable(chain(*pieces))], vocab.n_tokens)
     return {
         **asdict(trial),
@@ -326,21 +324,7 @@ def _size(n_bytes: int) -> str:
 # --------------------------------------------------------------------------------------- text files
 
 
-@contextmanager
-def vocabulary_of(model: str) -> Iterator[Vocabulary]:
-    """Load a model file's vocabulary alone.
-
-    Raises:
-        ModelError: The file cannot be used.
-    """
-    vocab = llama_backend().load_vocabulary(model)
-    try:
-        yield vocab
-    finally:
-        vocab.close()
-
-
-def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[list[int]]:
+def read_pieces(path: Path, vocab: Vocabulary) -> Iterator[list[int]]:
     """Yield a text file's tokens piece by piece, with BOS and EOS as the model asks for them.
 
     Control tokens' texts become those tokens. Bytes that are no UTF-8 become replacement
@@ -354,6 +338,7 @@ def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[l
     try:
         size = path.stat().st_size
         with (
+            Progress() as progress,
             open_ordinary(path) as raw,
             io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as file,
         ):
@@ -374,7 +359,5 @@ def read_pieces(path: Path, vocab: Vocabulary, progress: Progress) -> Iterator[l
             f"“{path}” cannot be read: {error.strerror or error}.",
             "Give text files.",
         ) from error
-    finally:
-        progress.clear()
     if vocab.add_eos:
         yield [vocab.eos]

@@ -80,12 +80,9 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
     Raises:
         UserError: It could not be, or Ctrl+C was pressed.
     """
-    progress = Progress()
-    progress.show("Measuring what steps cost")
-    try:
+    with Progress() as progress:
+        progress.show("Measuring what steps cost")
         events = carried_out(client, Calibrate(_ID), _ID, interrupts)
-    finally:
-        progress.clear()
     if interrupts.hit:
         raise TurnError("cancelled", "Stopped before everything was measured.")
     sameness: Sameness | None = None

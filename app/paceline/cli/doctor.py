@@ -282,27 +282,26 @@ def _installed(places: paths.Paths, devices: Sequence[DeviceInfo]) -> list[dict[
         return []
     from paceline.catalog.judge.pairing import NOTHING_TO_DRAFT
 
-    found, progress = [], Progress()
-    with TemporaryDirectory() as folder:  # what is remembered of models stays as it is
-        models = open_models(dataclasses.replace(places, cache_dir=Path(folder)))
-        try:
-            for entry in sorted(models.library.refresh(), key=lambda entry: entry.file.name):
-                if entry.problem:
-                    continue
-                path = str(entry.file.path)
-                progress.show(f"Looking at {one_line(entry.file.name, 40)}")
-                way, sentence = None, ""
-                try:
-                    if not models.examine(path).nature.writes:
-                        way, sentence = "none", NOTHING_TO_DRAFT
-                    elif back := models.plan(ModelParams(path), None, devices).going_back:
-                        way, sentence = back.way, back.sentence
-                except UserError as error:
-                    sentence = error.message
-                found.append({"path": path, "way": way, "text": sentence or "Not known."})
-        finally:
-            progress.clear()
-            models.close()
+    found = []
+    with (
+        TemporaryDirectory() as folder,  # what is remembered of models stays as it is
+        open_models(dataclasses.replace(places, cache_dir=Path(folder))) as models,
+        Progress() as progress,
+    ):
+        for entry in sorted(models.library.refresh(), key=lambda entry: entry.file.name):
+            if entry.problem:
+                continue
+            path = str(entry.file.path)
+            progress.show(f"Looking at {one_line(entry.file.name, 40)}")
+            way, sentence = None, ""
+            try:
+                if not models.examine(path).nature.writes:
+                    way, sentence = "none", NOTHING_TO_DRAFT
+                elif back := models.plan(ModelParams(path), None, devices).going_back:
+                    way, sentence = back.way, back.sentence
+            except UserError as error:
+                sentence = error.message
+            found.append({"path": path, "way": way, "text": sentence or "Not known."})
     return found
 
 

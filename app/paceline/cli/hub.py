@@ -6,11 +6,11 @@ A download keeps the same journals as the window's, so that either continues wha
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -317,14 +317,12 @@ def _fetch(
     from paceline.catalog.download.downloads import Downloads
     from paceline.catalog.fetching import fetch
 
-    downloads = Downloads(hub, state_dir)
-    reporter = Reporter()
-    try:
-        with contextlib.suppress(CancelledError):
-            fetch(downloads, request, reporter.show, is_stopped)
-    finally:
-        downloads.close()
-        reporter.close()
+    with (
+        closing(Reporter()) as reporter,
+        closing(Downloads(hub, state_dir)) as downloads,
+        suppress(CancelledError),
+    ):
+        fetch(downloads, request, reporter.show, is_stopped)
     return next(state for state in downloads.states() if state.id == reporter.shown)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -107,15 +107,12 @@ def loaded_pair(
     from paceline.hosting.inline import inline_client
 
     load = with_local_files(load, paths, lambda: interrupts.hit, in_process=in_process)
-    client = inline_client(in_process=in_process)
-    try:
+    with closing(inline_client(in_process=in_process)) as client:
         load, notes = decide_layers(load, client, planner(paths))
         loaded = _load(client, load, interrupts)
         for note in (*notes, *notes_of(loaded)):
             remark(note)
         yield client, loaded
-    finally:
-        client.close()
 
 
 def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
@@ -127,20 +124,17 @@ def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
 
 
 def _load(client: EngineClient, load: LoadPair, interrupts: Interrupts) -> PairLoaded:
-    progress = Progress()
-
     def hear(event: Event) -> None:
         if isinstance(event, LoadProgressed):
             progress.show(f"Loading the {event.stage} model: {event.fraction:.0%}")
 
-    try:
-        for event in carried_out(client, load, load.request_id, interrupts, hear):
-            if isinstance(event, PairLoaded):
-                return event
-            if isinstance(event, LoadFailed):
-                raise TurnError(event.code, event.message, event.hint)
-    finally:
-        progress.clear()
+    with Progress() as progress:
+        events = carried_out(client, load, load.request_id, interrupts, hear)
+    for event in events:
+        if isinstance(event, PairLoaded):
+            return event
+        if isinstance(event, LoadFailed):
+            raise TurnError(event.code, event.message, event.hint)
     raise StoppedError("cancelled", "Stopped before the model was loaded.")
 
 
@@ -184,8 +178,9 @@ def carried_out(
 # -------------------------------------------------------------------------------------------- files
 
 
-def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Models:
-    """Return the models of this computer and the Hub, by the window's settings; to be closed.
+@contextmanager
+def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Iterator[Models]:
+    """Give the models of this computer and the Hub, by the window's settings.
 
     Args:
         paths: The program's folders.
@@ -195,11 +190,10 @@ def open_models(paths: Paths, folders: Sequence[Path] = ()) -> Models:
     from paceline.catalog.models import Models
 
     settings = peek_settings(paths.config_dir / SETTINGS_FILE)
-    return Models(
-        paths,
-        offline=settings.hub_offline or is_offline(os.environ),
-        own_folders=[*map(Path, settings.model_folders), *folders],
-    )
+    offline = settings.hub_offline or is_offline(os.environ)
+    own_folders = [*map(Path, settings.model_folders), *folders]
+    with closing(Models(paths, offline=offline, own_folders=own_folders)) as models:
+        yield models
 
 
 def with_local_files(
@@ -229,24 +223,20 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
         return load
     from paceline.cli.hub import Reporter
 
-    models, reporter = open_models(paths), Reporter()
-
     def local(path: str) -> str:
         here = not is_reference(path)
         return path if here else models.local_path(path, reporter.show, is_stopped)
 
-    try:
-        return replace(
-            load,
-            target=replace(load.target, path=local(load.target.path)),
-            draft=replace(load.draft, path=local(load.draft.path)) if load.draft else None,
-            mtp=local(load.mtp),
-        )
-    except (CancelledError, UserError) as error:
-        raise _stopped(error, is_stopped) from None
-    finally:
-        models.close()
-        reporter.close()
+    with closing(Reporter()) as reporter, open_models(paths) as models:
+        try:
+            return replace(
+                load,
+                target=replace(load.target, path=local(load.target.path)),
+                draft=replace(load.draft, path=local(load.draft.path)) if load.draft else None,
+                mtp=local(load.mtp),
+            )
+        except (CancelledError, UserError) as error:
+            raise _stopped(error, is_stopped) from None
 
 
 def head_finder(load: LoadPair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
@@ -304,11 +294,8 @@ def _card_of(path: str, paths: Paths, *, in_process: bool) -> ModelCard:
         UserError: It cannot be read.
     """
     if in_process or is_reference(path):
-        models = open_models(paths)
-        try:
+        with open_models(paths) as models:
             return models.card(path)
-        finally:
-            models.close()
     from paceline.catalog.inspect.child import make_card
     from paceline.engine.llama import read_header
 
@@ -338,11 +325,8 @@ def planner(paths: Paths) -> Planner:
     ) -> MemoryPlan:
         from paceline.catalog.models import Models
 
-        models = Models(paths, offline=True)
-        try:
+        with closing(Models(paths, offline=True)) as models:
             return models.plan(target, draft, devices, mtp=mtp)
-        finally:
-            models.close()
 
     return plan
 

@@ -84,8 +84,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
-    models = open_models(Paths.from_environment(), [folder.absolute() for folder in folders])
-    progress = Progress()
     n_looked = 0
 
     def show(entry: LibraryEntry) -> None:
@@ -93,13 +91,11 @@ def _find(folders: list[Path], interrupts: Interrupts) -> list[LibraryEntry]:
         n_looked += bool(entry.card or entry.problem)
         progress.show(f"{n_looked} models looked at, {sizes.one_line(entry.file.name, 40)}")
 
-    try:
+    own = [folder.absolute() for folder in folders]
+    with open_models(Paths.from_environment(), own) as models, Progress() as progress:
         # A file that keeps its reader busy would keep Ctrl+C waiting.
         interrupts.when_hit(models.close)
         return list(models.library.refresh(show, lambda: interrupts.hit))
-    finally:
-        progress.clear()
-        models.close()
 
 
 def _order(entry: LibraryEntry) -> tuple[str, str]:

@@ -114,6 +114,8 @@ def remark(text: str) -> None:
 class Progress:
     """One line on stderr that is overwritten in place; nothing when stderr is not a terminal.
 
+    As a context it ends without the line.
+
     Attributes:
         is_shown: Whether it is one.
     """
@@ -121,6 +123,12 @@ class Progress:
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._is_open = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def show(self, text: str) -> None:
         """Replace the line."""

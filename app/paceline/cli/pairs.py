@@ -92,8 +92,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UserError: A model cannot be looked at.
     """
-    with Interrupts() as interrupts:
-        models = open_models(Paths.from_environment())
+    with Interrupts() as interrupts, open_models(Paths.from_environment()) as models:
         # A file that keeps its reader busy would keep Ctrl+C waiting.
         interrupts.when_hit(models.close)
         try:
@@ -105,8 +104,6 @@ def run(args: argparse.Namespace) -> int:
             if interrupts.hit:
                 raise StoppedError("cancelled", "Stopped before the answer was known.") from None
             raise
-        finally:
-            models.close()
     print_result(text)
     return 0
 

@@ -385,12 +385,9 @@ class Reader:
 def _nature(path: Path, architecture: str, *, is_causal: bool) -> Nature:
     from paceline.engine.llama import LlamaBackend  # noqa: PLC0415  native
 
-    vocab = LlamaBackend().load_vocabulary(str(path))
-    try:
+    with contextlib.closing(LlamaBackend().load_vocabulary(str(path))) as vocab:
         writes = is_causal and _writes(vocab, architecture)
         return made_of(Nature, vocab, memory=_memory(vocab), writes=writes)
-    finally:
-        vocab.close()
 
 
 def _memory(vocab: LlamaVocabularyFile) -> Memory:
