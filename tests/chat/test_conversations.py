@@ -357,36 +357,6 @@ def test_a_copy_that_was_deleted_meanwhile_is_not_shown(bench: ChatBench) -> Non
     assert bench.id == first
 
 
-@pytest.mark.parametrize(("parent", "leaf"), [("nobody", "m1"), ("m1", "m1"), (None, "m9")])
-def test_what_is_no_tree_is_not_taken_in(bench: ChatBench, parent: str | None, leaf: str) -> None:
-    messages = {"m1": Message("m1", parent, "user", "x")}
-    broken = Conversation("c", "t", messages=messages, leaf_id=leaf)
-    with pytest.raises(UserError, match="damaged"):
-        bench.import_copy(broken, {})
-    assert bench.session.summaries == ()
-
-
-@pytest.mark.parametrize("time_s", [float("nan"), float("inf"), -1.0, 1e300])
-def test_times_that_no_calendar_knows_count_as_unknown(
-    store: ConversationStore, time_s: float
-) -> None:
-    bench = ChatBench(store)
-    foreign = Conversation(
-        "c",
-        "t",
-        time_s,
-        time_s,
-        messages={"m1": Message("m1", None, "user", "x", time_s)},
-        leaf_id="m1",
-    )
-    taken = bench.import_copy(foreign, {})
-    again = ChatBench(store, prefix="again")
-    (line,) = again.session.summaries
-    again.session.show(taken)
-    assert (line.created_s, line.changed_s) == (0.0, 0.0)
-    assert again.session.current.path()[0].created_s == 0.0
-
-
 HALF = "half \ud83d"
 
 

@@ -36,8 +36,6 @@ from paceline.params import ReplySettings
 from paceline.run_record import RunRecord
 from paceline.storage.archive import NEW_CHAT, ConversationStore, no_such_chat
 
-_YEAR_9999_S = 253_370_764_800
-
 
 class Conversations:
     """Conversations by their id; the shown one is kept from its first message on.
@@ -275,9 +273,6 @@ class Conversations:
         Args:
             conversation: Times, title, flags and settings are kept.
             records: What is known of its replies, by message id; with steps.
-
-        Raises:
-            UserError: Its messages are no tree.
         """
         copy, ids = _copy_of(conversation, self.new_id)
         self.put(copy, tuple(copy.messages))
@@ -417,16 +412,10 @@ def without_reply(conversation: Conversation, reply_id: str) -> tuple[Conversati
         The conversation, and the question if it was taken out.
     """
     question = conversation.messages[conversation.messages[reply_id].parent_id or ""]
-    gone = {reply_id}
-    others = [m for m in conversation.children(question.message_id) if m.message_id not in gone]
-    if not others:  # then the question goes, too, and what it was edited from is shown again
-        gone.add(question.message_id)
-        others = [m for m in conversation.siblings(question.message_id) if m != question]
-    messages = {name: m for name, m in conversation.messages.items() if name not in gone}
-    rest = replace(conversation, messages=MappingProxyType(messages), leaf_id=question.parent_id)
-    if others:
-        rest = rest.activate(others[-1].message_id)
-    return rest, question if question.message_id in gone else None
+    if len(conversation.children(question.message_id)) > 1:
+        return without(conversation, reply_id), None
+    # what the question was edited from is shown again
+    return without(conversation, question.message_id), question
 
 
 def _can_be_used(settings: ReplySettings) -> bool:
@@ -440,27 +429,15 @@ def _can_be_used(settings: ReplySettings) -> bool:
 def _copy_of(
     conversation: Conversation, new_id: Callable[[], str]
 ) -> tuple[Conversation, dict[str, str]]:
-    """Return a copy under new ids, and the new ids of its messages by the old ones.
-
-    Raises:
-        UserError: A message follows one that does not stand before it, or there is no such leaf.
-    """
+    """Return a copy under new ids, and the new ids of its messages by the old ones."""
     ids: dict[str, str] = {}
     messages: dict[str, Message] = {}
     for name, message in conversation.messages.items():
-        parent = None
-        if message.parent_id is not None:
-            if message.parent_id not in ids:
-                raise _no_tree(f"a message follows {message.parent_id!r:.40}, which is not there")
-            parent = ids[message.parent_id]
+        parent = ids[message.parent_id] if message.parent_id is not None else None
         ids[name] = new_id()
-        messages[ids[name]] = replace(
-            clean_message(message),
-            message_id=ids[name], parent_id=parent, created_s=_time(message.created_s),
-        )  # fmt: skip
+        copied = replace(clean_message(message), message_id=ids[name], parent_id=parent)
+        messages[ids[name]] = copied
     leaf = conversation.leaf_id
-    if leaf is not None and leaf not in ids:
-        raise _no_tree(f"it ends with {leaf!r:.40}, which is not there")
     origin = conversation.origin
     copy = replace(
         conversation,
@@ -470,21 +447,8 @@ def _copy_of(
         tags=tuple(map(clean, conversation.tags)),
         messages=MappingProxyType(messages),
         leaf_id=ids[leaf] if leaf is not None else None,
-        created_s=_time(conversation.created_s),
-        changed_s=_time(conversation.changed_s),
     )
     return copy, ids
-
-
-def _time(seconds: float) -> float:
-    """Return a time that calendars know; 0, which stands for unknown, in place of any other."""
-    return seconds if 0 <= seconds < _YEAR_9999_S else 0.0
-
-
-def _no_tree(why: str) -> UserError:
-    return UserError(
-        "broken-chat", f"The chat is damaged: {why}.", "Export it again from where it is whole."
-    )
 
 
 @dataclass(frozen=True, slots=True)
