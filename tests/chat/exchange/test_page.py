@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gui.markdown_cases import Atom, documents, seen_in, source_of
-from paceline.chat.exchange.page import Look, PageColours, to_html
+from paceline.chat.exchange.page import COLOURS, Look, to_html
 from paceline.chat.exchange.words import Sourcing
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.figures import DraftCount, TokenTrace
@@ -19,8 +19,8 @@ from paceline.messages import StepCommitted
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record
 
-COLOURS = PageColours(*(["#123456"] * 20))
-LOOK = Look(COLOURS, replace(COLOURS, window="#000000"), Sourcing({"suffix": "Suffix tree"}))
+LIGHT = dict.fromkeys(COLOURS, "#123456")
+LOOK = Look(LIGHT, LIGHT | {"window": "#000000"}, Sourcing({"suffix": "Suffix tree"}))
 VOID = {"meta", "br", "hr"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "h4", "h5", "h6",

@@ -12,10 +12,10 @@ the reply gets into the page unescaped, and only http and https become links.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from html import escape
 from string import Template
@@ -304,48 +304,19 @@ def _link_target(href: str) -> str:
     return escape(href)
 
 
-@dataclass(frozen=True, slots=True)
-class PageColours:
-    """The colours of a theme that a page needs, each "#rrggbb"; see the window's themes.
-
-    The last seven are those of code, by their kinds (`paceline.chat.code`).
-    """
-
-    window: str
-    surface: str
-    line: str
-    text: str
-    muted: str
-    accent: str
-    accent_soft: str
-    lookup: str
-    lookup_soft: str
-    danger: str
-    danger_soft: str
-    bubble: str
-    code_surface: str
-    keyword: str
-    string: str
-    number: str
-    comment: str
-    name: str
-    builtin: str
-    wrong: str
-
-
 class Look(NamedTuple):
     """How a page looks and what it says.
 
     Attributes:
-        light: Colours on light ground.
+        light: Colours on light ground, each "#rrggbb": all of `COLOURS`, or more.
         dark: Colours on dark ground, used where the system asks for them.
         sourcing: The drafters' names.
         words: All other words.
         language: Of those words, as in ``<html lang>``.
     """
 
-    light: PageColours
-    dark: PageColours
+    light: Mapping[str, str]
+    dark: Mapping[str, str]
     sourcing: Sourcing
     words: Words = Words()
     language: str = "en"
@@ -483,9 +454,8 @@ def _style(look: Look) -> str:
     return _STYLE.substitute(light=_variables(look.light), dark=_variables(look.dark))
 
 
-def _variables(colours: PageColours) -> str:
-    names = (field.name for field in fields(colours))
-    return " ".join(f"--{name.replace('_', '-')}: {getattr(colours, name)};" for name in names)
+def _variables(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {colours[name]};" for name in COLOURS)
 
 
 _PAGE = Template(
@@ -526,12 +496,12 @@ section h2.who { font-size: 13px; font-weight: 600; color: var(--muted); margin:
 .small { color: var(--muted); font-size: 13px; margin: 8px 0; }
 .failed { color: var(--danger); }
 .tag { border: 1px solid var(--line); border-radius: 999px; padding: 1px 8px; }
-.m { background: var(--accent-soft); border-bottom: 2px solid var(--accent); }
-.l { background: var(--lookup-soft); border-bottom: 2px dotted var(--lookup); }
+.m { background: var(--accent_soft); border-bottom: 2px solid var(--accent); }
+.l { background: var(--lookup_soft); border-bottom: 2px dotted var(--lookup); }
 [title] { cursor: help; }
 pre, code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px; }
 code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }
-.code { background: var(--code-surface); border: 1px solid var(--line); border-radius: 10px;
+.code { background: var(--code_surface); border: 1px solid var(--line); border-radius: 10px;
   margin: 10px 0; overflow: hidden; }
 .code pre { margin: 0; padding: 12px 14px; overflow-x: auto; line-height: 1.55; }
 .code code { background: none; padding: 0; } .code i { font-style: normal; }
@@ -552,8 +522,8 @@ th { background: var(--bubble); }
 .versions { table-layout: fixed; } .versions td { white-space: pre-wrap; vertical-align: top; }
 .versions td.code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px;
   border-radius: 0; }
-.gone { background: var(--danger-soft); text-decoration: line-through; }
-.new { background: var(--accent-soft); text-decoration: underline; }
+.gone { background: var(--danger_soft); text-decoration: line-through; }
+.new { background: var(--accent_soft); text-decoration: underline; }
 blockquote { margin: 10px 0; padding-left: 14px; border-left: 3px solid var(--line);
   color: var(--muted); }
 details { border: 1px solid var(--line); border-radius: 10px; padding: 8px 12px; margin: 10px 0; }
@@ -564,3 +534,6 @@ footer { margin-top: 40px; border-top: 1px solid var(--line); padding-top: 8px; 
 @media print { details { border: 0; } .you, .m, .l { print-color-adjust: exact; } }
 """
 )
+
+COLOURS = sorted(set(re.findall(r"var\(--(\w+)\)", _STYLE.template)))
+"""What the style sheet calls colours: as themes of the window and kinds of code are called."""

@@ -27,7 +27,7 @@ from paceline import __version__
 from paceline.bench.report import is_passport, parse_passport
 from paceline.bench.runs import Report
 from paceline.chat.exchange.chat_json import dumped, to_json
-from paceline.chat.exchange.page import Look, PageColours, to_html
+from paceline.chat.exchange.page import Look, to_html
 from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.conversation import Conversation
@@ -38,7 +38,7 @@ from paceline.gui.kit.background import Slices
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
-from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT, Theme
+from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.figures import cut_words, edited_words
 from paceline.gui.state.sources import Sources
@@ -270,12 +270,8 @@ def page_look(sources: Sources) -> Look:
     """How exported pages look."""
     language = QLocale().bcp47Name().split("-")[0]  # "en" for the locale "C", too
     sourcing = Sourcing(sources.titles, sources.models)
-    return Look(_colours(LIGHT), _colours(DARK), sourcing, export_words(), language)
-
-
-def _colours(theme: Theme) -> PageColours:
-    all_of_them = dataclasses.asdict(theme) | CODE_COLOURS[theme.name]
-    return PageColours(**{f.name: all_of_them[f.name] for f in dataclasses.fields(PageColours)})
+    light, dark = (dataclasses.asdict(theme) | CODE_COLOURS[theme.name] for theme in (LIGHT, DARK))
+    return Look(light, dark, sourcing, export_words(), language)
 
 
 class ImportController(QObject):
