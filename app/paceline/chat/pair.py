@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from paceline.messages import (
     EngineDied,
@@ -101,8 +101,8 @@ class PairState:
         return "draft" if self.pair.draft is not None else "mtp"
 
 
-class PairListener(Protocol):
-    """Shows the pair."""
+class PairListener:
+    """Shows the pair; this one shows nothing."""
 
     def pair_changed(self, state: PairState) -> None:
         """The state is another one."""
@@ -137,7 +137,7 @@ class PairLoader:
         self._client = client
         self._cache_dir = cache_dir
         self._new_id = new_id
-        self._listener: PairListener | None = None
+        self._listener = PairListener()
         self._request_id: str | None = None
         self._good: Pair | None = None
         self._decided: dict[Pair, Pair] = {}
@@ -156,7 +156,7 @@ class PairLoader:
 
     def set_listener(self, listener: PairListener | None) -> None:
         """Tell `listener` from now on what changes."""
-        self._listener = listener
+        self._listener = listener or PairListener()
 
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
         """Load this pair in place of what is loaded or being loaded.
@@ -219,8 +219,7 @@ class PairLoader:
         if isinstance(event, SamenessChanged):
             if self._state.status == "ready":
                 self._state = replace(self._state, sameness=event.sameness)
-                if self._listener is not None:
-                    self._listener.sameness_changed(self._state)
+                self._listener.sameness_changed(self._state)
             return
         self._held = None  # the first thing that a load does is to free what was there
         if isinstance(event, EngineDied):
@@ -260,7 +259,7 @@ class PairLoader:
         fallback = self._good if self._good != wanted else None
         self._good = fallback  # a pair that fails is no longer good
         was_cancelled = event.code == "cancelled"
-        if self._listener is not None and not was_cancelled:
+        if not was_cancelled:
             self._listener.load_failed(event, falls_back=fallback is not None)
         if fallback is not None:
             self.load(fallback)
@@ -269,5 +268,4 @@ class PairLoader:
 
     def _set(self, state: PairState) -> None:
         self._state = state
-        if self._listener is not None:
-            self._listener.pair_changed(state)
+        self._listener.pair_changed(state)

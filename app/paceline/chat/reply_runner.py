@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from paceline import __version__
 from paceline.chat.conversations import Conversations
@@ -80,8 +80,8 @@ class Drawing:
     like: TurnOptions | None = None
 
 
-class SessionListener(Protocol):
-    """Shows the session."""
+class SessionListener:
+    """Shows the session; this one shows nothing."""
 
     def conversations_changed(self) -> None:
         """The list has changed: a conversation came or went, or its line is different."""
@@ -143,7 +143,7 @@ class ReplyRunner:
         fingerprint_of: Callable[[str], str],
         clock: Callable[[], float],
     ) -> None:
-        self.listener: SessionListener | None = None
+        self.listener = SessionListener()
         self.engine_version = ""
         self._client = client
         self._pair = pair
@@ -212,11 +212,10 @@ class ReplyRunner:
         is_ready = recording is None and self._pair.state.status == "ready"
         if not is_ready:
             self._conversations.begin_run(reply)
-        if self.listener is not None:
-            self.listener.conversations_changed()
-            if shows_again:
-                self.listener.conversation_shown(current)
-            self.listener.reply_started(reply)
+        self.listener.conversations_changed()
+        if shows_again:
+            self.listener.conversation_shown(current)
+        self.listener.reply_started(reply)
         if is_ready:
             self._submit(reply)
         elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
@@ -301,8 +300,7 @@ class ReplyRunner:
             self.end()
             return
         self._client.cancel(reply.turn_id)
-        if self.listener is not None:
-            self.listener.reply_progressed(reply)
+        self.listener.reply_progressed(reply)
 
     def tune(self, strategy: Strategy) -> bool:
         """Change the strategy from the next step on; False when no reply is under way."""
@@ -372,15 +370,12 @@ class ReplyRunner:
         reply.grow(event, self._clock())
         match event:
             case TurnStarted() | PrefillProgressed():
-                if self.listener is not None:
-                    self.listener.reply_progressed(reply)
+                self.listener.reply_progressed(reply)
             case StepCommitted():
                 self._conversations.extend_run(reply, event.text, (event,))
-                if self.listener is not None:
-                    self.listener.reply_grew(reply, event)
+                self.listener.reply_grew(reply, event)
             case TuneApplied() | TuneRejected():
-                if self.listener is not None:
-                    self.listener.tune_answered(reply, event)
+                self.listener.tune_answered(reply, event)
             case TurnFinished():
                 self._end(reply, "finished")
             case TurnFailed():
@@ -403,9 +398,8 @@ class ReplyRunner:
             self._note_models(reply)  # fingerprints may have become known meanwhile
         self.active, self._is_submitted = None, False
         self._conversations.end_run(reply)
-        if self.listener is not None:
-            self.listener.conversations_changed()
-            self.listener.reply_ended(reply)
+        self.listener.conversations_changed()
+        self.listener.reply_ended(reply)
 
 
 def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:

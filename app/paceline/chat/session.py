@@ -101,7 +101,7 @@ class ChatSession:
         self._runner = ReplyRunner(
             client, pair, self.conversations, options, fingerprint_of=fingerprint_of, clock=clock
         )
-        self._listener: SessionListener | None = None
+        self._listener = SessionListener()
         self.later: LaterTurns | None = None
         self._observers: list[Callable[[Event], None]] = []
 
@@ -131,7 +131,7 @@ class ChatSession:
 
     def set_listener(self, listener: SessionListener | None) -> None:
         """Tell `listener` from now on what changes."""
-        self._listener = self._runner.listener = listener
+        self._listener = self._runner.listener = listener or SessionListener()
 
     # -------------------------------------------------------------------------------- engine
 
@@ -157,12 +157,10 @@ class ChatSession:
                 self._pair.on_event(event)
                 self.stored_texts.on_load(is_loaded=False)
                 self._runner.on_death(event)
-                if self._listener is not None:
-                    self._listener.engine_died(event)
+                self._listener.engine_died(event)
             case EngineDescribed():
                 self._runner.engine_version = event.library_version
-                if self._listener is not None:
-                    self._listener.engine_described(event)
+                self._listener.engine_described(event)
             case SamenessChanged():
                 self._pair.on_event(event)
             case TokensCounted() | PromptRendered() | Calibrated():
@@ -561,7 +559,7 @@ class ChatSession:
         self.conversations.put(conversation)
         self._tell_conversations()
         is_shown = conversation.conversation_id == self.current.conversation_id
-        if is_shown and self._listener is not None:
+        if is_shown:
             self._listener.conversation_changed(self.current)
 
     def _turn_to(self, message_id: str) -> None:
@@ -580,9 +578,7 @@ class ChatSession:
         self._tell_shown()
 
     def _tell_shown(self) -> None:
-        if self._listener is not None:
-            self._listener.conversation_shown(self.current)
+        self._listener.conversation_shown(self.current)
 
     def _tell_conversations(self) -> None:
-        if self._listener is not None:
-            self._listener.conversations_changed()
+        self._listener.conversations_changed()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from paceline.chat.pair import PairLoader
 from paceline.chat.reply import Reply
+from paceline.chat.reply_runner import SessionListener
 from paceline.chat.session import ChatSession
 from paceline.conversation import Conversation
 from paceline.gui.kit.background import Background
@@ -33,8 +34,8 @@ from paceline.messages import (
 )
 
 
-class ChatSignals(QObject):
-    """A `SessionListener`; each method emits one signal, which says the same."""
+class ChatSignals(QObject, SessionListener):
+    """Each method emits one signal, which says the same."""
 
     list_changed = Signal()
     """Chats came or went, or what the list shows of them changed."""

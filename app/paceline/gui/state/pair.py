@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from paceline.chat.pair import PairState
+from paceline.chat.pair import PairListener, PairState
 from paceline.messages import LoadFailed, ModelInfo, ModelParams
 
 
-class PairModel(QObject):
-    """A `PairListener` that keeps the last state and tells of every change.
+class PairModel(QObject, PairListener):
+    """Keeps the last state and tells of every change.
 
     Attributes:
         state: How the pair stands now.
