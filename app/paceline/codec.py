@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
+_type_hints = functools.cache(get_type_hints)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -126,7 +127,7 @@ def _known(hint: Any, data: Any) -> Any:
         return [_known(get_args(hint)[0], item) for item in data]
     if not (dataclasses.is_dataclass(hint) and isinstance(data, dict)):
         return data
-    hints = get_type_hints(hint)
+    hints = _type_hints(typing.cast(type, hint))
     return {key: _known(hints[key], value) for key, value in data.items() if key in hints}
 
 
@@ -162,7 +163,7 @@ _Reader = Callable[[Any], Any]
 
 @functools.cache
 def _dataclass_reader(cls: type) -> _Reader:
-    readers = {name: _reader(hint) for name, hint in get_type_hints(cls).items()}
+    readers = {name: _reader(hint) for name, hint in _type_hints(cls).items()}
     known = readers.keys()
     required = frozenset(
         field.name

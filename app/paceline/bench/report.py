@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paceline.bench.plan import PLAIN, Plan
 from paceline.bench.runs import Conditions, Failure, Report, Result, Run, summarise
 from paceline.bench.workload import Workload
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode_known, decode_part, encode_part
 from paceline.errors import UserError
 from paceline.figures import by_kind
 from paceline.files import open_ordinary
@@ -27,8 +27,6 @@ from paceline.sizes import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from _typeshed import DataclassInstance
 
     from paceline.figures import WidthCost
 
@@ -242,7 +240,7 @@ def _from_json(data: dict[str, Any]) -> Report:
     if not isinstance(uses, dict):
         raise CodecError("kernels are no object")
     kernels = [{"kind": kind, "by": by} for kind, by in uses.items()]
-    conditions = decode_part(Conditions, _fields(Conditions, data) | {"kernels": kernels})
+    conditions = decode_known(Conditions, data | {"kernels": kernels})
     costs = *conditions.costs, *conditions.draft_costs
     if len(costs) > _MOST_COSTS or not all(
         0 < cost.width <= _WIDEST and cost.seconds > 0 for cost in costs
@@ -253,7 +251,7 @@ def _from_json(data: dict[str, Any]) -> Report:
         costs=_measured(conditions.costs),
         draft_costs=_measured(conditions.draft_costs),
     )
-    whole = decode_part(_Passport, _fields(_Passport, data))
+    whole = decode_known(_Passport, data)
     workloads: list[Workload] = []
     runs: list[Run] = []
     for found in _objects(data, "workloads"):
@@ -286,7 +284,7 @@ def _measured(costs: Sequence[WidthCost]) -> tuple[WidthCost, ...]:
 
 
 def _run(data: dict[str, Any]) -> Run:
-    run = decode_part(Run, _fields(Run, data))
+    run = decode_known(Run, data)
     times = run.prefill_s, run.decode_s, run.plain_s or 0.0
     counts = (
         run.n_prompt, run.n_steps, run.n_discarded, run.n_accepted,
@@ -297,11 +295,6 @@ def _run(data: dict[str, Any]) -> Run:
     if min(counts) < 0 or is_too_short or max(times) > _LONGEST_S:
         raise ValueError("a reply has times or counts that cannot be")
     return run
-
-
-def _fields(cls: type[DataclassInstance], data: dict[str, Any]) -> dict[str, Any]:
-    needed = {f.name for f in fields(cls) if f.default is f.default_factory is MISSING}
-    return {f.name: data[f.name] for f in fields(cls) if f.name in data or f.name in needed}
 
 
 def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
