@@ -25,7 +25,7 @@ from paceline.chat.prompt import (
     read_earlier,
     read_token_ids,
 )
-from paceline.codec import made_of
+from paceline.codec import CodecError, decode_part, made_of
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
@@ -226,19 +226,12 @@ def _whole(data: dict[str, Any], key: str, default: int, low: int, high: int) ->
 
 
 def _sampling(data: dict[str, Any]) -> SamplingParams:
-    given: dict[str, Any] = {}
-    for key in _SAMPLING:
-        value = data.get(key)
-        if value is None:
-            continue
-        kinds: tuple[type, ...] = (int,) if key == "top_k" else (int, float)
-        if type(value) not in kinds:
-            what = "a whole number" if key == "top_k" else "a number"
-            raise PromptDataError(f"Its {key} is {value!r:.40}, not {what}.")
-        given[key] = value if key == "top_k" else float(value)
-    params = SamplingParams(**given)
+    given = {key: data[key] for key in _SAMPLING if data.get(key) is not None}
     try:
+        params = decode_part(SamplingParams, given)
         check_sampling(params)
+    except CodecError as error:
+        raise PromptDataError(f"Its {error}.") from None
     except ValueOutOfRangeError as error:
         raise PromptDataError(error.message, error.hint) from None
     return params
