@@ -22,18 +22,21 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
 from typing import TypeGuard
 
 from paceline.chat.advice import CLAUSES
+from paceline.chat.exchange.words import Words
 from paceline.engine.draft import grammar_drafter, registry
 
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
 ADVICE = "Advice"
 """Context of the reasons of advice; `paceline.gui.state.auto_words` looks there."""
+EXPORT = "Export"
+"""Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
 _SPEAKING = ("engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
@@ -96,7 +99,7 @@ class Found:
 
 
 def find_all(package: Path) -> Found:
-    """Return the strings of all modules below a folder, of built-in drafters and of advice."""
+    """Return the strings of all modules below a folder, of drafters, advice and exports."""
     found = Found()
     for file in sorted(package.rglob("*.py")):
         name = file.relative_to(package.parent).as_posix()
@@ -104,6 +107,9 @@ def find_all(package: Path) -> Found:
     _find_drafters(found)
     for clause in CLAUSES:
         found.add(ADVICE, clause, "chat/advice")
+    for word in fields(Words):
+        if isinstance(word.default, str):
+            found.add(EXPORT, word.default, "paceline/chat/exchange/words.py")
     _find_sentences(package, found)
     return found
 
@@ -267,8 +273,8 @@ class _Finder(ast.NodeVisitor):
             self._refuse(node, "the context is not known")
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
-        if context in (DRAFTERS, ADVICE):
-            return  # also where the registry has an entry, or the advice a clause
+        if context in (DRAFTERS, ADVICE, EXPORT):
+            return  # also where the registry has an entry, the advice a clause, or an export a word
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:
             self._refuse(call, "the argument is no literal")

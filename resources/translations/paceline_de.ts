@@ -3243,92 +3243,97 @@
 <context>
     <name>Export</name>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>Beside version {other} of {n}</source>
         <translation>Neben Version {other} von {n}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
+        <source>Edited by its user.</source>
+        <translation>Von Hand geändert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>Exported by Paceline {version} on {date}</source>
         <translation>Exportiert von Paceline {version} am {date}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>Reasoning</source>
         <translation>Gedankengang</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>Reply</source>
         <translation>Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>System prompt</source>
         <translation>System-Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>This reply failed: {why}</source>
         <translation>Diese Antwort schlug fehl: {why}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>Who wrote ahead:</source>
         <translation>Wer vorausschrieb:</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>You</source>
         <translation>Sie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>accepted from {who} · {place} of {total} drafted · step {step}</source>
         <translation>angenommen von {who} · {place} von {total} entworfenen · Schritt {step}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>confidence {:.2f}</source>
         <translation>Sicherheit {:.2f}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>first token {:.2f} s</source>
         <translation>erstes Token {:.2f} s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>the target itself</source>
         <translation>das Zielmodell selbst</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>the target's own · step {step}</source>
         <translation>vom Zielmodell selbst · Schritt {step}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>{name} ({size})</source>
         <translation>{name} ({size})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>{share:.0f} % of {n} drafted accepted</source>
         <translation>{share:.0f} % von {n} entworfenen angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>{strategy} for {model}</source>
         <translation>{strategy} für {model}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>{} tokens/s</source>
         <translation>{} Token/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>≈ {} without drafts</source>
         <translation>≈ {} ohne Entwürfe</translation>
     </message>
@@ -8345,7 +8350,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Exportieren Sie weniger Chats auf einmal.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/conversations.py"/>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>Export it again from where it is whole.</source>
         <translation>Exportieren Sie ihn noch einmal dort, wo er heil ist.</translation>
@@ -9203,11 +9207,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>The chat is damaged: {0} {1}.</source>
         <translation>Der Chat ist beschädigt: {0} {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/conversations.py"/>
-        <source>The chat is damaged: {0}.</source>
-        <translation>Der Chat ist beschädigt: {0}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -10206,11 +10205,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Laden ohne Umpacken (keine zweite Kopie der Gewichte)</translation>
     </message>
     <message>
-        <location filename="../../app/chat/conversations.py"/>
-        <source>a message follows {0}, which is not there</source>
-        <translation>eine Nachricht folgt auf {0}, die es nicht gibt</translation>
-    </message>
-    <message>
         <location filename="../../app/codec.py"/>
         <source>a message is an object, not {0}</source>
         <translation>eine Nachricht ist ein Objekt, nicht {0}</translation>
@@ -10649,11 +10643,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/request.py"/>
         <source>it ended where the model began the next turn</source>
         <translation>sie endete, wo das Modell den nächsten Beitrag begann</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/conversations.py"/>
-        <source>it ends with {0}, which is not there</source>
-        <translation>er endet mit {0}, die es nicht gibt</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>

@@ -40,7 +40,7 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.chat_lines import title_text
-from paceline.gui.state.figures import cut_words, edited_words
+from paceline.gui.state.figures import cut_words
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
 
@@ -241,29 +241,8 @@ _tr = translator("Export")
 
 def export_words() -> Words:
     """Headings and lines of exported files."""
-    return Words(
-        you=_tr("You"),
-        reply=_tr("Reply"),
-        system_prompt=_tr("System prompt"),
-        reasoning=_tr("Reasoning"),
-        attached=_tr("{name} ({size})"),
-        exported=_tr("Exported by Paceline {version} on {date}"),
-        failed=_tr("This reply failed: {why}"),
-        cuts=cut_words(),
-        edited=edited_words(),
-        version=_tr("Beside version {other} of {n}"),
-        speed=_tr("{} tokens/s"),
-        plain=_tr("≈ {} without drafts"),
-        accepted=_tr("{share:.0f} % of {n} drafted accepted"),
-        first_token=_tr("first token {:.2f} s"),
-        strategy=_tr("{strategy} for {model}"),
-        by_target=_tr("the target's own · step {step}"),
-        by_drafter=_tr("accepted from {who} · {place} of {total} drafted · step {step}"),
-        confidence=_tr("confidence {:.2f}"),
-        legend=_tr("Who wrote ahead:"),
-        legend_target=_tr("the target itself"),
-        local=local,
-    )
+    texts = {f.name: _tr(f.default) for f in dataclasses.fields(Words) if type(f.default) is str}
+    return Words(**texts, cuts=cut_words(), local=local)
 
 
 def page_look(sources: Sources) -> Look:
