@@ -18,7 +18,6 @@ import platformdirs
 from paceline.errors import UserError
 from paceline.files import private_folder
 
-_APP = "paceline"
 OLD_MEMORY = "drafts"
 """Below `Paths.data_dir`: where drafters kept texts before they learned from stored chats."""
 
@@ -45,12 +44,8 @@ class Paths:
         home = (os.environ if environ is None else environ).get("PACELINE_HOME", "").strip()
         if home:
             return cls.below(Path(home))
-        return cls(
-            config_dir=platformdirs.user_config_path(_APP, appauthor=False),
-            data_dir=platformdirs.user_data_path(_APP, appauthor=False),
-            cache_dir=platformdirs.user_cache_path(_APP, appauthor=False),
-            log_dir=platformdirs.user_log_path(_APP, appauthor=False),
-        )
+        of = platformdirs.PlatformDirs("paceline", appauthor=False)
+        return cls(of.user_config_path, of.user_data_path, of.user_cache_path, of.user_log_path)
 
     @property
     def models_dir(self) -> Path:
