@@ -160,8 +160,8 @@ class Conversations:
         reply = self.reply_of(message_id)
         if reply is None or reply.steps or not reply.has_ended:
             return reply
-        steps = list(self.steps_of(self._current.conversation_id, message_id))
-        return replace(reply, steps=steps, traces=[t for step in steps for t in step.tokens])
+        steps = self.steps_of(self._current.conversation_id, message_id)
+        return replace(reply, steps=list(steps))
 
     def steps_of(self, conversation_id: str, message_id: str) -> tuple[StepCommitted, ...]:
         """Return the steps of any reply; empty where none are kept."""

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paceline import paths
-from paceline.codec import CodecError, decode_part, encode_part
-from paceline.errors import UserError
+from paceline.codec import decode_part, encode_part
 from paceline.files import write_whole
 from paceline.messages import ModelInfo, TurnStats
 
@@ -68,11 +66,9 @@ def save_last_run(folder: Path, run: LastRun) -> None:
     """
     text = json.dumps({"version": _VERSION, **encode_part(run)}, indent=1) + "\n"
     try:
-        paths.ensure(folder)
         write_whole(folder / FILE_NAME, text.encode())
-    except (OSError, UserError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        _log.warning("The figures of the last reply cannot be kept: %s", why)
+    except OSError as error:
+        _log.warning("The figures of the last reply cannot be kept: %s", error.strerror or error)
 
 
 def load_last_run(folder: Path) -> LastRun | None:
@@ -86,7 +82,7 @@ def load_last_run(folder: Path) -> LastRun | None:
         if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
             return None
         run = decode_part(LastRun, data)
-    except (OSError, ValueError, RecursionError, CodecError):
+    except (OSError, ValueError, RecursionError):  # a `CodecError` is a `ValueError`
         return None
     is_sound = run.when <= _LAST_SECOND and _is_sound(dataclasses.asdict(run))
     return run if is_sound else None

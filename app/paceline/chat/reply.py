@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, assert_never
@@ -79,7 +78,6 @@ class Reply:
         strategy: The strategy in force, as text; a `Tune` changes it.
         asked_strategy: The one that it began with, as text.
         text: The text so far.
-        traces: Where each token came from.
         steps: One record per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
         n_prefilled: Tokens of the prompt that are in the context.
@@ -100,7 +98,7 @@ class Reply:
         stopping: Whether the user asked it to stop.
         waits_again: Whether the engine died before it began, or a model's file was written to, so
             that it waited for another load.
-        n_parts: In how many turns it was written; those before are in text, traces and steps.
+        n_parts: In how many turns it was written; those before are in text and steps.
         edited: Whether its user wrote the text.
         earlier: The reply that it replaces, and other versions of that one.
     """
@@ -113,7 +111,6 @@ class Reply:
     strategy: str = ""
     asked_strategy: str = ""
     text: str = ""
-    traces: list[TokenTrace] = field(default_factory=list)
     steps: list[StepCommitted] = field(default_factory=list)
     n_prompt: int = 0
     n_prefilled: int = 0
@@ -146,7 +143,6 @@ class Reply:
             rest = StepCommitted(self.turn_id, 0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
             steps.append(rest)
         self.text, self.steps = text, steps
-        self.traces = [trace for step in steps for trace in step.tokens]
         self.n_parts = 2 if old is None else old.n_parts + 1
         if old is not None:
             settings = replace(
@@ -160,6 +156,11 @@ class Reply:
         """Take what the turn is to be generated with."""
         self.options = options
         self.strategy = self.asked_strategy = strategy_text(options.strategy)
+
+    @property
+    def traces(self) -> list[TokenTrace]:
+        """Where each token came from."""
+        return [trace for step in self.steps for trace in step.tokens]
 
     @property
     def has_ended(self) -> bool:
@@ -190,7 +191,6 @@ class Reply:
                     self.first_token_s = clock_s - self.submitted_s
                 self.status = "decoding"
                 self.text += event.text
-                self.traces.extend(event.tokens)
                 self.steps.append(event)
             case FiguresReported():
                 self.stats = event.stats
@@ -217,14 +217,11 @@ def model_record(info: ModelInfo, fingerprint: str = "") -> ModelRecord:
 
 def to_record(reply: Reply) -> RunRecord:
     """Return the record of a reply as it is now, steps included."""
-    status: Literal["running", "finished", "failed"] = "running"
-    if reply.status in ("finished", "failed"):
-        status = "finished" if reply.status == "finished" else "failed"
     options, settings = reply.options, reply.options.settings
     return made_of(
         RunRecord,
         reply,
-        status=status,
+        status=reply.status if reply.has_ended else "running",
         sampling=settings.sampling,
         max_tokens=settings.max_tokens,
         seed=reply.seed if reply.seed is not None else settings.seed,
@@ -237,32 +234,27 @@ def to_record(reply: Reply) -> RunRecord:
     )
 
 
-def to_reply(
-    record: RunRecord, conversation_id: str, text: str, steps: Sequence[StepCommitted] = ()
-) -> Reply:
+def to_reply(record: RunRecord, conversation_id: str, text: str) -> Reply:
     """Return the reply of a record; one that was still running ended with the program.
 
     Args:
         record: The record, with or without its steps.
         conversation_id: Where the reply belongs.
         text: The text of its message.
-        steps: Its steps where the record has none.
     """
     record = renamed(record, record.message_id)
-    all_steps = list(record.steps or steps)
+    n_prompt = record.stats.n_prompt if record.stats is not None else 0
     return made_of(
         Reply,
         record,
         turn_id="",
         conversation_id=conversation_id,
         options=TurnOptions(settings=record.settings, cuts=record.cuts, prompting=record.prompting),
-        status="finished" if record.status == "finished" else "failed",
         asked_strategy=record.asked_strategy or record.strategy,
         text=text,
-        traces=[trace for step in all_steps for trace in step.tokens],
-        steps=all_steps,
-        n_prompt=record.stats.n_prompt if record.stats is not None else 0,
-        n_prefilled=record.stats.n_prompt if record.stats is not None else 0,
+        steps=list(record.steps),
+        n_prompt=n_prompt,
+        n_prefilled=n_prompt,
     )
 
 
