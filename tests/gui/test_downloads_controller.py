@@ -37,9 +37,7 @@ class World:
     def __init__(self, endpoint: str, folder: Path, window: QWidget) -> None:
         self.folder = folder
         self.window = window
-        self.downloads = Downloads(
-            Hub(endpoint=endpoint), folder / "journal", at_once=1, pauses_s=(0.01,)
-        )
+        self.downloads = Downloads(Hub(endpoint=endpoint), folder / "journal", at_once=1)
         self.notices: list[Notice] = []
         self.used: list[str] = []
         self.ended: list[DownloadState] = []
@@ -77,7 +75,10 @@ def server() -> Iterator[HubServer]:
 
 
 @pytest.fixture
-def make_world(qtbot: QtBot, server: HubServer, tmp_path: Path) -> Iterator[Callable[[], World]]:
+def make_world(
+    qtbot: QtBot, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], World]]:
+    monkeypatch.setattr("paceline.catalog.download.job.PAUSES_S", (0.01,))
     worlds: list[World] = []
 
     def make() -> World:

@@ -110,14 +110,15 @@ def state_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(server: HubServer, state_dir: Path) -> Iterator[Callable[..., Watch]]:
+def start(
+    server: HubServer, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Watch]]:
     """Make downloads; a second call is a restart beside the first."""
+    monkeypatch.setattr("paceline.catalog.download.job.PAUSES_S", SOON)
     made: list[Downloads] = []
 
     def start(at_once: int = 2) -> Watch:
-        downloads = Downloads(
-            Hub(endpoint=server.endpoint), state_dir, at_once=at_once, pauses_s=SOON
-        )
+        downloads = Downloads(Hub(endpoint=server.endpoint), state_dir, at_once=at_once)
         made.append(downloads)
         return Watch(downloads)
 

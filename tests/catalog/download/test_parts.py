@@ -202,7 +202,7 @@ def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The window asks on its own thread, and a disk may be asleep."""
-    one = Job(RECORD, Hub(endpoint="http://127.0.0.1:9"), Journal(tmp_path), lambda _: None, ())
+    one = Job(RECORD, Hub(endpoint="http://127.0.0.1:9"), Journal(tmp_path), lambda _: None)
     was_locked: list[bool] = []
 
     def asked(record: FileRecord, target: Path) -> int:

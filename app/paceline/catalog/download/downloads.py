@@ -10,11 +10,11 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from paceline.catalog.download.job import OVER, PAUSES_S, Job
+from paceline.catalog.download.job import OVER, Job
 from paceline.catalog.download.journal import (
     DownloadRequest,
     DownloadState,
@@ -36,26 +36,17 @@ _RESUMABLE = ("paused", "failed")
 class Downloads:
     """The program's downloads; any thread."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        state_dir: Path,
-        *,
-        at_once: int = 2,
-        pauses_s: Sequence[float] = PAUSES_S,
-    ) -> None:
+    def __init__(self, hub: Hub, state_dir: Path, *, at_once: int = 2) -> None:
         """Load unfinished downloads of an earlier run as paused; nothing is fetched yet.
 
         Args:
             hub: Where files come from.
             state_dir: Folder of the journals; made when it is needed.
             at_once: Number of downloads that run at the same time.
-            pauses_s: Seconds before each further attempt after a failure.
         """
         self._hub = hub
         self._journal = Journal(state_dir)
         self._at_once = at_once
-        self._pauses_s = pauses_s
         self._lock = threading.Lock()
         self._listener: Listener | None = None
         self._listening = threading.RLock()
@@ -175,11 +166,7 @@ class Downloads:
             self._is_closed = True
             self._again.clear()
             at_work = list(self._at_work.values())
-            waiting = [
-                job
-                for job in self._jobs.values()
-                if job.status == "waiting" and job.id not in self._at_work
-            ]
+            waiting = self._waiting()
             for job, _ in at_work:
                 job.stop("pause")
             for job in waiting:
@@ -194,7 +181,7 @@ class Downloads:
     # ----------------------------------------------------------------------------------- inside
 
     def _job(self, record: Record) -> Job:
-        return Job(record, self._hub, self._journal, self._tell, self._pauses_s)
+        return Job(record, self._hub, self._journal, self._tell)
 
     def _tell(self, job: Job) -> None:
         with self._listening:
@@ -218,14 +205,17 @@ class Downloads:
     def _start_next(self) -> None:
         """Start waiting downloads while there is room for more."""
         with self._lock:
-            waiting = [
-                job
-                for job in self._jobs.values()
-                if job.status == "waiting" and job.id not in self._at_work
-            ]
             n_free = 0 if self._is_closed else max(0, self._at_once - len(self._at_work))
-            for job in waiting[:n_free]:
+            for job in self._waiting()[:n_free]:
                 self._start(job)
+
+    def _waiting(self) -> list[Job]:
+        """Return what no thread works at yet, with the lock held."""
+        return [
+            job
+            for job in self._jobs.values()
+            if job.status == "waiting" and job.id not in self._at_work
+        ]
 
     def _start(self, job: Job) -> None:
         """Start a thread for a job, with the lock held: `close` waits for all that it finds."""

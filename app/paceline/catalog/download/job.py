@@ -16,7 +16,7 @@ import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -64,7 +64,6 @@ class Job:
         hub: Hub,
         journal: Journal,
         on_change: Callable[[Job], None],
-        pauses_s: Sequence[float],
     ) -> None:
         """Continue a download where its record says; nothing is written yet."""
         self.id = record.id
@@ -73,7 +72,6 @@ class Job:
         self._hub = hub
         self._journal = journal
         self._on_change = on_change
-        self._pauses_s = pauses_s
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._files: list[FileRecord] = list(record.files)
@@ -228,7 +226,7 @@ class Job:
                 "Set HF_ENDPOINT to that address to go on with it.",
             )
         folder = Path(request.folder)
-        downloader = Downloader(self._hub, self, self._pauses_s)
+        downloader = Downloader(self._hub, self)
         for i, record in enumerate(self._files):
             self.save(i, downloader.locate(i, record))
         n_needed = sum(
@@ -340,7 +338,7 @@ class Job:
 class Downloader:
     """One run of one download; on one thread."""
 
-    def __init__(self, hub: Hub, job: Job, pauses_s: Sequence[float]) -> None:
+    def __init__(self, hub: Hub, job: Job) -> None:
         """Prepare a run; nothing is requested yet.
 
         Raises:
@@ -348,7 +346,6 @@ class Downloader:
         """
         self._hub = hub
         self._job = job
-        self._pauses_s = pauses_s
         self._revision = job.request.revision
         self._located: dict[str, tuple[float, Location]] = {}
         self._targets = job.targets()
@@ -523,11 +520,9 @@ class Downloader:
         """
         if error.code == "stopped" or self._job.is_stopped():
             raise CancelledError from error
-        wait_s = max(self._pauses_s[min(n_failed, len(self._pauses_s)) - 1], error.retry_after)
+        wait_s = max(PAUSES_S[min(n_failed, len(PAUSES_S)) - 1], error.retry_after)
         is_hopeless = (
-            error.code not in _AGAIN | _ANEW
-            or n_failed > len(self._pauses_s)
-            or wait_s > _LONGEST_WAIT_S
+            error.code not in _AGAIN | _ANEW or n_failed > len(PAUSES_S) or wait_s > _LONGEST_WAIT_S
         )
         if is_hopeless:
             raise error
