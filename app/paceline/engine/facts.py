@@ -78,7 +78,6 @@ class Facts:
         if self._path is None:
             return
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             text = json.dumps(self._facts, indent=1, sort_keys=True)
             write_whole(self._path, text.encode())
             self._unsaved.clear()

@@ -34,7 +34,7 @@ from paceline.hosting.wire import (
     encode_message,
     frame,
 )
-from paceline.messages import CancelTurn, Remember, Shutdown, Tune
+from paceline.messages import Remember, Shutdown, Tune
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,11 +130,7 @@ def _read(pipe: socket.socket, inbox: Inbox, uplink: Uplink) -> None:
     try:
         while data := pipe.recv(1 << 16):
             for payload in reader.feed(data):
-                command = decode_command(payload)
-                if isinstance(command, CancelTurn):
-                    inbox.cancel(command.turn_id)
-                else:
-                    inbox.put(command)
+                inbox.put(decode_command(payload))
     except OSError:
         pass
     except Exception as error:  # without its reader the process would hear no command any more
