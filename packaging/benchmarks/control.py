@@ -58,7 +58,7 @@ def known_machine() -> Knowledge:
             knowledge.costs.add(width, 0, seconds, calibrated=True)
     for _ in range(4):
         knowledge.pace.saw_plain(_PLAIN_S)
-    knowledge.draft_cost("draft").add(1, 0.03 * _PLAIN_S)
+    knowledge.draft_costs["draft"].add(1, 0.03 * _PLAIN_S)
     return knowledge
 
 

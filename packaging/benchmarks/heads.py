@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _prices(knowledge: Knowledge) -> str:
-    costs, head, widest = knowledge.costs, knowledge.draft_cost("mtp"), max(DEPTHS) + 1
+    costs, head, widest = knowledge.costs, knowledge.draft_costs["mtp"], max(DEPTHS) + 1
     plain = costs.plain or 1.0
     ratios = ", ".join(f"{ratio:.2f}" for ratio in costs.ratios()[2 : widest + 1])
     return (

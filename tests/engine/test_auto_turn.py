@@ -307,7 +307,7 @@ def test_what_drafting_costs_is_guessed_by_the_sizes_until_it_is_measured(
     target: int, draft: int, guess: float
 ) -> None:
     pair = LoadedPair(sized(target), sized(draft), Facts(""))
-    assert pair.knowledge.draft_cost("draft").guess == pytest.approx(guess)
+    assert pair.knowledge.draft_costs["draft"].guess == pytest.approx(guess)
 
 
 def test_without_a_draft_model_nothing_is_guessed() -> None:
@@ -343,7 +343,7 @@ def test_a_draft_model_with_a_shorter_context_goes_on_drafting(
     for width in range(1, 33):
         for _ in range(3):
             known.costs.add(width, 0, 1 + 0.02 * (width - 1))
-    known.draft_cost("draft").guess = 0.05
+    known.draft_costs["draft"].guess = 0.05
     drawn = random.Random(3)
     prompt = [drawn.randrange(256) for _ in range(600)]
     steps = run(decoder, prompt)

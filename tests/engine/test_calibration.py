@@ -87,7 +87,7 @@ def test_it_finds_what_decodes_cost_and_leaves_the_contexts_as_they_were(
     for width in WIDTHS:
         assert costs.seconds(width, len(held)) == pytest.approx(cost(width, len(held)), rel=0.02)
     assert costs.context.slope == pytest.approx(0.001, rel=0.05)
-    drafting = pair.knowledge.draft_cost("draft")
+    drafting = pair.knowledge.draft_costs["draft"]
     assert drafting.per_token == pytest.approx(draft_cost(1, len(held)))
     assert drafting.per_backlog is not None
 
@@ -153,7 +153,7 @@ def test_a_load_spends_no_more_than_it_may(clock: Clock, plain_s: float, per_tok
     assert calibration.spent_s == pytest.approx(spent)
     assert spent <= max(IDLE_S, IDLE_STEPS * (plain_s + REBUILD_S)) + REBUILD_S
     assert pair.knowledge.costs.n_samples(2), "two tokens are the least that is of use"
-    assert pair.knowledge.draft_cost("draft").per_token is not None or plain_s > 0.05
+    assert pair.knowledge.draft_costs["draft"].per_token is not None or plain_s > 0.05
 
 
 def test_it_stops_for_good(clock: Clock) -> None:
@@ -274,7 +274,7 @@ def test_what_was_found_is_there_in_the_next_load(clock: Clock, tmp_path: Path) 
     again, calibration = made(clock, cost, draft_cost=draft_cost, facts=Facts(str(tmp_path)))
     assert again.knowledge.costs.table(100) == pair.knowledge.costs.table(100)
     assert again.knowledge.costs.context.slope == pair.knowledge.costs.context.slope > 0
-    ours, theirs = (p.knowledge.draft_cost("draft") for p in (pair, again))
+    ours, theirs = (p.knowledge.draft_costs["draft"] for p in (pair, again))
     assert theirs.per_token == pytest.approx(ours.per_token)
     assert theirs.per_backlog == pytest.approx(ours.per_backlog)
     finish(calibration)
@@ -365,7 +365,7 @@ def test_a_draft_model_that_cannot_be_so_slow_is_measured_anew(clock: Clock, tex
     facts.put("draft_costs|fake-draft", text)
     pair, calibration = made(clock, flat(0.001), draft_cost=flat(0.0001), facts=facts)
     finish(calibration)
-    assert pair.knowledge.draft_cost("draft").per_token == pytest.approx(flat(0.0001)(1, 0))
+    assert pair.knowledge.draft_costs["draft"].per_token == pytest.approx(flat(0.0001)(1, 0))
 
 
 def test_a_batch_as_fast_as_one_token_is_measured_twice_and_no_more(clock: Clock) -> None:

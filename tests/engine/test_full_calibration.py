@@ -266,7 +266,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     pair = bench.service._pair
     assert pair is not None
     pair.kept["index"] = object()
-    pair.knowledge.accepted("draft")
+    pair.knowledge.rates["draft"]
     costs, plain = pair.knowledge.costs, pair.knowledge.recent.pace
     assert plain is not None
     bench.events.clear()
@@ -291,24 +291,24 @@ def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rate
     pair = bench.service._pair
     assert pair is not None
     pair.kept["index"] = object()
-    pair.knowledge.accepted("draft").add([4], 1, 1)
+    pair.knowledge.rates["draft"].add([4], 1, 1)
     bench.client.submit(Reset(keeps_rates=keeps_rates))
     assert pair.kept == {}
     assert pair.target.tokens == []
     assert ("draft" in pair.knowledge.rates) == keeps_rates
-    assert pair.knowledge.accepted("draft").n_judged == int(keeps_rates)
+    assert pair.knowledge.rates["draft"].n_judged == int(keeps_rates)
     assert pair.has_forgotten, "what a benchmark has learned is not kept for the user"
 
 
 def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> None:
     draft = TimedModel(clock, flat(0.001), can_rollback=False)
     pair = pair_of(TimedModel(clock, flat(0.02)), draft)
-    guess = pair.knowledge.draft_cost("draft").guess = 0.3
+    guess = pair.knowledge.draft_costs["draft"].guess = 0.3
     answer = calibrated(pair, Calibrate("c"), clock)
     assert answer.problem == ""
     assert answer.costs
     assert answer.draft_costs == ()
-    assert pair.knowledge.draft_cost("draft").guess == guess
+    assert pair.knowledge.draft_costs["draft"].guess == guess
 
 
 def test_what_real_steps_have_taught_is_kept_at_the_end(clock: Clock, tmp_path: Path) -> None:

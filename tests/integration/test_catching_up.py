@@ -78,7 +78,7 @@ def test_who_does_not_use_it_does_not_pay(demo_pair: tuple[Path, Path]) -> None:
         engine.first("suffix")
         assert engine.idle() == 0
         engine.first("auto")
-        rates = engine.pair.knowledge.accepted("draft")
+        rates = engine.pair.knowledge.rates["draft"]
         while not rates.is_given_up:
             rates.gained(-1.0)
         assert engine.idle() == 0

@@ -146,7 +146,7 @@ def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None
         wide_s = costs.seconds(17, 0)
         assert wide_s is not None
         assert 1 < wide_s / (costs.seconds(1, 0) or 0) < 100
-        drafting = engine.pair.knowledge.draft_cost("draft")
+        drafting = engine.pair.knowledge.draft_costs["draft"]
         assert drafting.per_token is not None
         assert 0 < drafting.per_token < plain_s
         work = engine.service._idle_work

@@ -99,7 +99,7 @@ def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
     measured = engine.events[-1]
     assert isinstance(measured, Calibrated)
     assert not measured.problem
-    assert engine.pair.knowledge.draft_cost("mtp").per_token
+    assert engine.pair.knowledge.draft_costs["mtp"].per_token
     assert ids(engine, "auto", 0.5) == plain
 
 

@@ -192,7 +192,7 @@ class Rig:
         knowledge.forget()
         self._calibrate(knowledge, machine)
         if priors:
-            knowledge.rates = rates_from_json(priors)
+            knowledge.rates.update(rates_from_json(priors))
         return self._reply(workload, "auto", machine)
 
     def again(self, workload: Workload, machine: Machine) -> Reply:
@@ -228,7 +228,7 @@ class Rig:
                 knowledge.costs.add(width, 0, machine.plain_s * machine.curve(width))
         for _ in range(4):
             knowledge.pace.saw_plain(machine.plain_s + machine.own_s)
-        add_draft_costs(knowledge.draft_cost("draft"), machine.draft_s, machine.backlog_s)
+        add_draft_costs(knowledge.draft_costs["draft"], machine.draft_s, machine.backlog_s)
 
     def _clock(self) -> float:
         return self._machine.now

@@ -138,7 +138,7 @@ class CatchingUp:
     def _is_of_use(self) -> bool:
         """Whether the last reply could use the draft model, and it paid as far as is known."""
         pair = self._pair
-        rates = pair.knowledge.accepted(pair.draft.model.drafter) if pair.draft else None
+        rates = pair.knowledge.rates[pair.draft.model.drafter] if pair.draft else None
         return pair.uses_draft and rates is not None and not rates.is_given_up
 
 

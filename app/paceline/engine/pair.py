@@ -73,7 +73,7 @@ class LoadedPair:
         self.knowledge = Knowledge()
         if draft is not None and draft.info.size_bytes and target.info.size_bytes:
             share = draft.info.size_bytes / target.info.size_bytes
-            self.knowledge.draft_cost(draft.drafter).guess = min(_GUESS * share, 1.0)
+            self.knowledge.draft_costs[draft.drafter].guess = min(_GUESS * share, 1.0)
         self.promise = Promise(self.target, facts, lambda: self.knowledge.costs, is_exact=is_exact)
         self.has_forgotten = False
         self.uses_draft = False

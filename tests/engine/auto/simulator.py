@@ -280,8 +280,8 @@ def calibrated(
             knowledge.costs.add(width, 0, PLAIN_S * curve(width), calibrated=True)
     for _ in range(3):
         knowledge.pace.saw_plain(PLAIN_S)
-    knowledge.draft_cost("draft").add(1, PLAIN_S * draft)
-    knowledge.draft_cost("draft").add(64, PLAIN_S * draft * (1 + batched * 63), 64)
+    knowledge.draft_costs["draft"].add(1, PLAIN_S * draft)
+    knowledge.draft_costs["draft"].add(64, PLAIN_S * draft * (1 + batched * 63), 64)
     return knowledge
 
 

@@ -98,7 +98,7 @@ def test_what_drafting_took_is_no_slack_any_more() -> None:
     controller = control("moe")
     controller.ledger.book(0, 0.5 * PLAIN_S, PLAIN_S)
     slack = controller.ledger.slack(PLAIN_S) / PLAIN_S - 0.3
-    controller._knowledge.draft_cost("draft").per_token = 1.5 * PLAIN_S
+    controller._knowledge.draft_costs["draft"].per_token = 1.5 * PLAIN_S
     controller.plan(10, 100)
     controller.offer("suffix", [0.99] * 8)
     controller._values["draft"] = 9.0  # more than what is offered
@@ -171,7 +171,7 @@ def test_a_token_that_does_not_pay_is_drafted_where_the_next_ones_do() -> None:
     knowledge = calibrated(stairs, 0.1)
     controller = control(knowledge=knowledge)
     for _ in range(20):
-        knowledge.accepted("draft").add(classes_of(SURE), 8, 8)
+        knowledge.rates["draft"].add(classes_of(SURE), 8, 8)
     controller.rate = 2.0
     assert controller.plan(10, 100).models
     assert controller.wants_model("draft", 2)
@@ -199,7 +199,7 @@ def test_a_token_is_not_drafted_where_no_number_of_them_pays(
     for has_reason in (True, False):
         knowledge = calibrated(curve, 0.001)
         knowledge.replays = replays and has_reason
-        knowledge.accepted("draft").add(classes_of(SURE), 8, 8)
+        knowledge.rates["draft"].add(classes_of(SURE), 8, 8)
         controller = control(knowledge=knowledge)
         assert controller.plan(10, n_room if has_reason else 9).models
         assert controller.wants_model("draft", 2)
@@ -249,7 +249,7 @@ def test_what_is_drafted_can_be_verified(cost: float, lost: float) -> None:
 def test_a_token_of_unknown_cost_is_drafted_once_to_see_what_it_costs() -> None:
     knowledge = calibrated(CURVES["flat"])
     del knowledge.draft_costs["draft"]
-    knowledge.draft_cost("draft").guess = 0.2
+    knowledge.draft_costs["draft"].guess = 0.2
     controller = control(knowledge=knowledge)
     controller.ledger.book(1, 3.9 * PLAIN_S, PLAIN_S)
     controller.plan(10, 100)
@@ -417,7 +417,7 @@ def test_what_is_reported_is_what_is_known() -> None:
 
 def give_up(knowledge: Knowledge) -> None:
     """Let the draft model's steps lose until it is not asked."""
-    rates = knowledge.accepted("draft")
+    rates = knowledge.rates["draft"]
     while rates.value > 0.0:
         rates.gained(-0.5)
 
@@ -481,7 +481,7 @@ def test_what_is_verified_is_worth_the_most(
     Held against the rule written out.
     """
     knowledge = calibrated(CURVES[curve])
-    rates, (ratios, careful) = knowledge.accepted("suffix"), knowledge.costs.near(10)
+    rates, (ratios, careful) = knowledge.rates["suffix"], knowledge.costs.near(10)
     controller = control(curve, knowledge=knowledge)
     controller.ledger.book(saved, 0.0, PLAIN_S)
     if last_width > 1:
@@ -521,11 +521,11 @@ def test_steps_without_a_decision_are_plain_steps() -> None:
     knowledge = calibrated(CURVES["cpu"])
     controller = control("cpu", knowledge=knowledge)
     give_up(knowledge)
-    value = knowledge.accepted("draft").value
+    value = knowledge.rates["draft"].value
     controller.rested(255, 255 * PLAIN_S, 0.0)
     assert knowledge.n_tokens == 255
     assert controller.ledger.slack(PLAIN_S) == pytest.approx(PLAIN_S * (STEPS + 255 * SHARE))
-    assert knowledge.accepted("draft").value > value
+    assert knowledge.rates["draft"].value > value
     controller.rested(1, PLAIN_S, 0.5 * PLAIN_S)  # half a step went into learning before
     expected = STEPS + 256 * SHARE - 0.5
     assert controller.ledger.slack(PLAIN_S) == pytest.approx(PLAIN_S * expected)
@@ -558,21 +558,21 @@ def test_expensive_widths_are_doubted_after_long_rests_too(monkeypatch: pytest.M
 def test_forgetting_takes_what_came_from_texts_alone() -> None:
     knowledge = calibrated(CURVES["flat"], 0.1)
     give_up(knowledge)
-    accepted = knowledge.accepted("draft")
+    accepted = knowledge.rates["draft"]
     for _ in range(50):
         accepted.add([5], 0, 1)
     knowledge.gains["draft"] = 3.0, 4.0
     knowledge.saved_up = 0.0
     low = accepted.rate(5)
     knowledge.forget(keeps_rates=True)
-    assert knowledge.accepted("draft").rate(5) < low + 0.3
+    assert knowledge.rates["draft"].rate(5) < low + 0.3
     assert knowledge.gains == {}
     assert knowledge.saved_up == SAVED_UP
     knowledge.forget()
-    assert knowledge.accepted("draft").n_judged == 0
-    assert knowledge.accepted("draft").value > 0.0
+    assert knowledge.rates["draft"].n_judged == 0
+    assert knowledge.rates["draft"].value > 0.0
     assert knowledge.costs.n_samples(1) == 2
-    assert knowledge.draft_cost("draft").per_token == pytest.approx(0.1 * PLAIN_S)
+    assert knowledge.draft_costs["draft"].per_token == pytest.approx(0.1 * PLAIN_S)
 
 
 def test_whatever_steps_take_it_can_be_learned_from() -> None:
@@ -625,7 +625,7 @@ def test_nothing_after_the_first_rejected_token_is_judged(n_accepted: int, is_en
     assert controller.settle().n_drafted == 6
     n_compared = n_accepted if is_ended else 6  # the rest was drafted after the reply's end
     controller.observe(times(7, PLAIN_S * CURVES["flat"](7), n_accepted, n_judged=n_compared))
-    judged = knowledge.accepted("draft")
+    judged = knowledge.rates["draft"]
     assert judged.n_judged == min(n_accepted + 1, n_compared)
     assert judged.n_accepted == n_accepted
 

@@ -207,7 +207,7 @@ class Controller:
             return self._plainly("ledger")
         is_open = False
         for name in self._models:
-            value = self._values[name] = self._knowledge.accepted(name).value
+            value = self._values[name] = self._knowledge.rates[name].value
             is_open = is_open or value > 0.0
         if self._models and not is_open:
             self._why = "shut"
@@ -226,7 +226,7 @@ class Controller:
         if drafter == FORCED:
             survivals = [1.0] * len(classes)
         else:
-            survivals = self._knowledge.accepted(drafter).survivals(classes)
+            survivals = self._knowledge.rates[drafter].survivals(classes)
         draft = self._drafts[drafter] = _Draft(drafter, classes, survivals)
         self._cut(draft, self._most, _AVERSION / max(self._slack, _LEAST_SLACK))
         if draft.n and (self._best is None or draft.value > self._best.value):
@@ -246,7 +246,7 @@ class Controller:
             How many of the last of all these it is to read; 0: it is not asked.
         """
         knowledge = self._knowledge
-        rates, cost = knowledge.accepted(drafter), knowledge.draft_cost(drafter)
+        rates, cost = knowledge.rates[drafter], knowledge.draft_costs[drafter]
         value, offered = self._values[drafter], self._best.value if self._best else 0.0
         if value <= offered:
             return 0
@@ -339,7 +339,7 @@ class Controller:
         """
         if drafter != FORCED:
             classes = self._drafts[drafter].classes
-            self._knowledge.accepted(drafter).add(classes, n_agreed, n_compared)
+            self._knowledge.rates[drafter].add(classes, n_agreed, n_compared)
 
     # ------------------------------------------------------------------------------- learning
 
@@ -392,7 +392,7 @@ class Controller:
         self._last_width = 1
         self.ledger.book(n, decode_s + own_s, decode_s / n)
         for name in self._models:
-            self._knowledge.accepted(name).pass_over(n)
+            self._knowledge.rates[name].pass_over(n)
         self._count_plain(n)
 
     def _time_plain(self, step: StepTimes, scale: float) -> None:
@@ -436,7 +436,7 @@ class Controller:
         unit = self._knowledge.costs.plain
         if unit is not None:
             n = step.n_draft_decoded or self._n_read + len(model.classes) - 1
-            cost = self._knowledge.draft_cost(model.drafter)
+            cost = self._knowledge.draft_costs[model.drafter]
             cost.add(n, step.draft_s * unit / plain, self._n_read)
 
     def _learn_switch(self, extra: float) -> None:
@@ -455,9 +455,9 @@ class Controller:
             committed, steps = knowledge.gains.get(drafter, (0.0, 0.0))
             kept = _RATE_KEPT
             knowledge.gains[drafter] = kept * committed + n_committed, kept * steps + took
-            knowledge.accepted(drafter).saved += n_committed - took
+            knowledge.rates[drafter].saved += n_committed - took
         for name in self._models:
-            rates = knowledge.accepted(name)
+            rates = knowledge.rates[name]
             rates.pass_over()
             if self._model is not None and name == self._model.drafter:
                 gain = n_committed - 1.0 - self.rate * (took - self._reading - 1.0)
@@ -484,7 +484,7 @@ class Controller:
         )
 
     def _outlook(self, name: str, plain: float, speed: float) -> Outlook:
-        rates = self._knowledge.accepted(name)
+        rates = self._knowledge.rates[name]
         cost = self._knowledge.draft_costs.get(name)
         committed, steps = self._knowledge.gains.get(name, (0.0, 0.0))
         return Outlook(
@@ -520,7 +520,7 @@ class Controller:
         ratios, rate, last, survivals = self._ratios, self.rate, self._last_width, draft.survivals
         knowledge = self._knowledge
         other = 1.0 - knowledge.own - (knowledge.switch if last == 1 else 0.0)
-        totals = [0.0, *accumulate(survivals)]
+        totals = list(accumulate(survivals, initial=0.0))
         agains = self._decoded_again(survivals) if knowledge.replays else None
         best, best_value, is_gain = 0, 0.0, False
         for n in range(min(most, len(survivals)), 0, -1):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 
 from paceline.engine.auto.acceptance import Acceptance
 from paceline.engine.auto.context_cost import ContextSlope
@@ -20,7 +22,7 @@ class Knowledge:
 
     Attributes:
         costs: What a step costs by width.
-        draft_costs: What drafting costs, by drafter.
+        draft_costs: What drafting costs, by drafter; made at the first use, as `rates` are.
         rates: Acceptance, by drafter.
         pace: How fast the machine is at present.
         recent: What plain steps took, in this and earlier replies.
@@ -36,8 +38,10 @@ class Knowledge:
     """
 
     costs: VerifyCosts = field(default_factory=VerifyCosts)
-    draft_costs: dict[str, DraftCosts] = field(default_factory=dict)
-    rates: dict[str, Acceptance] = field(default_factory=dict)
+    draft_costs: defaultdict[str, DraftCosts] = field(
+        default_factory=partial(defaultdict, DraftCosts)
+    )
+    rates: defaultdict[str, Acceptance] = field(default_factory=partial(defaultdict, Acceptance))
     pace: Pace = field(default_factory=Pace)
     recent: RecentPlain = field(default_factory=RecentPlain)
     switch: float = 0.03
@@ -80,17 +84,3 @@ class Knowledge:
             self.rates.clear()
         for rates in self.rates.values():
             rates.forget()
-
-    def accepted(self, drafter: str) -> Acceptance:
-        """Return a drafter's acceptance, made at its first use."""
-        found = self.rates.get(drafter)
-        if found is None:
-            found = self.rates[drafter] = Acceptance()
-        return found
-
-    def draft_cost(self, drafter: str) -> DraftCosts:
-        """Return a draft model's costs, made at its first use."""
-        found = self.draft_costs.get(drafter)
-        if found is None:
-            found = self.draft_costs[drafter] = DraftCosts()
-        return found

@@ -347,7 +347,7 @@ class IdleCalibration:
         knowledge = self._pair.knowledge
         if not item.is_draft:
             return knowledge.costs.n_samples(item.width)
-        costs = knowledge.draft_cost(item.context.model.drafter)
+        costs = knowledge.draft_costs[item.context.model.drafter]
         known = costs.per_token if item.width == 1 else costs.per_backlog
         # A batch as fast as one token tells nothing, however often it is measured.
         return _N_EACH if known is not None or len(item.seconds) >= _N_EACH else 0
@@ -415,7 +415,7 @@ class IdleCalibration:
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
             self._note_short_context(item, n_ctx)
         elif len(item.seconds) == _N_EACH:
-            costs = knowledge.draft_cost(item.context.model.drafter)
+            costs = knowledge.draft_costs[item.context.model.drafter]
             if item.width == 1:
                 add_draft_costs(costs, min(item.seconds), 0.0)
             elif costs.per_token is not None:

@@ -39,7 +39,7 @@ def recall_costs(pair: LoadedPair) -> bool:
     if pair.draft:
         seconds = _parse(pair.facts.get(_draft_key(pair.draft)))
         if seconds:
-            add_draft_costs(pair.knowledge.draft_cost(pair.draft.model.drafter), *seconds)
+            add_draft_costs(pair.knowledge.draft_costs[pair.draft.model.drafter], *seconds)
     return True
 
 
@@ -49,7 +49,7 @@ def keep_costs(pair: LoadedPair) -> None:
     if costs.plain is not None:
         _put(pair.facts, _target_key(pair.target), costs.to_json())
     if pair.draft:
-        drafting = pair.knowledge.draft_cost(pair.draft.model.drafter)
+        drafting = pair.knowledge.draft_costs[pair.draft.model.drafter]
         if drafting.per_token is not None:
             seconds = [drafting.per_token, drafting.per_backlog or 0.0]
             _put(pair.facts, _draft_key(pair.draft), json.dumps(seconds))
@@ -92,7 +92,7 @@ def recall_acceptance(pair: LoadedPair) -> None:
     kept = pair.facts.get(_acceptance_key(pair))
     if isinstance(kept, str):
         with contextlib.suppress(ValueError, RecursionError):
-            pair.knowledge.rates = rates_from_json(kept)
+            pair.knowledge.rates.update(rates_from_json(kept))
 
 
 def recall_what_was_forgotten(pair: LoadedPair) -> None:
