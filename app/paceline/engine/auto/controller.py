@@ -110,15 +110,15 @@ class _Draft:
     """A proposal of this step: its tokens' classes of confidence and chances of survival."""
 
     __slots__ = ("again", "classes", "drafter", "expected", "n", "survivals", "value")
+    n: int  # tokens to verify, what that is worth, and tokens that it will commit
+    value: float
+    expected: float
+    again: float  # plain steps of tokens that are likely to be decoded once more
 
     def __init__(self, drafter: str, classes: list[int], survivals: list[float]) -> None:
         self.drafter = drafter
         self.classes = classes
         self.survivals = survivals
-        self.n = 0  # tokens to verify, what that is worth, and tokens that it will commit
-        self.value = 0.0
-        self.expected = 1.0
-        self.again = 0.0  # plain steps of tokens that are likely to be decoded once more
 
 
 class Controller:
@@ -200,6 +200,7 @@ class Controller:
         most = min(n_room, self._n_most)
         if most < 1:
             return self._plainly("nothing")
+        self._aversion = _AVERSION / max(self._slack, _LEAST_SLACK)
         self._most = min(most, self._covered(self._slack))
         if self._most < 1:
             missing = self._at_risk(1) - self._slack
@@ -228,7 +229,7 @@ class Controller:
         else:
             survivals = self._knowledge.rates[drafter].survivals(classes)
         draft = self._drafts[drafter] = _Draft(drafter, classes, survivals)
-        self._cut(draft, self._most, _AVERSION / max(self._slack, _LEAST_SLACK))
+        self._cut(draft, self._most, self._aversion)
         if draft.n and (self._best is None or draft.value > self._best.value):
             self._best = draft
         return draft.value
