@@ -39,12 +39,13 @@ EXPORT = "Export"
 """Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
-_SPEAKING = ("engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
+_SPEAKING = ("bench", "engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
              "run_record.py")  # fmt: skip
 """Packages and modules whose sentences the window shows."""
 _UNSEEN = frozenset(
-    {"chat/advice.py", "chat/difference.py", "chat/exchange/page.py", "chat/exchange/words.py",
-     "chat/prompt.py", "engine/api.py", "storage/changes.py", "storage/tables.py"}
+    {"bench/workload.py", "chat/advice.py", "chat/difference.py", "chat/exchange/page.py",
+     "chat/exchange/words.py", "chat/prompt.py", "engine/api.py", "storage/changes.py",
+     "storage/tables.py"}
 )  # fmt: skip
 """Modules of them that speak in exports, on the command line and to SQLite alone."""
 _WORDS = (

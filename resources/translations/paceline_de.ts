@@ -7048,7 +7048,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>repeat penalty {:g}</source>
-        <translation>Wiederholungsstrafe {:g}</translation>
+        <translation>Wiederholung {:g}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
@@ -7950,6 +7950,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Bitten Sie auf {0} um Zugang.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>Ask for the file again where it comes from.</source>
+        <translation>Bitten Sie dort noch einmal um die Datei, woher sie kommt.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>Attach a file with text.</source>
         <translation>Hängen Sie eine Textdatei an.</translation>
@@ -7968,6 +7973,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>Attach the part that matters.</source>
         <translation>Hängen Sie den Teil an, auf den es ankommt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>Auto began every reply without knowing how often drafts are accepted.</source>
+        <translation>Auto begann jede Antwort ohne zu wissen, wie oft Entwürfe angenommen werden.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -8088,6 +8098,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/draft_model.py"/>
         <source>Choose a draft model, or a strategy that needs none, such as prompt-lookup.</source>
         <translation>Wählen Sie ein Entwurfsmodell oder eine Strategie, die keines braucht, etwa prompt-lookup.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>Choose a file that `paceline bench --passport` wrote.</source>
+        <translation>Wählen Sie eine Datei, die `paceline bench --passport` geschrieben hat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
@@ -8405,6 +8420,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie Paceline Ihr Zugriffstoken, oder setzen Sie HF_TOKEN.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>Give a file that `paceline bench --passport` wrote.</source>
+        <translation>Geben Sie eine Datei an, die `paceline bench --passport` geschrieben hat.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.</source>
         <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
@@ -8462,9 +8482,10 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie Nummern von 0 bis {0} an.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/plan.py"/>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Give it once.</source>
-        <translation>Geben Sie es nur einmal an.</translation>
+        <translation>Geben Sie sie einmal an.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8548,6 +8569,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>Install it, or choose another strategy.</source>
         <translation>Installieren Sie es, oder wählen Sie eine andere Strategie.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>Install the newest Paceline and open it there.</source>
+        <translation>Installieren Sie das neueste Paceline, und öffnen Sie ihn dort.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -8706,6 +8732,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Laden Sie die Modelle noch einmal, von dort, wo sie jetzt sind.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>Load the models again.</source>
+        <translation>Laden Sie die Modelle noch einmal.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/sameness.py"/>
         <source>Load the reply's pair first.</source>
         <translation>Laden Sie erst das Paar der Antwort.</translation>
@@ -8714,6 +8745,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>Load them again.</source>
         <translation>Laden Sie sie neu.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>Load them, and begin again.</source>
+        <translation>Laden Sie sie, und beginnen Sie von vorn.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8960,7 +8996,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Repeat penalty</source>
-        <translation>Wiederholungsstrafe</translation>
+        <translation>Wiederholung</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -9649,6 +9685,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Modelle werden mit der nächsten Nachricht neu geladen. Wenn es noch einmal fehlschlägt, starten Sie Paceline neu, oder wählen Sie ein kleineres Modell oder ein anderes Gerät.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>The models were unloaded.</source>
+        <translation>Die Modelle wurden entladen.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <source>The name “{0}” or that of its folder is no valid text.</source>
         <translation>Der Name „{0}“ oder der seines Ordners ist kein gültiger Text.</translation>
@@ -9732,6 +9773,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>The split mode cannot be “{0}”.</source>
         <translation>Die Aufteilung kann nicht „{0}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/plan.py"/>
+        <source>The strategy {0} is given twice.</source>
+        <translation>Die Strategie {0} ist zweimal angegeben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/draft_model.py"/>
@@ -10084,6 +10130,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>What steps cost could not be measured, so Auto had to learn it: {0}</source>
+        <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/runner.py"/>
+        <source>What steps cost could not be measured: {0}</source>
+        <translation>Was Schritte kosten, konnte nicht gemessen werden: {0}</translation>
+    </message>
+    <message>
         <location filename="../../app/run_record.py"/>
         <source>What was there is kept. Continue the reply to have all of it.</source>
         <translation>Was da war, ist aufgehoben. Setzen Sie die Antwort fort, um sie ganz zu haben.</translation>
@@ -10220,6 +10276,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Name darin hat mehr als {0} Zeichen</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>a name is in it twice, or plain decoding is not the first strategy</source>
+        <translation>ein Name steht zweimal darin, oder einfaches Dekodieren ist nicht die erste Strategie</translation>
+    </message>
+    <message>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -10230,6 +10291,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>a number is expected</source>
         <translation>eine Zahl wird erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>a number is in it that cannot have been measured</source>
+        <translation>er enthält eine Zahl, die nicht gemessen worden sein kann</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10263,6 +10329,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein quantisierter Cache</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>a reply has times or counts that cannot be</source>
+        <translation>eine Antwort hat Zeiten oder Anzahlen, die nicht sein können</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/listing.py"/>
         <source>a repository's page was expected</source>
         <translation>die Seite eines Repositorys wurde erwartet</translation>
@@ -10281,6 +10352,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/codec.py"/>
         <source>a text</source>
         <translation>ein Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>a text has more than {0} characters</source>
+        <translation>ein Text hat mehr als {0} Zeichen</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10426,6 +10502,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Kontext von {0} Token für „{1}“</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>costs of steps are in it that cannot be</source>
+        <translation>er enthält Kosten von Schritten, die nicht sein können</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>counts what cannot be counted</source>
         <translation>zählt, was nicht zu zählen ist</translation>
@@ -10446,6 +10527,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/runs.py"/>
+        <source>draft model:</source>
+        <translation>Entwurfsmodell:</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
@@ -10595,6 +10681,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ist keine Liste</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>is not a list of objects</source>
+        <translation>ist keine Liste von Objekten</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>is not a number from 0 to 2^64</source>
         <translation>ist keine Zahl von 0 bis 2^64</translation>
@@ -10605,6 +10696,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ist keine Zahl ab 1</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>is not an object</source>
         <translation>ist kein Objekt</translation>
@@ -10842,9 +10934,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es kam mehr als verlangt</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>more strategies or failures are in it than can be shown</source>
+        <translation>er enthält mehr Strategien oder Fehlschläge, als gezeigt werden können</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>more than {0} repetitions cannot be counted</source>
         <translation>mehr als {0} Wiederholungen können nicht gezählt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>more than {0} replies are in it, or no repeat</source>
+        <translation>er enthält mehr als {0} Antworten oder keine Wiederholung</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/runs.py"/>
+        <source>mtp {0}</source>
+        <translation>mtp {0}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -11275,6 +11382,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist nicht erreichbar.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>{0} cannot be read ({1}).</source>
+        <translation>{0} ist nicht lesbar ({1}).</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{0} cannot be “{1}”.</source>
         <translation>{0} kann nicht „{1}“ sein.</translation>
@@ -11608,6 +11720,26 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist ein Archiv.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is damaged (its version is no whole number).</source>
+        <translation>„{0}“ ist beschädigt (die Version ist keine ganze Zahl).</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is damaged ({1}).</source>
+        <translation>„{0}“ ist beschädigt ({1}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is damaged: {1} is missing.</source>
+        <translation>„{0}“ ist beschädigt: {1} fehlt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is damaged: {1} {2}.</source>
+        <translation>„{0}“ ist beschädigt: {1} {2}.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is empty.</source>
         <translation>„{0}“ ist leer.</translation>
@@ -11621,6 +11753,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is in an encoding other than UTF-8 and UTF-16.</source>
         <translation>„{0}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is larger than {1} MB, which no passport is.</source>
+        <translation>„{0}“ ist größer als {1} MB, was kein Pass ist.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -11656,6 +11793,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>“{0}” is no model of its own. {1}</source>
         <translation>„{0}“ ist kein eigenes Modell. {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is no passport of a benchmark.</source>
+        <translation>„{0}“ ist kein Pass eines Benchmarks.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -11703,6 +11845,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist nicht da oder nicht lesbar.</translation>
     </message>
     <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” is not whole: it is no JSON.</source>
+        <translation>„{0}“ ist nicht ganz: Es ist kein JSON.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is {1}, not text.</source>
         <translation>„{0}“ ist {1}, kein Text.</translation>
@@ -11721,6 +11868,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <source>“{0}” was changed while it was looked at.</source>
         <translation>„{0}“ wurde geändert, während es untersucht wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/bench/report.py"/>
+        <source>“{0}” was written by a newer Paceline (version {1} of passports; known: {2}).</source>
+        <translation>„{0}“ wurde von einem neueren Paceline geschrieben (Version {1} der Pässe; bekannt: {2}).</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>

@@ -157,38 +157,40 @@ def parse_passport(raw: bytes, name: str) -> Report:
     Raises:
         UserError: It is none; says what is wrong with it.
     """
+    name = one_line(name)
     if len(raw) > MAX_BYTES:
-        _refuse(name, f"is larger than {MAX_BYTES // 10**6} MB, which no passport is")
+        raise _unusable(f"“{name}” is larger than {MAX_BYTES // 10**6} MB, which no passport is.")
     try:
         data = json.loads(raw.decode("utf-8-sig"), parse_constant=_no_number)
     except (ValueError, RecursionError):  # no UTF-8 is a ValueError, too
-        _refuse(name, "is not whole: it is no JSON")
+        raise _unusable(f"“{name}” is not whole: it is no JSON.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        _refuse(
-            name,
-            "is no passport of a benchmark",
+        raise _unusable(
+            f"“{name}” is no passport of a benchmark.",
             "Choose a file that `paceline bench --passport` wrote.",
         )
     version = data.get("version")
     if type(version) is not int or not 0 < version < 10**300:  # a float can be
-        _refuse(name, "is damaged: its version is no whole number from 1 on")
+        raise _unusable(f"“{name}” is damaged (its version is no whole number).")
     if version > VERSION:
-        _refuse(
-            name,
-            f"was written by a newer Paceline (version {version:.6g} of passports; known: "
-            f"{VERSION})",
+        raise _unusable(
+            f"“{name}” was written by a newer Paceline "
+            f"(version {version:.6g} of passports; known: {VERSION}).",
             "Install the newest Paceline and open it there.",
         )
     try:
         return _from_json(_checked(data))
     except KeyError as error:
-        _refuse(name, f"is damaged: {error.args[0]!r:.40} is missing")
+        raise _unusable(f"“{name}” is damaged: {error.args[0]:.40} is missing.") from None
     except (CodecError, TypeError, ValueError, OverflowError) as error:
-        _refuse(name, f"is damaged: {one_line(str(error))}")
+        if isinstance(error, CodecError) and error.place:
+            place, why = error.place.removeprefix("."), one_line(error.why)
+            raise _unusable(f"“{name}” is damaged: {place} {why}.") from None
+        raise _unusable(f"“{name}” is damaged ({one_line(str(error))}).") from None
 
 
-def _refuse(name: str, what: str, hint: str = _HINT) -> NoReturn:
-    raise UserError("bad-passport", f"“{one_line(name)}” {what}.", hint)
+def _unusable(message: str, hint: str = _HINT) -> UserError:
+    return UserError("bad-passport", message, hint)
 
 
 def _no_number(constant: str) -> NoReturn:
@@ -204,11 +206,11 @@ def _checked(value: Any) -> Any:
     match value:
         case str():
             if len(value) > _MOST_CHARS:
-                raise ValueError(f"a text has more than {_MOST_CHARS:,} characters")
+                raise CodecError(f"a text has more than {_MOST_CHARS:,} characters")
             return one_line(value, _MOST_CHARS)
         case int() | float():
             if not -1 <= value <= _MOST:  # -1: "auto" of a setting
-                raise ValueError("a number is in it that cannot have been measured")
+                raise CodecError("a number is in it that cannot have been measured")
             return value
         case dict():
             return {_checked(key): _checked(item) for key, item in value.items()}
@@ -238,14 +240,14 @@ def _from_json(data: dict[str, Any]) -> Report:
     """
     uses = data["kernels"]
     if not isinstance(uses, dict):
-        raise CodecError("kernels are no object")
+        raise CodecError("is not an object", ".kernels")
     kernels = [{"kind": kind, "by": by} for kind, by in uses.items()]
     conditions = decode_known(Conditions, data | {"kernels": kernels})
     costs = *conditions.costs, *conditions.draft_costs
     if len(costs) > _MOST_COSTS or not all(
         0 < cost.width <= _WIDEST and cost.seconds > 0 for cost in costs
     ):
-        raise ValueError("costs of steps are in it that cannot be")
+        raise CodecError("costs of steps are in it that cannot be")
     conditions = replace(
         conditions,
         costs=_measured(conditions.costs),
@@ -261,12 +263,12 @@ def _from_json(data: dict[str, Any]) -> Report:
             where = {"workload": found["name"], "strategy": result["strategy"]}
             runs += (_run(run | where) for run in _objects(result, "runs"))
     if max(len(runs), len(workloads), whole.repeat) > MAX_RUNS or whole.repeat < 1:
-        raise ValueError(f"it has more than {MAX_RUNS:,} replies, or no repeat")
+        raise CodecError(f"more than {MAX_RUNS:,} replies are in it, or no repeat")
     if len(whole.strategies) > _MOST_STRATEGIES or len(whole.failures) > _MOST_FAILURES:
-        raise ValueError("it has more strategies or failures than can be shown")
+        raise CodecError("more strategies or failures are in it than can be shown")
     names = [workload.name for workload in workloads]
     if whole.strategies[:1] != (PLAIN,) or _repeats(whole.strategies) or _repeats(names):
-        raise ValueError("a name is in it twice, or plain decoding is not the first strategy")
+        raise CodecError("a name is in it twice, or plain decoding is not the first strategy")
     return summarise(
         Plan(tuple(workloads), whole.strategies, whole.repeat),
         runs,
@@ -293,14 +295,14 @@ def _run(data: dict[str, Any]) -> Run:
     )  # fmt: skip
     is_too_short = min(times) < 0 or run.decode_s < _SHORTEST_S
     if min(counts) < 0 or is_too_short or max(times) > _LONGEST_S:
-        raise ValueError("a reply has times or counts that cannot be")
+        raise CodecError("a reply has times or counts that cannot be")
     return run
 
 
 def _objects(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     found = data[key]
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise CodecError(f"{key} is not a list of objects")
+        raise CodecError("is not a list of objects", key)
     return found
 
 

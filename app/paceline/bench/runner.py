@@ -265,11 +265,14 @@ class BenchRun:
     def _notes(self) -> list[str]:
         notes = []
         problem = self._calibrated.problem if self._calibrated else ""
+        has_auto = any(map(is_controlled, self._plan.strategies))
         if problem and not self._is_unloaded:
-            has_auto = any(map(is_controlled, self._plan.strategies))
-            learned = " before, so Auto had to learn it" if has_auto else ""
-            notes.append(f"What steps cost could not be measured{learned}: {problem}")
-        if self._plan.is_fresh and any(map(is_controlled, self._plan.strategies)):
+            notes.append(
+                f"What steps cost could not be measured, so Auto had to learn it: {problem}"
+                if has_auto
+                else f"What steps cost could not be measured: {problem}"
+            )
+        if self._plan.is_fresh and has_auto:
             notes.append("Auto began every reply without knowing how often drafts are accepted.")
         return notes
 
