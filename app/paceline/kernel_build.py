@@ -305,10 +305,9 @@ def _put(content: bytes, target: Path, n_kept: int) -> None:
         os.fsync(file.fileno())
         os.fchmod(file.fileno(), 0o755)
     with contextlib.suppress(OSError):  # another build may be tidying, too
-        names = "libpaceline_kernels-*.so*", "draft-*.so"  # as drafts were once called
-        found = (path for name in names for path in target.parent.glob(name))
+        found = target.parent.glob(library_name("*") + "*")
         ages = {path: time.time() - path.stat().st_mtime for path in found if path != target}
-        libraries = {p for p in ages if p.suffix == ".so" and not p.match("draft-*")}
+        libraries = {path for path in ages if path.suffix == ".so"}
         others = sorted(libraries, key=ages.__getitem__)
         drafts = [p for p in ages.keys() - libraries if ages[p] > _DRAFT_S]
         for path in (*others[n_kept - 1 :], *drafts):
