@@ -114,7 +114,7 @@ class Conversation(Head):
     """
 
     messages: Mapping[str, Message] = field(default_factory=lambda: MappingProxyType({}))
-    _following: dict[str | None, list[Message]] = field(
+    _following: dict[str | None, tuple[Message, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -133,11 +133,17 @@ class Conversation(Head):
 
     def siblings(self, message_id: str) -> tuple[Message, ...]:
         """The messages under the same parent, this one included, oldest first."""
-        return tuple(self._children(self.messages[message_id].parent_id))
+        return self.children(self.messages[message_id].parent_id)
 
     def children(self, message_id: str | None) -> tuple[Message, ...]:
         """The messages that follow this one directly, oldest first; of None: the first ones."""
-        return tuple(self._children(message_id))
+        if not self._following:  # the messages never change, so this is never out of date
+            following: dict[str | None, list[Message]] = {}
+            for message in self.messages.values():
+                following.setdefault(message.parent_id, []).append(message)
+            # In one go: another thread may be asking, too.
+            self._following.update({key: tuple(found) for key, found in following.items()})
+        return self._following.get(message_id, ())
 
     def versions(self, message_id: str) -> tuple[Message, ...]:
         """All that stands in the place of a message, oldest first: what can be compared with it.
@@ -231,7 +237,7 @@ class Conversation(Head):
 
     def place_of(self, message_id: str) -> tuple[int, int]:
         """The message's place among its siblings, from 0, and how many there are."""
-        siblings = self._children(self.messages[message_id].parent_id)
+        siblings = self.siblings(message_id)
         if len(siblings) == 1:
             return 0, 1
         return [m.message_id for m in siblings].index(message_id), len(siblings)
@@ -241,15 +247,7 @@ class Conversation(Head):
         place, n_siblings = self.place_of(message_id)
         if not 0 <= place + step < n_siblings:
             return None
-        return self._children(self.messages[message_id].parent_id)[place + step]
-
-    def _children(self, parent_id: str | None) -> list[Message]:
-        if not self._following:  # the messages never change, so this is never out of date
-            following: dict[str | None, list[Message]] = {}
-            for message in self.messages.values():
-                following.setdefault(message.parent_id, []).append(message)
-            self._following.update(following)  # in one go: another thread may be asking, too
-        return self._following.get(parent_id, [])
+        return self.siblings(message_id)[place + step]
 
 
 @dataclass(frozen=True, slots=True)
