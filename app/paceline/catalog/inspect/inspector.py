@@ -15,12 +15,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import logging
-import queue
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
 
@@ -76,12 +74,6 @@ class NoAnswerError(Exception):
         self.trouble = trouble
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    question: Question
-    answer: Future[Answer] = field(default_factory=Future)
-
-
 class InspectorThread:
     """Asks a process of its own; any thread may call, and nothing starts before the first question.
 
@@ -101,9 +93,8 @@ class InspectorThread:
         self._main = main
         self._answer_s = answer_s
         self._idle_s = idle_s
-        self._lock = threading.Lock()
-        self._queue: queue.SimpleQueue[_Asked | Literal["rest", "end"]] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._pool = ThreadPoolExecutor(1, "inspector")
+        self._idle: threading.Timer | None = None
         self._child: _Child | None = None
         self._is_closed = False
 
@@ -121,63 +112,42 @@ class InspectorThread:
         Raises:
             NoAnswerError: There is none.
         """
-        asked = _Asked(question)
-        with self._lock:
-            if self._is_closed:
-                raise NoAnswerError("closed")
-            if self._thread is None:
-                # A program that forgets to close must still be able to end.
-                self._thread = threading.Thread(target=self._run, name="inspector", daemon=True)
-                self._thread.start()
-            self._queue.put(asked)
-        return asked.answer.result()
+        try:
+            answer = self._pool.submit(self._answer, question)
+        except RuntimeError:
+            raise NoAnswerError("closed") from None
+        return answer.result()
 
     def rest(self) -> None:
         """End the process after the waiting questions; the next question starts another."""
-        with self._lock:
-            if self._thread is not None and not self._is_closed:
-                self._queue.put("rest")
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self._pool.submit(self._end)
 
     def close(self) -> None:
         """End process and thread; calls that wait for an answer raise `NoAnswerError`."""
-        with self._lock:
-            self._is_closed = True
-            thread = self._thread
-        if thread is not None:
-            self._queue.put("end")
-            thread.join()
+        self._is_closed = True
+        self.rest()
+        self._pool.shutdown()
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle.join()
 
     # --------------------------------------------------------------- on the inspector's thread
 
-    def _run(self) -> None:
-        while True:
-            try:
-                asked = self._queue.get(timeout=self._idle_s if self._child else None)
-            except queue.Empty:
-                asked = "rest"
-            if asked == "rest":
-                self._end()
-                continue
-            if asked == "end":
-                break
-            try:
-                asked.answer.set_result(self._answer(asked.question))
-            except BaseException as error:  # noqa: BLE001  raised again where it was asked
-                asked.answer.set_exception(error)
-        self._end()
-        while not self._queue.empty():
-            left = self._queue.get()
-            if isinstance(left, _Asked):
-                left.answer.set_exception(NoAnswerError("closed"))
-
     def _answer(self, question: Question) -> Answer:
+        if self._idle is not None:
+            self._idle.cancel()
         is_fresh = self._child is None
         try:
             return self._answer_once(question)
         except NoAnswerError as error:
             if is_fresh or error.trouble not in _MAYBE_ANOTHERS:
                 raise
-        return self._answer_once(question)
+            return self._answer_once(question)
+        finally:
+            self._idle = threading.Timer(self._idle_s, self.rest)
+            self._idle.daemon = True
+            self._idle.start()
 
     def _answer_once(self, question: Question) -> Answer:
         if self._is_closed:
