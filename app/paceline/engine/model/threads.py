@@ -16,7 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import psutil
@@ -53,20 +53,13 @@ def calm_waiting_threads() -> None:
 
 def on_big_stack(work: Callable[[], T]) -> T:
     """Run native code that recurses deeply on a thread with room for it, and wait."""
-    result: Future[T] = Future()
-
-    def run() -> None:
+    with ThreadPoolExecutor(1, "big-stack") as pool:
+        before = threading.stack_size(_BIG_STACK)
         try:
-            result.set_result(work())
-        except BaseException as error:  # noqa: BLE001  raised again by the caller
-            result.set_exception(error)
-
-    before = threading.stack_size(_BIG_STACK)
-    try:
-        threading.Thread(target=run, name="big-stack", daemon=True).start()
-    finally:
-        threading.stack_size(before)
-    return result.result()
+            result = pool.submit(work)
+        finally:
+            threading.stack_size(before)
+        return result.result()
 
 
 Clock = Callable[[], float]
