@@ -66,19 +66,15 @@ class Errand(threading.Thread, Generic[T]):
 
     def run(self) -> None:
         """Hand over what the work yields, until it is abandoned."""
-        error: BaseException | None = None
+        end = _End(None)
         try:
             with contextlib.closing(self._work()) as results:  # a connection may hang on it
                 for result in results:
                     self._hand_over(result)
-        except LeftBehindError:
-            return
         except BaseException as failure:  # noqa: BLE001  the caller of `results` gets it
-            error = failure
-        try:
-            self._hand_over(_End(error))
-        except LeftBehindError:
-            return
+            end = _End(failure)
+        with contextlib.suppress(LeftBehindError):
+            self._hand_over(end)
 
     def check(self) -> None:
         """Raise if the errand is abandoned; called between the pieces of an answer.
