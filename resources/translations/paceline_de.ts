@@ -10010,6 +10010,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Diese Antwort wurde fortgesetzt, also nicht in einem Zug geschrieben.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>This strategy is no drafter of its own.</source>
+        <translation>Diese Strategie ist kein eigener Entwerfer.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/states.py"/>
         <source>This {0} has a recurrent memory, and copies of its state find no room or do not work here, so it cannot take tokens back.</source>
         <translation>Dieses {0} hat einen rekurrenten Speicher, und Kopien seines Zustands finden keinen Platz oder arbeiten hier nicht, darum kann es keine Token zurücknehmen.</translation>
@@ -10071,8 +10076,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <source>Use it as a strategy, by itself.</source>
-        <translation>Verwenden Sie es als Strategie, für sich allein.</translation>
+        <source>Use it by itself.</source>
+        <translation>Verwenden Sie sie für sich allein.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
@@ -11566,11 +11571,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>“auto” cannot be part of a chain.</source>
         <translation>„auto“ kann nicht Teil einer Kette sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/registry.py"/>
-        <source>“auto” is no drafter of its own.</source>
-        <translation>„auto“ ist kein eigener Entwerfer.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/backend.py"/>

@@ -20,7 +20,7 @@ from paceline.engine.draft.base import (
 )
 from paceline.engine.draft.draft_model import DraftModel
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
-from paceline.engine.draft.registry import Off, available
+from paceline.engine.draft.registry import available
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
@@ -63,7 +63,6 @@ def refused(text: str) -> ValueOutOfRangeError:
 
 def test_strategies_make_their_drafters() -> None:
     model = FakeModel(scripted("", 0))
-    assert isinstance(make("off", bench()), Off)
     assert isinstance(make("prompt-lookup", bench()), PromptLookup)
     assert isinstance(make("draft", bench(model)), DraftModel)
 
@@ -79,14 +78,6 @@ def test_a_draft_model_must_take_tokens_back() -> None:
     with pytest.raises(UserError) as caught:
         make("draft", bench(model))
     assert caught.value.code == "draft-cannot-rollback"
-
-
-def test_off_proposes_nothing() -> None:
-    drafter = make("off", bench())
-    drafter.begin([1, 2], 1)
-    assert list(drafter.propose(8).tokens) == []
-    drafter.observe(None)
-    drafter.close()
 
 
 # -------------------------------------------------------------------------------------- plug-ins

@@ -181,7 +181,7 @@ def test_a_default_n_min_yields_to_a_smaller_n_max() -> None:
 def test_what_a_grammar_forces_is_drafted_first_where_anything_is_drafted() -> None:
     members = parse_strategy("suffix+draft").members(has_grammar=True)
     assert [info.id for info, _ in members] == ["grammar", "suffix", "draft"]
-    assert [info.id for info, _ in parse_strategy("off").members(has_grammar=True)] == ["off"]
+    assert [info.id for info, _ in parse_strategy("off").members(has_grammar=True)] == []
     assert len(parse_strategy("draft").members(has_grammar=False)) == 1
     assert not parse_strategy("off").speculates
 
@@ -216,8 +216,9 @@ def test_autos_drafters_have_all_their_settings_within_their_ranges(longest: int
                 assert settings[parameter.name] == longest
 
 
-def test_auto_makes_no_drafter_of_its_own() -> None:
-    info, settings = one("auto")
+@pytest.mark.parametrize("strategy", ["auto", "off"])
+def test_some_strategies_make_no_drafter_of_their_own(strategy: str) -> None:
+    info, settings = one(strategy)
     with pytest.raises(UserError, match="no drafter of its own"):
         info.make(None, settings)  # type: ignore[arg-type]
 

@@ -157,15 +157,21 @@ class Pace:
 
 
 class RecentPlain:
-    """What plain steps of a loaded pair took recently, in any reply."""
+    """What plain steps of a loaded pair took recently, in any reply.
+
+    Attributes:
+        n_needed: Plain steps still missing, see `MIN_PLAIN_STEPS`.
+    """
 
     def __init__(self) -> None:
         self._paces: deque[float] = deque(maxlen=32)
         self._after_wide = _AFTER_WIDE
+        self.n_needed = MIN_PLAIN_STEPS
 
     def add(self, pace: float) -> None:
         """Count one that was not slowed: seconds of its decode, as at an empty context."""
         self._paces.append(pace)
+        self.n_needed = max(self.n_needed - 1, 0)
 
     def slower_after(self, n: int) -> float:
         """Return by which share of itself the n-th plain step after a wide one is slower."""
@@ -175,11 +181,6 @@ class RecentPlain:
         """Learn from the n-th plain step after a wide one, which was slower by this share."""
         seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
         self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
-
-    @property
-    def n_needed(self) -> int:
-        """Plain steps still missing, see `MIN_PLAIN_STEPS`."""
-        return max(MIN_PLAIN_STEPS - len(self._paces), 0)
 
     @property
     def pace(self) -> tuple[float, float] | None:

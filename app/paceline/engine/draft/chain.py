@@ -82,7 +82,7 @@ class GuardedDrafter:
     @property
     def may_draft(self) -> bool:
         """Whether it is worth asking."""
-        return self.info.family != "off" and self.failure is None
+        return self.failure is None
 
     def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> Draft:
         """Return a sound proposal of at most `n_max` tokens.
@@ -359,10 +359,9 @@ class Chain:
             CancelledError: The user stopped the turn.
         """
         del is_first
-        if n_max < 1:
+        if n_max < 1 or not self._members:
             return NOTHING, 0.0
-        began = _clock()
-        proposal = Proposal([], [], [], [])
+        began, proposal = _clock(), NOTHING
         for member in self._members:
             if not member.may_draft:
                 continue
@@ -371,6 +370,7 @@ class Chain:
             if not is_model:
                 draft = self._legal(draft)
             if draft.tokens:
+                proposal = Proposal([], [], [], [])
                 proposal.add(member, draft)
                 if is_model and len(self._members) > 1:
                     self._extend(proposal, history, n_prompt, n_max)

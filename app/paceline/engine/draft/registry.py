@@ -8,21 +8,13 @@ to gain more than it costs (`auto_chain`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from typing import NoReturn
 
 from paceline.engine.draft import draft_model, mtp
-from paceline.engine.draft.base import (
-    NO_DRAFT,
-    Draft,
-    Drafter,
-    DrafterInfo,
-    Parameter,
-    Settings,
-    Workbench,
-)
+from paceline.engine.draft.base import Drafter, DrafterInfo, Parameter, Settings, Workbench
 from paceline.engine.draft.lookups import (
     earlier_reply,
     ngram_cache,
@@ -75,15 +67,13 @@ def portfolio(
 
 
 def _make(bench: Workbench, settings: Settings) -> NoReturn:
-    """Refuse: Auto's drafters are made one by one.
+    """Refuse: Auto's drafters are made one by one, and “off” has none.
 
     Raises:
         UserError: Always.
     """
     del bench, settings
-    raise UserError(
-        "bad-strategy", "“auto” is no drafter of its own.", "Use it as a strategy, by itself."
-    )
+    raise UserError("bad-strategy", "This strategy is no drafter of its own.", "Use it by itself.")
 
 
 AUTO_INFO = DrafterInfo(
@@ -102,34 +92,13 @@ AUTO_INFO = DrafterInfo(
 )  # fmt: skip
 
 
-class Off:
-    """Never drafts."""
-
-    def __init__(self, bench: Workbench, settings: Settings) -> None:
-        del bench, settings
-
-    def begin(self, history: Sequence[int], n_prompt: int) -> None:
-        """Do nothing."""
-
-    def propose(self, n_max: int) -> Draft:
-        """Propose nothing."""
-        del n_max
-        return NO_DRAFT
-
-    def observe(self, n_accepted: int | None) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 OFF_INFO = DrafterInfo(
     id="off",
     title="Off",
     summary="Plain decoding, one token per step: the yardstick for everything else.",
     family="off",
     parameters=(),
-    make=Off,
+    make=_make,
 )
 
 

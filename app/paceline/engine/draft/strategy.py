@@ -89,7 +89,7 @@ class Strategy:
                 members += portfolio(
                     settings, model=model, has_earlier=has_earlier, has_cache=has_cache
                 )
-            else:
+            elif info.family != "off":
                 lengths = {p.name: min(p.high, LONGEST) for p in _automatic(info, settings)}
                 members.append((info, {**settings, **lengths}))
         if has_grammar and self.speculates:

@@ -243,6 +243,7 @@ class LlamaModel:
             # On a GPU the decode is still running, and asking for the logits waits for it. On a
             # CPU they lie where they lay, as long as their buffer does not have to grow.
             address = self._get_logits(self._context)
+            self._n_rows_seen = max(self._n_rows_seen, n_rows)
         self.native_s += self.clock() - began
         self.decoding = None
         seconds = _monotonic() - since
@@ -255,7 +256,6 @@ class LlamaModel:
             self._hidden.put(past, last_rows(self._context, n, self._hidden.n_columns))
         self._n_past = past + n
         self._n_new = n
-        self._n_rows_seen = max(self._n_rows_seen, n_rows)
         return self._view(address, n_rows)
 
     def _view(self, address: int, n_rows: int) -> Rows:
