@@ -84,17 +84,17 @@ def files(tmp_path: Path) -> list[Path]:
 def test_what_was_seen_is_kept_as_long_as_the_files_stay(tmp_path: Path, files: list[Path]) -> None:
     store = ExaminedStore(tmp_path / "cache")
     store.put(files, SEEN, store.key(files))
-    assert ExaminedStore(tmp_path / "cache").get(files) == SEEN
-    assert store.get(files[:1]) is None
-    assert store.get(files[::-1]) is None
+    assert ExaminedStore(tmp_path / "cache").get(files, store.key(files)) == SEEN
+    assert store.get(files[:1], store.key(files[:1])) is None
+    assert store.get(files[::-1], store.key(files[::-1])) is None
     files[1].write_bytes(b"xy")
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
     store.put(files, SEEN, store.key(files))
-    assert store.get(files) == SEEN
+    assert store.get(files, store.key(files)) == SEEN
     os.utime(files[0], ns=(1, 1))
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
     files[0].unlink()
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
     assert store.key(files) is None
 
 
@@ -105,7 +105,7 @@ def test_what_was_seen_before_a_change_is_not_kept_for_what_came_behind(
     key = store.key(files)
     files[0].write_bytes(b"other")
     store.put(files, SEEN, key)
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
 
 
 def test_another_library_looks_anew(
@@ -114,7 +114,7 @@ def test_another_library_looks_anew(
     store = ExaminedStore(tmp_path / "cache")
     store.put(files, SEEN, store.key(files))
     monkeypatch.setattr(vocabulary_store.metadata, "version", lambda package: f"{package} 99")
-    assert ExaminedStore(tmp_path / "cache").get(files) is None
+    assert ExaminedStore(tmp_path / "cache").get(files, store.key(files)) is None
 
 
 def test_a_card_of_other_fields_is_not_taken(
@@ -125,8 +125,8 @@ def test_a_card_of_other_fields_is_not_taken(
         earlier.setattr(vocabulary_store, "card_version", lambda: card_version()[:-1])
         store = ExaminedStore(tmp_path / "cache")
         store.put(files, SEEN, store.key(files))
-        assert store.get(files) == SEEN
-    assert ExaminedStore(tmp_path / "cache").get(files) is None
+        assert store.get(files, store.key(files)) == SEEN
+    assert ExaminedStore(tmp_path / "cache").get(files, store.key(files)) is None
 
 
 def test_what_contradicts_itself_is_not_taken(tmp_path: Path, files: list[Path]) -> None:
@@ -137,7 +137,7 @@ def test_what_contradicts_itself_is_not_taken(tmp_path: Path, files: list[Path])
         Seen(CARD, replace(NATURE, n_tokens=7)),
     ):
         store.put(files, wrong, store.key(files))
-        assert store.get(files) is None
+        assert store.get(files, store.key(files)) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"null", b"\xff" * 99, b"[" * 99_999, None])
@@ -148,13 +148,13 @@ def test_what_is_broken_counts_as_missing(
     store.put(files, SEEN, store.key(files))
     (file,) = (tmp_path / "cache").iterdir()
     file.write_bytes(file.read_bytes()[:-1] if data is None else data)
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
 
 
 def test_nothing_is_kept_without_a_folder(files: list[Path]) -> None:
     store = ExaminedStore(None)
     store.put(files, SEEN, store.key(files))
-    assert store.get(files) is None
+    assert store.get(files, store.key(files)) is None
 
 
 def test_models_make_room_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

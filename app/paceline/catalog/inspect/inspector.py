@@ -321,7 +321,7 @@ class Inspector:
         """
         files = _files(path, parts)
         key = self._examined.key(files)
-        seen = self._examined.get(files)
+        seen = self._examined.get(files, key)
         is_new = seen is None
         if seen is None:
             seen = self._seen(files, card_only=False)

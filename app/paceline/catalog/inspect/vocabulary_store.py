@@ -19,7 +19,7 @@ from pathlib import Path
 
 from paceline.catalog.card import card_version
 from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, join_texts, split_texts
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import decode_part, encode_part
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.files import write_whole
 
@@ -91,16 +91,21 @@ class ExaminedStore:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def get(self, files: Sequence[Path]) -> Seen | None:
-        """Return what was seen in these files, if they have not changed since; None: not known."""
-        if self._folder is None:
+    def get(self, files: Sequence[Path], key: object) -> Seen | None:
+        """Return what was seen in these files, if they have not changed since; None: not known.
+
+        Args:
+            files: All of a model's files.
+            key: What `key` returns for them now.
+        """
+        if self._folder is None or key is None:
             return None
-        with contextlib.suppress(OSError, ValueError, CodecError, RecursionError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             path = self._path(files)
             if path.stat().st_size > _MOST_JSON:
                 return None
             data = json.loads(path.read_bytes())
-            if isinstance(data, dict) and data.pop("key", None) == self._key(files):
+            if isinstance(data, dict) and data.pop("key", None) == key:
                 seen = decode_part(Seen, data)
                 check_seen(seen)
                 return seen if seen.nature else None
@@ -124,13 +129,10 @@ class ExaminedStore:
     def key(self, files: Sequence[Path]) -> object:
         """Return a key that changes when the files do; None if one of them cannot be read."""
         try:
-            return self._key(files)
+            stats = [(str(file.absolute()), file.stat()) for file in files]
         except OSError:
             return None
-
-    def _key(self, files: Sequence[Path]) -> list[object]:
         # The time of a file's contents travels with copies, so another file may have it, too.
-        stats = [(str(file.absolute()), file.stat()) for file in files]
         times = [[name, s.st_size, s.st_mtime_ns, s.st_ctime_ns] for name, s in stats]
         versions = _version("llama-cpp-python"), _version("paceline"), *card_version()
         return [*versions, times]
