@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from paceline.engine.auto.costs import VerifyCosts
@@ -65,7 +64,9 @@ class LoadedPair:
         names = f"{target.info.name} {Path(target.info.path).name}"
         self.guessed = None if target.template else guess(target.vocab, names)
         self.template_failure = ""
-        self._prompts: OrderedDict[Prompting, PromptSizes] = OrderedDict()
+        self._prompts = lru_cache(_MOST_TEMPLATES)(
+            lambda source, think: PromptSizes(ChatTemplate(source, target.vocab, think))
+        )
         self.facts = facts
         self.notes: tuple[str, ...] = ()
         self.kept: dict[str, object] = {}
@@ -90,14 +91,7 @@ class LoadedPair:
         """Return the template for prompts of this kind, with the sizes of what it makes."""
         if self.template_failure and not prompting.template:
             prompting = Prompting()  # the guess has no switch
-        if prompting not in self._prompts:
-            source = prompting.template or self.own_template
-            template = ChatTemplate(source, self.target.model.vocab, prompting.think)
-            self._prompts[prompting] = PromptSizes(template)
-            if len(self._prompts) > _MOST_TEMPLATES:
-                self._prompts.popitem(last=False)
-        self._prompts.move_to_end(prompting)
-        return self._prompts[prompting]
+        return self._prompts(prompting.template or self.own_template, prompting.think)
 
     def give_up_template(self, problem: str) -> None:
         """Write chats as most models of this vocabulary do, from now on.
@@ -110,7 +104,6 @@ class LoadedPair:
             f"{problem.rstrip('.')}, so the template {self.guessed.name} is used in its place, "
             "which is a guess."
         )
-        self._prompts.clear()
 
     def check_files(self) -> None:
         """See whether the weights, which are mapped from their files, are still those of the load.
