@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +48,16 @@ _PRIME = (1 << 61) - 1
 _BASE = 0x0F3A_95D1_7C64_2E8B  # any large number that has no pattern
 
 
+@cache
+def _weight(n: int) -> int:
+    return pow(_BASE, n, _PRIME)
+
+
 class SpanHashes:
     """Knows a text from its beginning up to what was fed last; for one thread."""
 
     def __init__(self) -> None:
         self._sums = array("Q", [0])  # [i]: hash of the first i tokens
-        self._weights: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._sums) - 1
@@ -74,7 +79,7 @@ class SpanHashes:
                 must be at least n.
             end: At most one above the text's length.
         """
-        sums, weight = self._sums, self._weight(n)
+        sums, weight = self._sums, _weight(n)
         return [(sums[i] - sums[i - n] * weight) % _PRIME for i in range(start, end)]
 
     def tail(self, ahead: Sequence[int], n: int) -> int | None:
@@ -89,10 +94,4 @@ class SpanHashes:
         after = sums[-1]
         for token in ahead:
             after = (after * _BASE + token) % _PRIME
-        return (after - before * self._weight(n)) % _PRIME
-
-    def _weight(self, n: int) -> int:
-        weight = self._weights.get(n)
-        if weight is None:
-            weight = self._weights[n] = pow(_BASE, n, _PRIME)
-        return weight
+        return (after - before * _weight(n)) % _PRIME
