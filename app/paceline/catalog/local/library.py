@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -89,7 +90,6 @@ class Library:
         self._inspector = inspector
         self._places = places
         self._cache_file = cache_file
-        self._known: dict[Path, LibraryEntry] | None = None
         self._is_saved = True
         self._refreshed: float | None = None
         self._guard = threading.Lock()
@@ -105,7 +105,7 @@ class Library:
         """
         prefixes = tuple(_as_prefix(place.folder) for place in self._places())
         with self._guard:
-            known = tuple(self._remembered().values())
+            known = tuple(self._known.values())
         return tuple(entry for entry in known if str(entry.file.path).startswith(prefixes))
 
     def refresh(
@@ -215,29 +215,28 @@ class Library:
         entry = LibraryEntry(file, card if is_kept else None, problem)
         if is_lasting:
             with self._guard:
-                self._remembered()[file.path] = entry
+                self._known[file.path] = entry
                 self._is_saved = False
         return entry
 
     def _remembered_of(self, file: ModelFile) -> LibraryEntry | None:
         """Return what is known of a file, if it has not changed since."""
         with self._guard:
-            known = self._remembered().get(file.path)
+            known = self._known.get(file.path)
         # Its name or place may be another one today.
         if known and file == replace(known.file, name=file.name, source=file.source):
             return replace(known, file=file)
         return None
 
-    def _remembered(self) -> dict[Path, LibraryEntry]:
-        """Return what is known, by path; call with the guard held."""
-        if self._known is None:
-            self._known = read_cache(self._cache_file) if self._cache_file else {}
-        return self._known
+    @cached_property
+    def _known(self) -> dict[Path, LibraryEntry]:
+        """What is known, by path; with the guard held."""
+        return read_cache(self._cache_file) if self._cache_file else {}
 
     def _forget_gone(self, entries: dict[Path, LibraryEntry]) -> None:
         """Drop what a complete refresh did not find, except files outside the current places."""
         with self._guard:
-            known = self._remembered()
+            known = self._known
             for path in [p for p in known if p not in entries and not p.exists()]:
                 del known[path]
                 self._is_saved = False
@@ -251,7 +250,7 @@ class Library:
             if self._is_saved or self._cache_file is None:
                 return
             self._is_saved = True
-            known = tuple(self._remembered().values())
+            known = tuple(self._known.values())
         write_cache(self._cache_file, known)
 
 

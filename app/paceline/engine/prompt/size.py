@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -73,14 +74,26 @@ class PromptSizes:
         self._sizes: OrderedDict[str, int] = OrderedDict()
         self._n_characters = 0
         self._around: OrderedDict[_Key, int] = OrderedDict()
-        self._shares: Shares | None = None
 
-    @property
+    @cached_property
     def shares(self) -> Shares:
         """What the template adds, measured once on three short messages."""
-        if self._shares is None:
-            self._shares = self._measure()
-        return self._shares
+        question, reply, again = "Why", "So", "How"
+        user = ChatMessage("user", again)
+        thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
+        asked = ChatMessage("user", question)
+        try:
+            alone = len(self.template.encode([user])[0]) - self.of_text(again)
+            answered = [asked, ChatMessage("assistant", reply), user]
+            pair = len(self.template.encode(answered)[0]) - alone
+            pair -= sum(map(self.of_text, (question, reply, again)))
+            text = self.template.render([asked, ChatMessage("assistant", thought), user])
+        except EngineError:
+            return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
+        of_user = max(pair + 1, 0) // 2
+        return Shares(
+            of_user, max(pair, 0) - of_user, max(alone - of_user, 0), _REASONING not in text
+        )
 
     def count(self, messages: Sequence[ChatMessage], limit: int) -> int:
         """Return the tokens of the prompt.
@@ -147,24 +160,6 @@ class PromptSizes:
         if shares.drops_reasoning:
             text = text.rpartition(_END_OF_REASONING)[2].lstrip()
         return self.of_text(text) + shares.assistant
-
-    def _measure(self) -> Shares:
-        question, reply, again = "Why", "So", "How"
-        user = ChatMessage("user", again)
-        thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
-        asked = ChatMessage("user", question)
-        try:
-            alone = len(self.template.encode([user])[0]) - self.of_text(again)
-            answered = [asked, ChatMessage("assistant", reply), user]
-            pair = len(self.template.encode(answered)[0]) - alone
-            pair -= sum(map(self.of_text, (question, reply, again)))
-            text = self.template.render([asked, ChatMessage("assistant", thought), user])
-        except EngineError:
-            return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
-        of_user = max(pair + 1, 0) // 2
-        return Shares(
-            of_user, max(pair, 0) - of_user, max(alone - of_user, 0), _REASONING not in text
-        )
 
 
 def is_hopeless(total: int, limit: int) -> bool:
