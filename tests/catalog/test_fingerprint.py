@@ -14,7 +14,7 @@ from paceline.catalog.local.fingerprint import (
     HEAD_BYTES,
     N_PIECES,
     PIECE_BYTES,
-    Fingerprints,
+    fingerprint_of,
     sampled_ranges,
     sha256_of,
 )
@@ -73,15 +73,16 @@ def test_it_is_the_sha256_of_size_and_samples(large: Path) -> None:
     expected = hashlib.sha256(len(data).to_bytes(8, "little"))
     for start, length in sampled_ranges(len(data)):
         expected.update(data[start : start + length])
-    assert Fingerprints().of(large) == expected.hexdigest()
+    assert fingerprint_of(large) == expected.hexdigest()
 
 
 @pytest.mark.parametrize("where", ["head", "piece", "tail"])
 def test_a_byte_in_a_sample_makes_another_one(large: Path, where: str) -> None:
-    before = Fingerprints().of(large)
+    before = fingerprint_of(large)
     at = {"head": 5, "piece": sampled_ranges(LARGE)[7][0] + 9, "tail": LARGE - 1}[where]
     change(large, at)
-    assert Fingerprints().of(large) != before
+    fingerprint._fingerprint.cache_clear()
+    assert fingerprint_of(large) != before
 
 
 def test_a_file_is_read_once_while_it_stays_as_it_is(
@@ -95,12 +96,11 @@ def test_a_file_is_read_once_while_it_stays_as_it_is(
         original(digest, path)
 
     monkeypatch.setattr(fingerprint, "_add_samples", counted)
-    fingerprints = Fingerprints()
-    first = fingerprints.of(large)
-    assert fingerprints.of(large) == first
+    first = fingerprint_of(large)
+    assert fingerprint_of(large) == first
     assert len(reads) == 1
     os.utime(large, ns=(1, 2))
-    assert fingerprints.of(large) == first
+    assert fingerprint_of(large) == first
     assert len(reads) == 2
 
 
@@ -108,15 +108,15 @@ def test_every_part_of_a_split_model_counts(tmp_path: Path) -> None:
     parts = [tmp_path / f"m-0000{n}-of-00002.gguf" for n in (1, 2)]
     for part in parts:
         part.write_bytes(part.name.encode())
-    before = Fingerprints().of(parts[0])
-    assert Fingerprints().of(parts[1]) == before
+    before = fingerprint_of(parts[0])
+    assert fingerprint_of(parts[1]) == before
     parts[1].write_bytes(b"something else")
-    assert Fingerprints().of(parts[0]) != before
+    assert fingerprint_of(parts[0]) != before
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
-        Fingerprints().of(tmp_path / "gone.gguf")
+        fingerprint_of(tmp_path / "gone.gguf")
     assert "gone.gguf" in caught.value.message
     with pytest.raises(ModelError) as caught:
         sha256_of(tmp_path / "gone.gguf", lambda: False, lambda _, __: None)
@@ -127,9 +127,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_a_real_model_takes_no_time(target_path: Path) -> None:
     from time import perf_counter
 
-    Fingerprints().of(target_path)
+    fingerprint_of(target_path)
     began = perf_counter()
-    digest = Fingerprints().of(target_path)
+    digest = fingerprint_of(target_path)
     seconds = perf_counter() - began
     print(f"fingerprint of {target_path.stat().st_size >> 20} MiB: {seconds * 1000:.1f} ms")
     assert len(digest) == 64

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gui.fake_client import model_info
-from paceline.catalog.local.fingerprint import Fingerprints
+from paceline.catalog.local.fingerprint import fingerprint_of
 from paceline.chat.pair import PairState
 from paceline.gui.kit.background import Background
 from paceline.gui.run.hashes import ModelHashes
@@ -44,8 +44,8 @@ def test_both_models_are_known_soon_after_the_load(
     pair.pair_changed(ready(target_path, draft_path))
     pair.pair_changed(ready(target_path, draft_path))
     qtbot.waitUntil(lambda: len(found) == 2)
-    assert prints.fingerprint_of(str(target_path)) == Fingerprints().of(target_path)
-    assert prints.fingerprint_of(str(draft_path)) == Fingerprints().of(draft_path)
+    assert prints.fingerprint_of(str(target_path)) == fingerprint_of(target_path)
+    assert prints.fingerprint_of(str(draft_path)) == fingerprint_of(draft_path)
     assert sorted(found) == sorted([str(target_path), str(draft_path)])
 
 

@@ -17,7 +17,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from gui.fake_client import FakeClient, step_of
-from paceline.catalog.local.fingerprint import Fingerprints
+from paceline.catalog.local.fingerprint import fingerprint_of
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
@@ -113,7 +113,7 @@ def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
     assert rows["Strategy"] == "suffix+draft:draft.n_max=6"
     assert rows["Seed"] == "7"
     assert page.models["target"].rows["File"] == target_path.name
-    assert page.models["target"].rows["Fingerprint"] == Fingerprints().of(target_path)
+    assert page.models["target"].rows["Fingerprint"] == fingerprint_of(target_path)
     assert not page.problem.isVisible()
     card = page.models["draft"]
     assert not card.value.isVisible()

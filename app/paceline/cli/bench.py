@@ -323,12 +323,12 @@ def _write_passport(
 
 def _hashed(model: ModelRecord, path: str, is_stopped: Callable[[], bool]) -> ModelRecord:
     """Add fingerprint and SHA-256; what cannot be read, or is in several parts, has no SHA-256."""
-    from paceline.catalog.local.fingerprint import Fingerprints, sha256_of
+    from paceline.catalog.local.fingerprint import fingerprint_of, sha256_of
     from paceline.catalog.local.model_files import model_at
 
     with contextlib.suppress(ModelError, CancelledError):
         file = Path(path)
-        model = replace(model, fingerprint=Fingerprints().of(file))
+        model = replace(model, fingerprint=fingerprint_of(file))
         if len(model_at(file).parts) == 1:
             model = replace(model, sha256=sha256_of(file, is_stopped, lambda _done, _all: None))
     return model

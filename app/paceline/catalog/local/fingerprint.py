@@ -9,8 +9,8 @@ of the whole does. No Qt; meant for a worker, since a disk may be slow. Any thre
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from paceline.catalog.download.part_file import hash_of
@@ -24,30 +24,23 @@ _Identity = tuple[tuple[str, int, int], ...]
 """Path, size and time of change in nanoseconds of every part."""
 
 
-class Fingerprints:
-    """Fingerprints of model files, each read once while neither size nor time change."""
+def fingerprint_of(path: Path) -> str:
+    """Return the fingerprint of a model, of a split one over all its parts, in hex.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: dict[_Identity, str] = {}
+    It is read once while neither size nor time of a part change.
 
-    def of(self, path: Path) -> str:
-        """Return the fingerprint of a model, of a split one over all its parts, in hex.
+    Raises:
+        ModelError: The model is not there, or cannot be read.
+    """
+    return _fingerprint(_identity(model_at(path).parts))
 
-        Raises:
-            ModelError: It is not there, or cannot be read.
-        """
-        parts = model_at(path).parts
-        identity = _identity(parts)
-        with self._lock:
-            known = self._known.get(identity)
-        if known is not None:
-            return known
-        digest = hashlib.sha256()
-        for part in parts:
-            _add_samples(digest, part)
-        with self._lock:
-            return self._known.setdefault(identity, digest.hexdigest())
+
+@cache
+def _fingerprint(parts: _Identity) -> str:
+    digest = hashlib.sha256()
+    for part, *_ in parts:
+        _add_samples(digest, Path(part))
+    return digest.hexdigest()
 
 
 def sha256_of(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from paceline.catalog.local.fingerprint import Fingerprints, sha256_of
+from paceline.catalog.local.fingerprint import fingerprint_of, sha256_of
 from paceline.chat.pair import PairState
 from paceline.errors import CancelledError, UserError
 from paceline.gui.kit.background import Background
@@ -35,7 +35,6 @@ class ModelHashes(QObject):
     def __init__(self, pair: PairModel, background: Background, parent: QObject) -> None:
         super().__init__(parent)
         self._background = background
-        self._reader = Fingerprints()
         self._fingerprints: dict[str, str] = {}
         self._asked: set[str] = set()
         self._hashes: dict[str, str] = {}
@@ -58,7 +57,7 @@ class ModelHashes(QObject):
             if model is not None and model.path and model.path not in self._asked:
                 self._asked.add(model.path)
                 # Without the file, replies stay without a fingerprint.
-                samples = partial(self._reader.of, Path(model.path))
+                samples = partial(fingerprint_of, Path(model.path))
                 self._background.start(samples, partial(self._on_samples, model.path))
 
     def _on_samples(self, path: str, digest: str) -> None:
