@@ -24,6 +24,7 @@ from paceline.gui.models.lists.hub_controller import HubController
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
+from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.paths import Paths
@@ -254,6 +255,7 @@ class World:
         self.states = self.downloads.model
         self.hub = HubController(self.models.hub, self.window)
         self.results = self.hub.results
+        self.pair = PairModel(self.window)
         self.held: Pair | None = None
         self.n_free = memory
         self.devices = CurrentDevices(
@@ -262,6 +264,7 @@ class World:
         parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(AppContext))
         parts |= {
             "background": self.background, "notices": self.notifications, "window": self.window,
+            "pair": self.pair,
             "settings": SettingsStore(Settings(), home / "settings.json", self.window),
         }  # fmt: skip
         self.picker = PickerController(

@@ -27,7 +27,7 @@ from gui.picker_world import BIG, GIB, Q4_K, World, demo_repositories, make_libr
 from hub_server import Fault, HubServer
 from paceline import paths
 from paceline.catalog.judge.pairing import Remedy
-from paceline.chat.pair import Pair
+from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
 from paceline.messages import DeviceInfo
@@ -209,7 +209,9 @@ def test_what_does_not_fit_is_said_and_can_be_tried(
 
 def test_the_dialog_begins_with_what_is_loaded(qtbot: QtBot, world: World) -> None:
     target, draft = map(str, paths.demo_pair())
-    world.picker.show_loaded(Pair(ModelParams(target, n_ctx=1024), ModelParams(draft)))
+    world.pair.pair_changed(
+        PairState(pair=Pair(ModelParams(target, n_ctx=1024), ModelParams(draft)))
+    )
     dialog = opened(qtbot, world, step=2)
     assert world.picker.picks.is_decided
     assert dialog.steps.draft.isChecked()
@@ -223,7 +225,7 @@ def test_a_dialog_that_opens_before_models_are_known_learns_of_its_target(
 ) -> None:
     world = make_world(own_folders=(made_models,), memory=8 * 2**30)
     target = next(file for file in made_models.iterdir() if "72" not in file.name)
-    world.picker.show_loaded(Pair(ModelParams(str(target))))
+    world.pair.pair_changed(PairState(pair=Pair(ModelParams(str(target)))))
     world.picker.open()
     assert world.picker.picks.target is not None
     assert not world.picker.picks.target.n_bytes, "nothing was looked into yet"
@@ -236,7 +238,7 @@ def test_a_dialog_that_opens_before_models_are_known_learns_of_its_target(
 def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: World) -> None:
     loads: list[Pair] = []
     world.picker.load_requested.connect(loads.append)
-    world.picker.show_loaded(Pair(ModelParams(str(paths.demo_pair()[0]))))
+    world.pair.pair_changed(PairState(pair=Pair(ModelParams(str(paths.demo_pair()[0])))))
     dialog = opened(qtbot, world)
     dialog.installed.search.setFocus()
     QTest.keyClick(dialog.installed.search, Qt.Key.Key_Return)

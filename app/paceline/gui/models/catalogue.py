@@ -135,7 +135,6 @@ class Catalogue(DialogOwner[DownloadsDialog]):
 
     @Slot(object)
     def _on_pair_changed(self, state: PairState) -> None:
-        self.picker.show_loaded(state.pair)
         engine = self._devices.description
         if state.status == "loading" and engine is not None and engine.supports_gpu:
             self._models.inspector.rest()  # its dry runs take some of the GPU's memory

@@ -150,11 +150,10 @@ class DownloadsModel(QObject):
             return ""
         if len(under_way) == 1:
             return f"{title(under_way[0])}: {line(under_way[0])}"
-        n_done, n_total = (sum(getattr(s, name) for s in under_way) for name in _SUMMED)
+        n_done, n_total = (
+            sum(getattr(s, name) for s in under_way) for name in ("n_done", "n_total")
+        )
         speed = sum(state.bytes_per_s for state in under_way)
         seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
         parts = [amount(n_done, n_total), *_pace(speed, seconds)]
         return f"{_tr('{} downloads').format(len(under_way))}: {', '.join(parts)}"
-
-
-_SUMMED = ("n_done", "n_total")

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from paceline.catalog.download.journal import DownloadState
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import column_of, discard, row_of, set_look, styled
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import STEP
 from paceline.gui.models.downloads.controller import DOWNLOADS
@@ -230,9 +230,7 @@ class DownloadsPanel(QWidget):
         ]
         for row in gone.values():
             had_focus = focused is not None and row.isAncestorOf(focused)
-            self._column.removeWidget(row)
-            row.hide()
-            row.deleteLater()
+            discard([row], self._column)
             if had_focus and self.rows:
                 self.rows[min(before.index(row), len(self.rows) - 1)].focus_first()
         for at, (row, state) in enumerate(zip(self.rows, states, strict=True)):

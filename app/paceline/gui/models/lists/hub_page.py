@@ -447,16 +447,13 @@ class HubPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        model = index.data(ROW)
-        if not isinstance(model, HubModel):
-            return RowText("")
+        model: HubModel = index.data(ROW)
         badges = (Badge(self.tr("gated"), "lookup"),) if model.gate != "open" else ()
         counts = self.tr("{} downloads").format(local_weights(model.downloads) or "0")
         return RowText(model.repo, hub_facts(model), counts, badges, is_picked=None)
 
     def pick(self, index: QModelIndex) -> bool:
         """Open the card of a row; the model itself is picked there."""
-        model = index.data(ROW)
-        if isinstance(model, HubModel):
-            self.open_repository(model.repo)
+        model: HubModel = index.data(ROW)
+        self.open_repository(model.repo)
         return False

@@ -260,9 +260,7 @@ class InstalledPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        entry: LibraryEntry | None = index.data(ROW)
-        if entry is None:
-            return RowText("")
+        entry: LibraryEntry = index.data(ROW)
         candidate = of_entry(entry)
         badges = [Badge(place_title(entry.file.source))]
         problem = "" if self._may_pick(entry) else said(entry.problem)
@@ -285,8 +283,8 @@ class InstalledPage(Page):
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a model, unless it cannot be used."""
-        entry: LibraryEntry | None = index.data(ROW)
-        if entry is None or not self._may_pick(entry):
+        entry: LibraryEntry = index.data(ROW)
+        if not self._may_pick(entry):
             return False
         self.picked.emit(of_entry(entry))
         return True

@@ -211,9 +211,7 @@ class RecommendedPage(Page):
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""
-        row = index.data(ROW)
-        if not isinstance(row, Recommendation):
-            return RowText("")
+        row: Recommendation = index.data(ROW)
         pair, is_draft = row.pair, self.picks.step == 2
         draft = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
         is_praised = row.fits and not row.lacks_gpu
@@ -235,9 +233,7 @@ class RecommendedPage(Page):
 
     def pick(self, index: QModelIndex) -> bool:
         """Take a row: both models in the first step, the draft model in the second."""
-        row = index.data(ROW)
-        if not isinstance(row, Recommendation):
-            return False
+        row: Recommendation = index.data(ROW)
         pair = row.pair
         draft, target = draft_candidate(pair), target_candidate(pair)
         if pair.kind == "lookup":

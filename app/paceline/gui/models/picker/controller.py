@@ -46,7 +46,7 @@ from paceline.gui.state.settings_store import Setting
 
 
 class PickerFiles(QObject):
-    """Serves one dialog after the other; answers that come after its end are dropped."""
+    """Serves the picker's dialogs; answers that come after the end of one are dropped."""
 
     taken = Signal(object)
     """Candidate"""
@@ -57,35 +57,28 @@ class PickerFiles(QObject):
         library: LibraryController,
         background: Background,
         folders: Setting,
-        parent: QObject,
+        picker: DialogOwner[PickerDialog],
     ) -> None:
         """Serve nothing yet; `folders` are the user's own."""
-        super().__init__(parent)
+        super().__init__(picker)
         self._models = models
         self._library = library
         self._background = background
-        self._dialog: PickerDialog | None = None
+        self._picker = picker
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(self.take)
         self._folder.chosen.connect(folders.add)
 
     def serve(self, dialog: PickerDialog) -> None:
-        """Listen to a dialog, and keep its list of models fresh."""
-        self._dialog = dialog
+        """Listen to a dialog."""
         dialog.dropped.connect(self._on_dropped)
         page = dialog.installed
         page.open_button.clicked.connect(self._on_open)
         page.folder_button.clicked.connect(self._on_add_folder)
         page.reveal_requested.connect(self._library.reveal)
         page.trash_requested.connect(self._library.delete)
-        self._library.set_visible(True)
         self._library.busy_changed.connect(page.show_looking)
         page.show_looking(self._library.is_busy)
-
-    def leave(self) -> None:
-        """The dialog is gone."""
-        self._dialog = None
-        self._library.set_visible(False)
 
     @Slot(str)
     def take(self, path: str) -> None:
@@ -95,38 +88,39 @@ class PickerFiles(QObject):
 
     @Slot()
     def _on_open(self) -> None:
-        if self._dialog is not None:
+        if self._picker.dialog is not None:
             kinds = self.tr("GGUF models (*.gguf);;All files (*)")
-            self._file.ask_file(self._dialog, self.tr("Open a model"), kinds)
+            self._file.ask_file(self._picker.dialog, self.tr("Open a model"), kinds)
 
     @Slot(list)
     def _on_dropped(self, paths: list[str]) -> None:
-        models = first_parts(paths)
+        models, dialog = first_parts(paths), self._picker.dialog
         if len(models) == 1:
             self.take(models[0])
-        elif self._dialog is not None:
-            self._dialog.show_problem(self.tr("Drop one model at a time, for the step shown."))
+        elif dialog is not None:
+            dialog.show_problem(self.tr("Drop one model at a time, for the step shown."))
 
     @Slot()
     def _on_add_folder(self) -> None:
-        if self._dialog is not None:
-            self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
+        if self._picker.dialog is not None:
+            self._folder.ask_folder(self._picker.dialog, self.tr("Add a folder with models"))
 
     def _on_looked_at(self, entry: LibraryEntry) -> None:
-        if self._dialog is None:
+        dialog = self._picker.dialog
+        if dialog is None:
             return
         self._library.model.update([entry])
         candidate = of_entry(entry)
         if entry.problem and not candidate.is_head:
-            self._dialog.show_problem(
+            dialog.show_problem(
                 self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
             )
         else:
             self.taken.emit(candidate)
 
     def _on_unusable(self, error: UserError) -> None:
-        if self._dialog is not None:
-            self._dialog.show_problem(error.message, error.hint)
+        if self._picker.dialog is not None:
+            self._picker.dialog.show_problem(error.message, error.hint)
 
 
 _DRAFT_STEP = 2
@@ -154,6 +148,7 @@ class PickerController(DialogOwner[PickerDialog]):
         self._library = library
         self._devices = devices
         self._notifications = context.notices
+        self._pair = context.pair
         self._files = PickerFiles(
             models, library, context.background, context.settings.setting("model_folders"), self
         )
@@ -170,7 +165,6 @@ class PickerController(DialogOwner[PickerDialog]):
             window=context.window,
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
-        self._loaded: Pair | None = None
         self._fetched: Pair | None = None
         self.picks = Picks()
         """What is picked so far."""
@@ -184,10 +178,6 @@ class PickerController(DialogOwner[PickerDialog]):
         self._files.taken.connect(self._on_picked)
 
     # ------------------------------------------------------------------------------- from outside
-
-    def show_loaded(self, pair: Pair | None) -> None:
-        """Remember what is loaded, with which the dialog begins."""
-        self._loaded = pair
 
     def prepare(self) -> None:
         """Make ready for `open` when there is time."""
@@ -230,8 +220,8 @@ class PickerController(DialogOwner[PickerDialog]):
         self._devices.watch(is_watched=True)
         self._on_room()
         self.picks = Picks()
-        if self._loaded is not None:
-            pair = self._loaded
+        pair = self._pair.state.pair
+        if pair is not None:
             drafter = self._of_path(pair.files[1]) if len(pair.files) > 1 else None
             if drafter is not None:
                 drafter = replace(drafter, is_head=bool(pair.head_file))
@@ -253,6 +243,7 @@ class PickerController(DialogOwner[PickerDialog]):
             page.head_picked.connect(self._on_head_picked)
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
         dialog.recommended.pair_picked.connect(self._on_pair_picked)
+        self._library.set_visible(True)
         self._files.serve(dialog)
         self._serve_hub(dialog)
         self._pane.changed.connect(self._show)
@@ -298,7 +289,7 @@ class PickerController(DialogOwner[PickerDialog]):
     def _on_finished(self) -> None:
         super()._on_finished()
         self._devices.watch(is_watched=False)
-        self._files.leave()
+        self._library.set_visible(False)
         self.judgement.ask(None)
         self._builder.prepare()
 
