@@ -42,10 +42,10 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
 ) -> None:
     card, status = program.window.panel.sampling, program.window.status
     brief = set_and_ask(program, client, BRIEF, "One")
-    assert "seed 3 · T 0.2" in status.settings
+    assert "seed 3 · T 0.2" in status.settings.text()
     program.session.new()
     assert card.settings == ReplySettings()
-    assert "T 0.7" in status.settings
+    assert "T 0.7" in status.settings.text()
     program.session.send("Two")
     plain = program.session.current.conversation_id
     turn_id = client.start_turn()
@@ -53,7 +53,7 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
     program.session.show(brief)
     assert card.settings == BRIEF
     assert card.system_prompt.toPlainText() == "Be brief."
-    assert "T 0.2" in status.settings
+    assert "T 0.2" in status.settings.text()
     card.sliders.fields["temperature"].field.setValue(1.5)
     client.step(" then", 1)
     program.session.show(plain)

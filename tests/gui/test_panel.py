@@ -266,7 +266,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     assert command.sampling == SamplingParams(0.0, 1, 0.5, 0.1)
     assert (command.max_tokens, command.seed) == (33, 2**40)
     assert command.messages[0].content == "Be kind."
-    assert str(2**40) in program.window.status.settings
+    assert str(2**40) in program.window.status.settings.text()
 
 
 def test_sampling_settings_can_be_reset(program: Program) -> None:

@@ -311,7 +311,7 @@ def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> No
     program.session.send("Hello?")
     assert client.last(StartTurn).strategy == strategy(CHAIN)
     status = program.window.status
-    assert "N-gram, simple → Prompt lookup → Draft model" in status.settings
+    assert "N-gram, simple → Prompt lookup → Draft model" in status.settings.text()
     assert CHAIN in status._settings.toolTip()
 
 

@@ -117,44 +117,39 @@ class FileChooser(QObject):
             title: The dialog's title.
             kinds: The filters, e.g. ``"Presets (*.json);;All files (*)"``.
         """
-        dialog = self._made(window, title, kinds, _Mode.ExistingFile)
-        if dialog is not None:
-            dialog.fileSelected.connect(self._on_chosen)
-            dialog.open()
+        self._ask(window, title, kinds, _Mode.ExistingFile)
 
     def ask_files(self, window: QWidget, title: str, kinds: str = "") -> None:
         """Ask for one or more files that exist; see `ask_file`."""
-        dialog = self._made(window, title, kinds, _Mode.ExistingFiles)
-        if dialog is not None:
-            dialog.filesSelected.connect(self._on_files_chosen)
-            dialog.open()
+        self._ask(window, title, kinds, _Mode.ExistingFiles)
 
     def ask_folder(self, window: QWidget, title: str) -> None:
         """Ask for a folder."""
-        dialog = self._made(window, title, "", _Mode.Directory)
-        if dialog is not None:
-            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-            dialog.fileSelected.connect(self._on_chosen)
-            dialog.open()
+        self._ask(window, title, "", _Mode.Directory)
 
     def ask_place(self, window: QWidget, title: str, name: str, kinds: str) -> None:
         """Ask where something is to be saved; `name` is proposed, with its ending."""
-        dialog = self._made(window, title, kinds, _Mode.AnyFile)
-        if dialog is not None:
+        self._ask(window, title, kinds, _Mode.AnyFile, name)
+
+    def _ask(self, window: QWidget, title: str, kinds: str, mode: _Mode, name: str = "") -> None:
+        if self.is_open:
+            return
+        dialog = QFileDialog(window, title, self._folder, kinds, fileMode=mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._dress(dialog)
+        if mode == _Mode.Directory:
+            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        if mode == _Mode.AnyFile:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(Path(name).suffix.lstrip("."))
             dialog.selectFile(name)
+        if mode == _Mode.ExistingFiles:
+            dialog.filesSelected.connect(self._on_files_chosen)
+        else:
             dialog.fileSelected.connect(self._on_chosen)
-            dialog.open()
-
-    def _made(self, window: QWidget, title: str, kinds: str, mode: _Mode) -> QFileDialog | None:
-        if self.is_open:
-            return None
-        self.dialog = QFileDialog(window, title, self._folder, kinds, fileMode=mode)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.finished.connect(self._on_finished)
-        self._dress(self.dialog)
-        return self.dialog
+        dialog.finished.connect(self._on_finished)
+        self.dialog = dialog
+        dialog.open()
 
     def _dress(self, dialog: QFileDialog) -> None:
         """Put our icons on Qt's own dialog, and let its columns be as wide as what they say.

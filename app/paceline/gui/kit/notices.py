@@ -122,9 +122,7 @@ class ErrorBar(Bar):
         super().__init__()
         self.setProperty("kind", "notice")
         self.setObjectName("error_bar")
-        self._run: Callable[[], object] | None = None
-        self._topic = ""
-        self._is_error = False
+        self._shown: Notice | None = None
         self.text = BreakingLabel()
         self.action = QPushButton()
         self.close_button = IconButton("close", self.tr("Dismiss the message"), self.tr("Dismiss"))
@@ -138,16 +136,14 @@ class ErrorBar(Bar):
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
         """Show this notice in place of an older one; an error only to errors and questions."""
-        gives_way = notice.level == "error" or notice.is_question
-        if not self.isHidden() and self._is_error and not gives_way:
+        shows_error = self._shown is not None and self._shown.level == "error"
+        if shows_error and notice.level != "error" and not notice.is_question:
             return
-        self._is_error = notice.level == "error"
+        self._shown = notice
         set_look(self, tone={"error": "danger", "warning": "lookup"}.get(notice.level, ""))
         words = said(notice.message, notice.hint)
         self.text.setText(with_soft_breaks(words))
         self.setAccessibleName(words)
-        self._topic = notice.topic
-        self._run = notice.action.run if notice.action is not None else None
         self.action.setText(notice.action.text if notice.action is not None else "")
         self.action.setVisible(notice.action is not None)
         self.show()
@@ -158,13 +154,13 @@ class ErrorBar(Bar):
     @Slot(str)
     def settle(self, topic: str) -> None:
         """Take the notice away if it is about this topic."""
-        if topic == self._topic:
+        if self._shown is not None and self._shown.topic == topic:
             self.dismiss()
 
     @Slot()
     def dismiss(self) -> None:
         """Take the notice away."""
-        self._run = None
+        self._shown = None
         self._leave.stop()
         if self.isHidden():
             return
@@ -175,51 +171,46 @@ class ErrorBar(Bar):
 
     @Slot()
     def _on_action(self) -> None:
-        run = self._run
+        notice = self._shown
         self.dismiss()
-        if run is not None:
-            run()
+        if notice is not None and notice.action is not None:
+            notice.action.run()
 
 
 _FACTS_PX, _SETTINGS_PX = 420, 520
 
 
 class StatusLine(QStatusBar):
-    """A dot with the state, facts about the engine, and the settings in force."""
+    """A dot with the state, facts about the engine, and the settings in force.
+
+    Attributes:
+        state: The state in words.
+        settings: What is said about the next reply.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
         self.setContentsMargins(12, 0, 14, 0)
-        self._words, self._tone = "", "muted"
-        self._state = QLabel()
+        self.state, self._tone = "", "muted"
+        self._dot = QLabel()
         self._facts = ElidedLabel(_FACTS_PX, Qt.TextElideMode.ElideRight)
-        self._settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
-        for label in (self._state, self._facts):
+        self.settings = ElidedLabel(_SETTINGS_PX, Qt.TextElideMode.ElideMiddle)
+        for label in (self._dot, self._facts):
             self.addWidget(label)
-        self.addPermanentWidget(self._settings)
+        self.addPermanentWidget(self.settings)
         look.follow(self._draw)
-
-    @property
-    def state(self) -> str:
-        """The state in words."""
-        return self._words
-
-    @property
-    def settings(self) -> str:
-        """What is said about the next reply."""
-        return self._settings.text()
 
     def set_state(self, words: str, tone: str) -> None:
         """Show a state; the tone is a colour's name in the theme."""
-        self._words, self._tone = words, tone
-        self._state.setAccessibleName(words)
+        self.state, self._tone = words, tone
+        self._dot.setAccessibleName(words)
         self._draw()
 
     @Slot()
     def _draw(self) -> None:
         colour = getattr(look.theme, self._tone)
-        self._state.setText(f'<span style="color:{colour}">●</span> {self._words}')
+        self._dot.setText(f'<span style="color:{colour}">●</span> {self.state}')
 
     def set_facts(self, words: str, details: str) -> None:
         """Show facts about library and devices, and more on hover."""
@@ -228,8 +219,8 @@ class StatusLine(QStatusBar):
 
     def set_settings(self, words: str, details: str) -> None:
         """Show what the next reply will use, and more on hover."""
-        self._settings.setText(words)
-        self._settings.setToolTip(details)
+        self.settings.setText(words)
+        self.settings.setToolTip(details)
 
 
 def ask_to_delete(
