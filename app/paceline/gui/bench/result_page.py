@@ -75,15 +75,12 @@ class BenchTableModel(QAbstractTableModel):
         is_same = [row.strategy for row in rows] == [row.strategy for row in self.rows]
         if is_same:
             self.rows = tuple(rows)
-            self._tell()
+            if rows:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, USE))
             return
         self.beginResetModel()
         self.rows = tuple(rows)
         self.endResetModel()
-
-    def _tell(self) -> None:
-        if self.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, USE))
 
     def rowCount(self, parent: Index | None = None) -> int:
         """One row per strategy."""

@@ -259,15 +259,14 @@ class SliderField(QWidget):
         high: float,
         *,
         whole: bool,
-        slider_high: float | None = None,
         slider_range: tuple[float, float] | None = None,
         default: float | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """Take all values of low..high; the slider reaches to `slider_high`, or this range."""
+        """Take all values of low..high; the slider may have a narrower range."""
         super().__init__(parent)
         self._default = default
-        self._low, slider_end = slider_range or (low, high if slider_high is None else slider_high)
+        self._low, slider_end = slider_range or (low, high)
         self._span = slider_end - self._low
         self._whole = whole
         self.label = styled(_NameLabel(title), role="muted")

@@ -455,10 +455,8 @@ class LoadSettings(FoldCard):
             column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
         problem = self.target.tensor_split.problem or self.draft.tensor_split.problem
         say(self.problem, with_soft_breaks(problem))
-        self.exact.setEnabled(pair is not None)
-        self.own_process.setEnabled(pair is not None)
-        self.lookup_cache.setEnabled(pair is not None)
-        self.reload_button.setEnabled(pair is not None)
+        for field in (self.exact, self.own_process, self.lookup_cache, self.reload_button):
+            field.setEnabled(pair is not None)
         is_changed = pair is not None and (self.wanted() != pair or self.wanted_host != self._host)
         self.reload_button.setText(
             self.tr("Reload to apply") if is_changed else self.tr("Reload models")

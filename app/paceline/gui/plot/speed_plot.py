@@ -49,32 +49,28 @@ class PlotRange:
     Attributes:
         span: Steps that are shown while it follows; 0: all of them.
         is_paused: Whether it holds.
+        n_steps: Steps that there are, or were when it was paused.
     """
 
     span: int = USUAL_SPAN
     is_paused: bool = False
-    _n_steps: int = 0
+    n_steps: int = 0
     _zoomed: int = 0
     _first: int | None = None
 
-    @property
-    def n_steps(self) -> int:
-        """Steps that there are, or were when it was paused."""
-        return self._n_steps
-
     def update(self, n_steps: int) -> None:
         """There are so many steps now."""
-        if n_steps < self._n_steps:  # another reply
+        if n_steps < self.n_steps:  # another reply
             self.is_paused = False
             self.reset()
         if not self.is_paused:
-            self._n_steps = n_steps
+            self.n_steps = n_steps
 
     def shown(self) -> tuple[int, int, int]:
         """The first step to draw, how many there are to draw, and how many have a place."""
         n_places = self._zoomed or self._places()
-        n_drawn = min(n_places, self._n_steps)
-        newest = self._n_steps - n_drawn
+        n_drawn = min(n_places, self.n_steps)
+        newest = self.n_steps - n_drawn
         first = newest if self._first is None else min(max(self._first, 0), newest)
         return first, n_drawn, n_places
 
@@ -96,25 +92,25 @@ class PlotRange:
     def zoom(self, factor: float, at: float = 1.0) -> None:
         """Show `factor` times as many steps around a place: 0 is the left edge, 1 the right."""
         first, n_drawn, n_places = self.shown()
-        limit = max(self._n_steps, FEWEST)
+        limit = max(self.n_steps, FEWEST)
         wanted = round(n_places * factor)
         if wanted == n_places:
             wanted += 1 if factor > 1 else -1
         self._zoomed = min(max(wanted, FEWEST), limit)
-        if first + n_drawn < self._n_steps or self.is_paused:
+        if first + n_drawn < self.n_steps or self.is_paused:
             self._first = round(first + (n_places - self._zoomed) * at)
 
     def move(self, n_steps: int, *, may_move: bool) -> None:
         """Show what lies so many steps later, if it holds (`may_move`: the reply has ended)."""
         if self.is_paused or may_move:
             first, n_drawn, _ = self.shown()
-            self._first = min(max(first + n_steps, 0), self._n_steps - n_drawn)
+            self._first = min(max(first + n_steps, 0), self.n_steps - n_drawn)
 
     def _places(self) -> int:
         if not self.span:
-            return max(self._n_steps, FEWEST)
+            return max(self.n_steps, FEWEST)
         # A short reply fills half as many places, so that it fills the plot.
-        is_short = self.span == USUAL_SPAN and self._n_steps <= self.span // 2
+        is_short = self.span == USUAL_SPAN and self.n_steps <= self.span // 2
         return self.span // 2 if is_short else self.span
 
 
@@ -245,7 +241,8 @@ class SpeedPlot(Card):
         self._metrics = metrics
         self._sources = sources
         self._named: tuple[str, ...] = ()
-        self._plain: float | None = None
+        self.plain_tokens_per_s: float | None = None
+        """The plain estimate that is drawn."""
         self._has_ended = not is_live
         self.range = PlotRange(span)
         self.tools = PlotTools(may_pause=is_live, span=span)
@@ -327,13 +324,13 @@ class SpeedPlot(Card):
         self.tools.set_has_steps(has_steps=self._metrics.n_steps > 0)
         if ending != self.bars_canvas.accessibleDescription():
             self.bars_canvas.setAccessibleDescription(ending)
-        self._plain = plain_tokens_per_s
+        self.plain_tokens_per_s = plain_tokens_per_s
         if not self.range.is_paused:
             self._draw()
 
     def draw(self, plain_tokens_per_s: float | None) -> None:
         """Draw, wherever the range is."""
-        self._plain = plain_tokens_per_s
+        self.plain_tokens_per_s = plain_tokens_per_s
         self._draw()
 
     def twin(self, heights: tuple[int, int], pen_width: float, parent: QWidget) -> SpeedPlot:
@@ -346,11 +343,6 @@ class SpeedPlot(Card):
         twin._pen_width = pen_width
         twin._tint()
         return twin
-
-    @property
-    def plain_tokens_per_s(self) -> float | None:
-        """The plain estimate that is drawn."""
-        return self._plain
 
     # ------------------------------------------------------------------------------- drawing
 
@@ -389,7 +381,7 @@ class SpeedPlot(Card):
     def _draw_speed(self, window: StepWindow, n_places: int) -> None:
         self.speed.setData(window.steps, window.tokens_per_s)
         first, last = window.first - 0.5, window.first + n_places - 0.5
-        plain = self._plain
+        plain = self.plain_tokens_per_s
         if plain:
             self.plain.setData(np.array([first, last]), np.array([plain, plain]))
             self.plain_words.setText(self.tr("- - without drafts {}").format(speed_text(plain)))

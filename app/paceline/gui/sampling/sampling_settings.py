@@ -44,12 +44,12 @@ def slider_titles() -> dict[str, str]:
     }
 
 
-_SPANS: dict[str, dict[str, Any]] = {
-    "temperature": {"slider_high": 2},
-    "top_k": {"slider_high": 200},
-    "repeat_penalty": {"slider_high": 2},
-    "presence_penalty": {"slider_range": (-2, 2)},
-    "frequency_penalty": {"slider_range": (-2, 2)},
+_SPANS = {
+    "temperature": (0, 2),
+    "top_k": (0, 200),
+    "repeat_penalty": (0.01, 2),
+    "presence_penalty": (-2, 2),
+    "frequency_penalty": (-2, 2),
 }
 """What a slider offers of a range that is wider than what is used."""
 
@@ -100,10 +100,10 @@ class SamplingSliders(QWidget):
         titles = slider_titles()
         for name, explanation in explanations.items():
             (low, high), usual = range_of(SamplingParams, name).offered, SamplingParams()
-            default, spans = getattr(usual, name), _SPANS.get(name, {})
+            default = getattr(usual, name)
             slider = self.fields[name] = SliderField(
                 titles[name], explanation, low, high,
-                whole=isinstance(default, int), default=default, **spans,
+                whole=isinstance(default, int), default=default, slider_range=_SPANS.get(name),
             )  # fmt: skip
             slider.value_changed.connect(self.changed)
         column_of(*self.fields.values(), on=self, margins=0, spacing=6)

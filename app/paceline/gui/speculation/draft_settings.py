@@ -345,7 +345,7 @@ class ParameterField(SliderField):
             parameter.low,
             parameter.high,
             whole=parameter.kind == "int",
-            slider_high=usual if parameter.high > 2 * usual else None,
+            slider_range=(parameter.low, usual) if parameter.high > 2 * usual else None,
             default=parameter.default,
         )
         self.drafter_id = drafter_id
