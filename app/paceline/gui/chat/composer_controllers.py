@@ -98,10 +98,8 @@ class AttachmentsController(QObject):
 
     def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
-        self._window = context.window
+        self._context = context
         self._composer = composer
-        self._background = context.background
-        self._notices = context.notices
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.attach)
         self.files.closed.connect(composer.setFocus)
@@ -112,17 +110,17 @@ class AttachmentsController(QObject):
     @Slot()
     def ask(self) -> None:
         """Let the user choose files."""
-        self.files.ask_files(self._window, self.tr("Attach text or code files"))
+        self.files.ask_files(self._context.window, self.tr("Attach text or code files"))
 
     @Slot(list)
     def attach(self, paths: Sequence[str]) -> None:
         """Attach files; the chat stays as it is until they are read."""
-        if not self._notices.attempt(check_count, self._composer.attachments, len(paths)):
+        if not self._context.notices.attempt(check_count, self._composer.attachments, len(paths)):
             return
         if paths:
             self.files.remember(paths[0])
-        self._background.start(
-            partial(_read, tuple(paths)), self._on_read, self._notices.user_error
+        self._context.background.start(
+            partial(_read, tuple(paths)), self._on_read, self._context.notices.user_error
         )
 
     def _on_read(self, result: object) -> None:
@@ -130,7 +128,7 @@ class AttachmentsController(QObject):
         files, errors = result
         self._composer.files.add(files)
         others = self.tr("{} more files could not be attached either.")
-        self._notices.user_errors(errors, others)
+        self._context.notices.user_errors(errors, others)
         if files and not errors:
             self._composer.setFocus()
 

@@ -264,13 +264,11 @@ class ImportController(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._window = context.window
-        self._background = context.background
+        self._context = context
         self._notices = context.notices
         self._show_passport = show_passport
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.import_files)
-        self._session = context.session
         self._waiting: list[ImportedChat] = []
         self._putting = Slices(self)
         context.actions.import_chats.triggered.connect(self.ask_import)
@@ -280,7 +278,7 @@ class ImportController(QObject):
     def ask_import(self) -> None:
         """Ask which files are to be imported."""
         kinds = ";;".join((self.tr("Chats (*.json *.jsonl)"), self.tr("All files (*)")))
-        self.files.ask_files(self._window, self.tr("Import chats"), kinds)
+        self.files.ask_files(self._context.window, self.tr("Import chats"), kinds)
 
     @Slot(list)
     def import_files(self, paths: Sequence[str]) -> None:
@@ -288,7 +286,7 @@ class ImportController(QObject):
         if paths:
             self.files.remember(paths[0])
             self._notices.settled.emit(EXCHANGE)
-            self._background.start(
+            self._context.background.start(
                 partial(_read, tuple(paths)), self._on_read, self._notices.user_error
             )
 
@@ -304,11 +302,11 @@ class ImportController(QObject):
             self._show_passport(report)
 
     def _put(self) -> Iterator[None]:
-        put, last_id = [], ""
+        put, last_id, chats = [], "", self._context.session.conversations
         while self._waiting:
             chat = self._waiting.pop(0)
             try:
-                last_id = self._session.conversations.add_copy(chat.conversation, chat.records)
+                last_id = chats.add_copy(chat.conversation, chat.records)
                 put.append(chat)
             except UserError as error:
                 self._notices.user_error(error)
@@ -317,7 +315,7 @@ class ImportController(QObject):
             if self._waiting:
                 yield
         if put:
-            self._notices.attempt(self._session.show_copy, last_id)
+            self._notices.attempt(self._context.session.show_copy, last_id)
             self._tell(put)
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:

@@ -99,8 +99,7 @@ class ModelsController(QObject):
         """
         super().__init__(context.window)
         self._context = context
-        self._loader, self._pair = context.loader, context.pair
-        self._background, self._notifications = context.background, context.notices
+        self._loader, self._notifications = context.loader, context.notices
         self.demo = demo
         self.first = first
         self.target_file, self.draft_file = FileChooser(self), FileChooser(self)
@@ -144,7 +143,7 @@ class ModelsController(QObject):
         if _built_in(pair, self.demo):
             self.load(pair)
         else:
-            self._background.start(
+            self._context.background.start(
                 partial(is_here, pair), partial(self._on_start, pair), self._on_no_start
             )
 
@@ -232,7 +231,7 @@ class ModelsController(QObject):
 
     def _open(self, pair: Pair, *paths: str) -> None:
         look = Look(pair, paths, self._models)
-        self._background.start(look, self.load, self.failures.on_unusable)
+        self._context.background.start(look, self.load, self.failures.on_unusable)
 
     def _on_start(self, pair: Pair, are_here: bool) -> None:  # noqa: FBT001
         if are_here:
@@ -296,8 +295,8 @@ class ModelsController(QObject):
             if notes:
                 self._notifications.warn(" ".join(notes), topic=MODELS)
             if state.pair is not None:
-                draft = self._pair.draft_name if len(state.pair.files) > 1 else ""
-                title = pair_title(self._pair.target_name, draft)
+                draft = self._context.pair.draft_name if len(state.pair.files) > 1 else ""
+                title = pair_title(self._context.pair.target_name, draft)
                 self._saved.remember(state.pair, title)
         if state.status == "dead":
             self._load_waiting_anyway()

@@ -56,12 +56,9 @@ class RunController(DialogOwner[RunDialog]):
         """
         super().__init__(parent)
         self._session = context.session
-        self._loader = context.loader
-        self._live = context.live
-        self._window = context.window
+        self._context = context
         self._hashes = hashes
         self._plot = plot
-        self._save = context.save_file
         self._picture = PlotPicture(self)
         self._picture.made.connect(self._on_picture)
         self._pictured: QWidget = context.window
@@ -105,7 +102,7 @@ class RunController(DialogOwner[RunDialog]):
             self.open(replies[-1])
 
     def _make_dialog(self) -> RunDialog:
-        dialog = self.own(RunDialog(self._live.sources, self._window))
+        dialog = self.own(RunDialog(self._context.live.sources, self._context.window))
         dialog.verify.clicked.connect(self._on_verify)
         dialog.strip.stop.clicked.connect(self._on_stop)
         dialog.copy.clicked.connect(self._on_copy)
@@ -130,7 +127,9 @@ class RunController(DialogOwner[RunDialog]):
         self._text = reply.text
         conversation = self._session.current
         dialog.show_replies(
-            reply_rows(conversation, self._session.conversations.reply_of, self._live.sources)
+            reply_rows(
+                conversation, self._session.conversations.reply_of, self._context.live.sources
+            )
         )
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
@@ -221,7 +220,7 @@ class RunController(DialogOwner[RunDialog]):
     @Slot()
     def _on_save(self) -> None:
         if self._record is not None and self.dialog is not None:
-            self._save.ask(
+            self._context.save_file.ask(
                 self.dialog,
                 self.tr("Save the run record"),
                 "paceline-run.json",
@@ -246,12 +245,12 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_live_csv(self) -> None:
-        shown = self._live.reply
+        shown = self._context.live.reply
         reply = (
             self._session.conversations.full_reply(shown.message_id) if shown is not None else None
         )
         if reply is not None:
-            self._save_steps(self._window, tuple(reply.steps), reply.stats)
+            self._save_steps(self._context.window, tuple(reply.steps), reply.stats)
 
     def _save_plot(self, plot: SpeedPlot) -> None:
         """Ask where to save what a plot shows now."""
@@ -261,7 +260,7 @@ class RunController(DialogOwner[RunDialog]):
     @Slot(object)
     def _on_picture(self, image: QImage) -> None:
         if isValid(self._pictured):
-            self._save.ask(
+            self._context.save_file.ask(
                 self._pictured,
                 self.tr("Export the plot"),
                 "paceline-plot.png",
@@ -272,7 +271,7 @@ class RunController(DialogOwner[RunDialog]):
     def _save_steps(
         self, window: QWidget, steps: tuple[StepCommitted, ...], stats: TurnStats | None
     ) -> None:
-        self._save.ask(
+        self._context.save_file.ask(
             window,
             self.tr("Export the steps"),
             "paceline-steps.csv",
@@ -284,7 +283,7 @@ class RunController(DialogOwner[RunDialog]):
 
     def _path_of(self, model: ModelRecord | None) -> str:
         """Where a model's file is, if it is loaded now; empty: that is not known."""
-        state = self._loader.state
+        state = self._context.loader.state
         for info in (state.target, state.draft):
             if model is None or info is None:
                 continue

@@ -200,10 +200,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
     def __init__(self, context: AppContext, parent: QObject) -> None:
         super().__init__(parent)
         self._session = context.session
-        self._background = context.background
-        self._notices = context.notices
-        self._window = context.window
-        self._speculation = context.speculation
+        self._context = context
         self._versions: list[Version] = []
         self._repeated = ("", "")  # a reply, and the one that is being written beside it
         self._shown = ("", "")
@@ -219,7 +216,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
             if len(conversation.versions(message.message_id)) > 1:
                 self.open(message.message_id)
                 return
-        self._notices.tell(self.tr("No message of this chat has another version."))
+        self._context.notices.tell(self.tr("No message of this chat has another version."))
 
     @Slot(str)
     def open(self, message_id: str) -> None:
@@ -232,7 +229,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
     def _open(self, left: str, right: str) -> None:
         dialog = self.dialog
         if dialog is None:
-            dialog = self.own(VersionsDialog(self._window))
+            dialog = self.own(VersionsDialog(self._context.window))
             dialog.chosen.connect(self._show)
             dialog.repeat.menu().triggered.connect(self._on_repeat)
         self._versions = [*map(self._version, self._session.current.versions(right))]
@@ -244,7 +241,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
         """Say with which strategies a reply can be written once more, and whether now."""
         if self.dialog is None:
             return
-        speculation = self._speculation
+        speculation = self._context.speculation
         groups: tuple[Group, ...] = ("off", "auto", "draft", "lookup", "mixed")
         choices = [choice for group in groups for choice in speculation.choices(group)]
         record = self.dialog.shown_right.record
@@ -265,7 +262,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
         """Write the reply to the right once more with the strategy that was chosen."""
         assert self.dialog is not None
         message_id = self.dialog.shown_right.message_id
-        if self._session.repeat(message_id, self._speculation.value_of(action.data())):
+        if self._session.repeat(message_id, self._context.speculation.value_of(action.data())):
             self._repeated = message_id, self._session.current.leaf_id or ""
             self.dialog.summary.setText(self.tr("Writing…"))
 
@@ -306,10 +303,10 @@ class VersionsController(DialogOwner[VersionsDialog]):
         self._shown = left, right
         dialog.show_versions(self._versions, left, right)
         self._offer_strategies()
-        self._background.start(
+        self._context.background.start(
             partial(compare, messages[left].content, messages[right].content),
             partial(self._on_compared, self._shown),
-            self._notices.user_error,
+            self._context.notices.user_error,
         )
 
     def _on_compared(self, which: tuple[str, str], difference: object) -> None:

@@ -126,19 +126,17 @@ class SamplingController(DialogOwner[NameDialog]):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._settings = context.settings
+        self._context = context
         self._session = context.session
         self._chats = context.session.conversations
-        self._notifications = context.notices
-        self._window = context.window
-        self._save_file, self._open_file = context.save_file, open_file
+        self._open_file = open_file
         self.presets = presets
         self._card = card
         self._shown_id = ""
         self._before: _Before | None = None
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._keep_soon.timeout.connect(self._chats.keep_settings)
-        self._make_buttons(context)
+        self._make_buttons()
         card.seed.last.clicked.connect(self._on_last_seed)
         card.form.load.clicked.connect(self._on_load_form)
         for signal in (context.signals.ended, context.signals.shown):
@@ -149,7 +147,7 @@ class SamplingController(DialogOwner[NameDialog]):
         presets.kept_changed.connect(self._on_kept_changed)
         self._on_shown(self._session.current)
 
-    def _make_buttons(self, context: AppContext) -> None:
+    def _make_buttons(self) -> None:
         self.card_button = PresetButton(self.presets, long=True)
         self.foot_button = PresetButton(self.presets, long=False)
         self._card.body.insertWidget(0, self.card_button)
@@ -162,7 +160,7 @@ class SamplingController(DialogOwner[NameDialog]):
             menu.import_wanted.connect(self._on_import)
             menu.export_wanted.connect(self._on_export)
         self.badge = SettingsBadge(self.presets)
-        self.badge.open_button.clicked.connect(context.actions.chat_settings.trigger)
+        self.badge.open_button.clicked.connect(self._context.actions.chat_settings.trigger)
         for reset in (self._card.reset_button, self.badge.reset_button):
             reset.clicked.connect(self.reset)
 
@@ -171,7 +169,7 @@ class SamplingController(DialogOwner[NameDialog]):
         """Show what another chat has set, and drop the undo, which is about the one before."""
         if conversation.conversation_id != self._shown_id:
             self._shown_id, self._before = conversation.conversation_id, None
-            self._notifications.settled.emit(UNDO_PRESET)
+            self._context.notices.settled.emit(UNDO_PRESET)
             self._show()
 
     def _show(self) -> None:
@@ -191,7 +189,7 @@ class SamplingController(DialogOwner[NameDialog]):
     def _on_kept_changed(self) -> None:
         """Keep the list, and let a new chat, in which nothing was set, follow another default."""
         presets = self.presets
-        self._settings.update(reply_presets=presets.own, default_preset=presets.default_key)
+        self._context.settings.update(reply_presets=presets.own, default_preset=presets.default_key)
         if self._session.current.settings is None and self._chats.settings != self._card.settings:
             self._show()
 
@@ -218,7 +216,7 @@ class SamplingController(DialogOwner[NameDialog]):
         form = self._card.form.shown
         is_schema = form == "schema"
         self._open_file.ask(
-            self._window,
+            self._context.window,
             self.tr("Load a JSON schema") if is_schema else self.tr("Load a grammar"),
             self.tr("JSON (*.json);;All files (*)")
             if is_schema
@@ -277,13 +275,13 @@ class SamplingController(DialogOwner[NameDialog]):
             self.presets.restore(before.own, before.chosen, before.default)
             if before.settings is not None:
                 self._card.use(before.settings)
-            self._notifications.settled.emit(UNDO_PRESET)
+            self._context.notices.settled.emit(UNDO_PRESET)
 
     # ------------------------------------------------------------------------------ within
 
     def _ask(self, title: str, action: str, name: str) -> NameDialog:
         obstacle = partial(self.presets.obstacle, but=name)
-        dialog = self.own(NameDialog(title, action, obstacle, name, self._window))
+        dialog = self.own(NameDialog(title, action, obstacle, name, self._context.window))
         dialog.open()
         return dialog
 
@@ -294,7 +292,7 @@ class SamplingController(DialogOwner[NameDialog]):
     def _offer_undo(self, words: str, before: _Before) -> None:
         self._before = before
         undo = Action(self.tr("Undo"), self.undo)
-        self._notifications.tell(words, action=undo, topic=UNDO_PRESET)
+        self._context.notices.tell(words, action=undo, topic=UNDO_PRESET)
 
     @Slot()
     def _on_rename(self) -> None:
@@ -318,7 +316,7 @@ class SamplingController(DialogOwner[NameDialog]):
     @Slot()
     def _on_import(self) -> None:
         self._open_file.ask(
-            self._window,
+            self._context.window,
             self.tr("Import presets"),
             self.tr("Presets (*.json);;All files (*)"),
             MAX_FILE_BYTES,
@@ -341,12 +339,12 @@ class SamplingController(DialogOwner[NameDialog]):
                 self.tr("Delete some of yours first."),
             )
         names = self.presets.add(found)
-        self._notifications.tell(self.tr("Imported: {}.").format(", ".join(names)))
+        self._context.notices.tell(self.tr("Imported: {}.").format(", ".join(names)))
 
     @Slot()
     def _on_export(self) -> None:
-        self._save_file.ask(
-            self._window,
+        self._context.save_file.ask(
+            self._context.window,
             self.tr("Export your presets"),
             "paceline-presets.json",
             self.tr("Presets (*.json)"),

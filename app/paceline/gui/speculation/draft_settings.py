@@ -235,13 +235,10 @@ class DraftPresetsController(DialogOwner[NameDialog]):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._settings = context.settings
+        self._context = context
         self.presets = DraftPresets(context.settings.settings.draft_presets, self)
         self.presets.kept_changed.connect(self._on_kept_changed)
         self._speculation = context.speculation
-        self._pair = context.pair
-        self._notifications = context.notices
-        self._window = context.window
         self._renamed = ""
         self._meanwhile = ""
         button.set_presets(self.presets, self._strategy)
@@ -256,7 +253,7 @@ class DraftPresetsController(DialogOwner[NameDialog]):
 
     @Slot()
     def _on_kept_changed(self) -> None:
-        self._settings.set("draft_presets", self.presets.presets)
+        self._context.settings.set("draft_presets", self.presets.presets)
 
     def _strategy(self) -> str:
         return self._speculation.text
@@ -281,7 +278,7 @@ class DraftPresetsController(DialogOwner[NameDialog]):
     def _on_strategy(self) -> None:
         if self.presets.pair is not None:
             self._remember()
-        elif self._pair.state.status == "loading":
+        elif self._context.pair.state.status == "loading":
             self._meanwhile = self._speculation.text  # meant for what is being loaded
 
     @Slot()
@@ -297,7 +294,7 @@ class DraftPresetsController(DialogOwner[NameDialog]):
         try:
             model.use(strategy)
         except UserError as error:
-            self._notifications.warn(
+            self._context.notices.warn(
                 words.format(strategy) + " " + self.tr("It cannot be used here."), str(error)
             )
 
@@ -309,7 +306,7 @@ class DraftPresetsController(DialogOwner[NameDialog]):
 
     def _ask(self, title: str, action: str, name: str) -> NameDialog:
         obstacle = partial(self.presets.obstacle, but=name)
-        dialog = self.own(NameDialog(title, action, obstacle, name, self._window))
+        dialog = self.own(NameDialog(title, action, obstacle, name, self._context.window))
         dialog.open()
         return dialog
 

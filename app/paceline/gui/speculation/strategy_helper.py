@@ -164,22 +164,19 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
 
     def __init__(self, context: AppContext, *, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._speculation = speculation = context.speculation
-        self._pair = pair = context.pair
-        self._no_draft = context.actions.no_draft
-        self._notifications = context.notices
-        self._window = context.window
+        self._context = context
         context.actions.which_strategy.triggered.connect(self.open)
-        for signal in (speculation.choices_changed, speculation.strategy_changed, pair.changed):
-            signal.connect(self._refresh)
+        context.speculation.choices_changed.connect(self._refresh)
+        context.speculation.strategy_changed.connect(self._refresh)
+        context.pair.changed.connect(self._refresh)
 
     @Slot()
     def open(self) -> None:
         """Show the dialog, or bring it to the front."""
         if self.dialog is None:
-            dialog = self.own(StrategyHelper(self.rows(), self._window))
+            dialog = self.own(StrategyHelper(self.rows(), self._context.window))
             dialog.applied.connect(self._on_applied)
-            dialog.offer_taken.connect(self._no_draft.trigger)
+            dialog.offer_taken.connect(self._context.actions.no_draft.trigger)
             dialog.open()
         self.bring_to_front()
 
@@ -188,12 +185,13 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
         return tuple(self._row(use_case) for use_case in USE_CASES)
 
     def _row(self, use_case: UseCase) -> HelperRow:
-        model = self._speculation
+        model = self._context.speculation
         found = recommend(use_case, model=model.model, is_known=model.knows)
         title, reason = self._words(is_auto=found.strategy == "auto")[use_case]
         hint = offer = ""
-        draft = self._pair.state.draft
-        if found.draft_is_spare and draft is not None and self._no_draft.isEnabled():
+        draft = self._context.pair.state.draft
+        can_unload = self._context.actions.no_draft.isEnabled()
+        if found.draft_is_spare and draft is not None and can_unload:
             hint = self.tr("The draft model is not needed then; without it {} more are free.")
             if model.model == "mtp":
                 hint = self.tr("The MTP head is not needed then; without it {} more are free.")
@@ -216,7 +214,7 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
                 "What pays is different in every reply. Auto measures it at every step, takes "
                 "drafts where they pay and decodes plainly where they do not."
             )
-        if self._speculation.model:
+        if self._context.speculation.model:
             return self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
         return self.tr(
             "New text can only be guessed by a draft model. Without one, whatever comes again in "
@@ -267,4 +265,4 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
 
     @Slot(str)
     def _on_applied(self, strategy: str) -> None:
-        self._notifications.attempt(self._speculation.use, strategy)
+        self._context.notices.attempt(self._context.speculation.use, strategy)
