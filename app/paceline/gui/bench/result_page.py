@@ -10,7 +10,6 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
-    QEvent,
     QObject,
     QSize,
     Qt,
@@ -44,7 +43,7 @@ from paceline.gui.kit.labels import (
     with_soft_breaks,
     without_soft_breaks,
 )
-from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import RefitsWords, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
@@ -165,7 +164,7 @@ class BenchTableModel(QAbstractTableModel):
         return QColor(theme.danger) if column == SAME and row.same_text is False else None
 
 
-class BenchTable(Refits, QTableView):
+class BenchTable(RefitsWords, QTableView):
     """As high as its rows; the page around it scrolls."""
 
     used = Signal(str)
@@ -196,12 +195,6 @@ class BenchTable(Refits, QTableView):
         header.setMinimumSectionSize(10)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Renew the sizes after another size of text was chosen."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
         """Show figures; `in_use` is the strategy that the panel has."""

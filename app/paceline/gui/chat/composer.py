@@ -33,7 +33,15 @@ from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconButton, Refits, column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import (
+    IconButton,
+    Refits,
+    RefitsWords,
+    column_of,
+    row_of,
+    set_look,
+    styled,
+)
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.scale import px
 from paceline.gui.look.theme import ui_font
@@ -44,7 +52,7 @@ LARGE_PASTE_BYTES = 20_000
 """A longer text is better sent as a file: then its end is marked for the model."""
 
 
-class ComposerEdit(QPlainTextEdit):
+class ComposerEdit(RefitsWords, QPlainTextEdit):
     """A text field of 1 to 10 lines, in which Enter sends."""
 
     send_requested = Signal()
@@ -149,21 +157,9 @@ class ComposerEdit(QPlainTextEdit):
         super().focusOutEvent(event)
         self.focus_changed.emit(False)  # noqa: FBT003
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again: lines break at other places now."""
-        super().resizeEvent(event)
-        self._fit()
-        self._show_hint()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font needs another height."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
-            self._show_hint()
-
     @Slot()
     def _fit(self) -> None:
+        """As high as the lines, which break at other places in another width or font."""
         # A plain-text layout counts its height in lines.
         n_lines = min(max(1, round(self.document().size().height())), self.max_lines)
         margins = 2 * self.document().documentMargin()
@@ -176,6 +172,7 @@ class ComposerEdit(QPlainTextEdit):
         )
         if height != self.height():
             self.setFixedHeight(height)
+        self._show_hint()
 
 
 _BUTTON_PX = 84  # at least, so that it does not grow while a reply is written

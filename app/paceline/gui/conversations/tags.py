@@ -22,7 +22,7 @@ from paceline.conversation import ConversationSummary
 from paceline.gui.conversations.model import TAG_CHARS, clean_tag
 from paceline.gui.kit.dialogs import deciding_box
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import Refits, column_of, discard, styled
+from paceline.gui.kit.layouts import RefitsWords, column_of, discard, styled
 from paceline.gui.look.scale import px
 from paceline.gui.state.chat_lines import title_text
 
@@ -33,7 +33,7 @@ _SHOWN = 12
 """Buttons at most; a line never has room for more."""
 
 
-class TagBar(Refits, QWidget):
+class TagBar(RefitsWords, QWidget):
     """Buttons to press; hidden while there are no tags."""
 
     toggled = Signal(str, bool)
@@ -85,13 +85,6 @@ class TagBar(Refits, QWidget):
     def minimumSizeHint(self) -> QSize:
         """The same, and as narrow as needed."""
         return QSize(0, self.sizeHint().height())
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow another size of text."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.FontChange):
-            self.updateGeometry()
-            self._fit()
 
     def _make_buttons(self, tags: Sequence[str]) -> None:
         had_focus = next((b.objectName() for b in self.buttons if b.hasFocus()), "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -168,6 +168,16 @@ class Refits:
         """Fit everything in anew."""
         super().resizeEvent(event)  # type: ignore[misc]  # the widget's
         self._fit()
+
+
+class RefitsWords(Refits):
+    """The same for words whose widths decide: they are fitted in anew in another font, too."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Fit everything in anew."""
+        super().changeEvent(event)  # type: ignore[misc]  # the widget's
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
 
 
 class Bar(QFrame):

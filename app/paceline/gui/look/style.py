@@ -124,7 +124,6 @@ QLineEdit[kind="value"] {
 QLineEdit[kind="value"]:hover { background: $hover; }
 QLineEdit[kind="value"]:focus { background: $surface; border-color: $accent; }
 QLineEdit[kind="value"]:disabled { background: transparent; color: $faint; }
-QLabel[role="ratio"][tone="muted"] { color: $muted; }
 QLabel[role="dot"][tone="accent"] { color: $accent; }
 QLabel[role="dot"][tone="lookup"] { color: $lookup; }
 QSlider { min-height: 18px; }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -168,9 +169,8 @@ class ReplyBars(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
-        row, model = index.data(ROW), index.model()
-        if not isinstance(row, ReplyRow) or not isinstance(model, ReplyList):
-            return
+        row: ReplyRow = index.data(ROW)
+        model = cast("ReplyList", index.model())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = QRect(option.rect).adjusted(0, 1, 0, -1)
@@ -286,6 +286,4 @@ class ChatPage(QWidget):
 
     @Slot(QModelIndex)
     def _on_chosen(self, index: QModelIndex) -> None:
-        row = index.data(ROW)
-        if row is not None:
-            self.chosen.emit(row.message_id)
+        self.chosen.emit(index.data(ROW).message_id)

@@ -120,10 +120,7 @@ class RunController(DialogOwner[RunDialog]):
         assert dialog is not None
         if self._record is not None and self._record.message_id != reply.message_id:
             self.check.cancel()
-        record = to_record(reply)
-        self._record = replace(
-            record, target=self._hashed(record.target), draft=self._hashed(record.draft)
-        )
+        self._record = record = self._with_hashes(to_record(reply))
         self._text = reply.text
         conversation = self._session.current
         dialog.show_replies(
@@ -133,7 +130,7 @@ class RunController(DialogOwner[RunDialog]):
         )
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
-        dialog.show_record(self._record, obstacles)
+        dialog.show_record(record, obstacles)
         result = self.results.get(reply.message_id)
         if result is not None:
             dialog.strip.show_words(result_words(result))
@@ -299,8 +296,12 @@ class RunController(DialogOwner[RunDialog]):
             return ""
         return self.tr("Only files of the loaded pair can be read; load this model first.")
 
-    def _hashed(self, model: ModelRecord | None) -> ModelRecord | None:
+    def _with_hashes(self, record: RunRecord) -> RunRecord:
         """A record with what is known by now."""
+        target, draft = map(self._hashed, (record.target, record.draft))
+        return replace(record, target=target, draft=draft)
+
+    def _hashed(self, model: ModelRecord | None) -> ModelRecord | None:
         path = self._path_of(model)
         if model is None or not path:
             return model
@@ -333,11 +334,7 @@ class RunController(DialogOwner[RunDialog]):
         for card in self._cards(path):
             card.show_hash(self._hashes.sha256_of(path))
         if self._record is not None:
-            self._record = replace(
-                self._record,
-                target=self._hashed(self._record.target),
-                draft=self._hashed(self._record.draft),
-            )
+            self._record = self._with_hashes(self._record)
 
     @Slot(object)
     def _on_hash_failed(self, error: UserError) -> None:

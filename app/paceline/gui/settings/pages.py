@@ -363,7 +363,7 @@ class SettingsDialog(QDialog):
         self._lay_out()
         self.list.setCurrentRow(0)
         self.list.setFocus()
-        self.resize(px(860), px(660))
+        self.resize(px(860), px(660))  # room for every page without scrolling
 
     def show_page(self, name: str) -> None:
         """Turn to "general", "looks", "models" or "privacy", which is built by then."""
@@ -393,10 +393,6 @@ class SettingsDialog(QDialog):
         column_of((middle, 1), self._foot, on=self, margins=0, spacing=0)
         look.follow(self._fit)
         self._show_undo("")
-
-    def sizeHint(self) -> QSize:
-        """Room for every page without scrolling, at scale 1."""
-        return QSize(860, 660)
 
     def _show_undo(self, words: str) -> None:
         say(self.told, words)

@@ -86,7 +86,6 @@ class AdviceLine(QFrame):
         self.setProperty("kind", "notice")
         self._key = ""
         self._waiting: list[Advice] = []
-        self._strategy = ""
         self._declined: set[str] = set()
         self.text = text_label("", "hint", wraps=True, plain=True)
         self.reason = text_label(wraps=True, plain=True)
@@ -132,13 +131,11 @@ class AdviceLine(QFrame):
 
     def _show_next(self) -> None:
         if not self._waiting:
-            self._strategy = ""
             self.hide()
             return
         advice = self._waiting[0]
         self.text.setText(with_soft_breaks(advice.text))
         say(self.reason, with_soft_breaks(advice.reason))
-        self._strategy = advice.strategy
         frees = advice.frees if isinstance(advice, PairAdvice) else ""
         self.apply.setText(frees or self.tr("Apply"))
         self.apply.setVisible(bool(advice.strategy or frees))
@@ -152,7 +149,7 @@ class AdviceLine(QFrame):
 
     @Slot()
     def _on_apply(self) -> None:
-        strategy = self._strategy
+        strategy = self._waiting[0].strategy
         self._waiting = []
         self._show_next()
         if strategy:

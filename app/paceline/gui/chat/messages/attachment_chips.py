@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,7 +22,7 @@ from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import FlowLayout, Refits, column_of, discard, row_of, styled
+from paceline.gui.kit.layouts import FlowLayout, RefitsWords, column_of, discard, row_of, styled
 from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
@@ -203,7 +203,7 @@ class _ChipButton(QToolButton):
             super().keyPressEvent(event)
 
 
-class DraftAttachments(Refits, QWidget):
+class DraftAttachments(RefitsWords, QWidget):
     """All files of the message; hidden while there are none."""
 
     changed = Signal()
@@ -252,12 +252,6 @@ class DraftAttachments(Refits, QWidget):
         self.setVisible(bool(self.chips))
         self._fit()
         self.changed.emit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font needs another height."""
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
 
     def _fit(self) -> None:
         """Lay out again: lines break at other places now."""
