@@ -220,7 +220,7 @@ def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
     window.status.set_facts(words, "details")
     window.resize(640, 420)
     assert window.width() == 640
-    labels = [window.status._state, window.status._facts, window.status._settings]
+    labels = [window.status._dot, window.status._facts, window.status.settings]
     rights = [label.mapTo(window, label.rect().topRight()).x() for label in labels]
     lefts = [label.mapTo(window, label.rect().topLeft()).x() for label in labels]
     assert rights[0] < lefts[1]
