@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QLabel,
@@ -20,7 +19,7 @@ from paceline.gui.bench.words import prompt_title
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Segments, WholeNumber
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label
-from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
+from paceline.gui.kit.layouts import Refits, column_of, discard, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import GAP, HALF, PAGE, STEP, px
 
@@ -162,7 +161,7 @@ FEWEST, USUAL_REPEATS, MOST = 2, 3, 20
 _TWO_COLUMNS_PX = 700
 
 
-class SetupPage(QWidget):
+class SetupPage(Refits, QWidget):
     """Cards with ticks; the controller decides what follows."""
 
     changed = Signal()
@@ -276,9 +275,8 @@ class SetupPage(QWidget):
                 self._ticked[strategy] = box.isChecked()
         self.changed.emit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Put the cards below each other where there is no room beside."""
-        super().resizeEvent(event)
         is_wide = self.width() >= px(_TWO_COLUMNS_PX)
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._columns.setDirection(beside if is_wide else below)

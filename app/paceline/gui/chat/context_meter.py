@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QPoint, QSize, Qt, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import column_of, discard, grid_of, set_look, styled
+from paceline.gui.kit.layouts import Refits, column_of, discard, grid_of, set_look, styled
 from paceline.gui.kit.translation import local, translator
 from paceline.messages import ChatMessage, TokensCounted
 
@@ -195,7 +195,7 @@ _SIDE_PX = 4
 _STEPS = 1000
 
 
-class ContextMeter(QToolButton):
+class ContextMeter(Refits, QToolButton):
     """Hidden while there is nothing to measure."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -246,9 +246,8 @@ class ContextMeter(QToolButton):
         else:
             super().keyPressEvent(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Keep the bar below the words."""
-        super().resizeEvent(event)
         place = self.height() - _BAR_PX - 3
         self.bar.setGeometry(_SIDE_PX, place, self.width() - 2 * _SIDE_PX, _BAR_PX)
 

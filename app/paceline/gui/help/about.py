@@ -8,6 +8,7 @@ shown belongs to the version that runs. Both read files: call them off the main 
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -90,16 +91,8 @@ def requirements() -> Sequence[str]:
         required = metadata.requires("paceline") or []
     except metadata.PackageNotFoundError:
         return ()
-    names = []
-    for line in required:
-        name = line.split(";")[0].strip()
-        for at, letter in enumerate(name):
-            if not (letter.isalnum() or letter in "-_."):
-                name = name[:at]
-                break
-        if "extra ==" not in line and name not in names:
-            names.append(name)
-    return names
+    always = [line for line in required if "extra ==" not in line]
+    return list(dict.fromkeys(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in always))
 
 
 def _device(device: DeviceInfo) -> str:

@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QImage,
     QKeySequence,
     QPainter,
-    QResizeEvent,
     QShortcut,
     QTextDocument,
     QTextOption,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QWidget
 
 from paceline.chat.markdown import make_parser
 from paceline.gui.kit.dialogs import closing_row
-from paceline.gui.kit.layouts import column_of
+from paceline.gui.kit.layouts import Refits, column_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import PAGE, STEP, px
@@ -59,7 +58,7 @@ def page_of(markdown: str) -> str:
     )
 
 
-class GuidePage(QTextBrowser):
+class GuidePage(Refits, QTextBrowser):
     """Shows the page; only the guide's own pictures are read, and links open in the browser."""
 
     def __init__(self, folder: Path) -> None:
@@ -109,9 +108,8 @@ class GuidePage(QTextBrowser):
         self.setHtml(self._html)
         self.verticalScrollBar().setValue(place)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Let the plots be no wider than the page."""
-        super().resizeEvent(event)
         if self._plot_width() != self._shown_px:
             self._again.start()  # a page must not be replaced while it is laid out
 

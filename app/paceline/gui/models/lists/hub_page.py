@@ -6,7 +6,7 @@ The card of a repository says what it is, whether its files may be had, and whic
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -23,7 +23,7 @@ from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.errors import UserError
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconButton, column_of, row_of, set_look, styled
+from paceline.gui.kit.layouts import IconButton, Refits, column_of, row_of, set_look, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
@@ -235,7 +235,7 @@ SHARE_OF_A_DRAFT = 4
 """A draft model has at most this part of its target's weights; larger ones hardly pay."""
 
 
-class HubPage(Page):
+class HubPage(Refits, Page):
     """Fields, results, and in their place the card of a repository while one is looked at."""
 
     search_requested = Signal(object)
@@ -303,9 +303,8 @@ class HubPage(Page):
         for row in self._filters:
             row.setVisible(self.stack.currentWidget() is not self.card)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Put the choices below the search field where they would leave nothing of it."""
-        super().resizeEvent(event)
         is_wide = self.width() >= _WIDE_PX
         self.bar.setDirection(
             QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Iterator
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
@@ -31,7 +31,7 @@ from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.drop_zones import model_files
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -140,7 +140,7 @@ PANE_PX = 388
 _ROOMY_PX = 960
 
 
-class PickerDialog(QDialog):
+class PickerDialog(Refits, QDialog):
     """Lays the parts out and shows what the controller says."""
 
     dropped = Signal(list)
@@ -255,9 +255,8 @@ class PickerDialog(QDialog):
             event.acceptProposedAction()
             self.dropped.emit(paths)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _fit(self) -> None:
         """Let the judgement give way when there is little room."""
-        super().resizeEvent(event)
         bar = self.side_scroll.verticalScrollBar().sizeHint().width()
         narrow = self.pane.minimumSizeHint().width() + bar + 1
         pane = px(PANE_PX)
