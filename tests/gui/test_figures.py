@@ -226,7 +226,7 @@ def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
     assert rights[0] < lefts[1]
     assert rights[1] < lefts[2]
     assert rights[2] < 640
-    assert "…" in window.status._facts.text()
+    assert "…" in window.status._facts.shown_text
     at = QPoint(4, 4)
     asked = QHelpEvent(QEvent.Type.ToolTip, at, labels[1].mapToGlobal(at))
     QApplication.sendEvent(labels[1], asked)
