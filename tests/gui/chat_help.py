@@ -63,7 +63,8 @@ def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
     host = QWidget()  # as for the chat
     qtbot.addWidget(host)
     host.resize(1600, 900)
-    body = ReplyBody(Provenance(), parent=host)
+    body = ReplyBody(Provenance())
+    body.setParent(host)
     body.resize(700, 1)
     host.show()
     yield body

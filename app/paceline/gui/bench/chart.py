@@ -247,8 +247,6 @@ class BenchChart(QWidget):
 
     def show_panel(self, panel: BenchPanel, longest: float) -> None:
         """Show other bars on an axis up to this ratio."""
-        if len(panel.rows) != len(self.panel.rows):
-            self.updateGeometry()
         self.panel, self._longest = panel, longest
         self.updateGeometry()
         listed = "; ".join(self.words(row) for row in panel.rows)

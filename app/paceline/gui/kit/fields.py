@@ -261,10 +261,9 @@ class SliderField(QWidget):
         whole: bool,
         slider_range: tuple[float, float] | None = None,
         default: float | None = None,
-        parent: QWidget | None = None,
     ) -> None:
         """Take all values of low..high; the slider may have a narrower range."""
-        super().__init__(parent)
+        super().__init__()
         self._default = default
         self._low, slider_end = slider_range or (low, high)
         self._span = slider_end - self._low

@@ -58,7 +58,6 @@ class YieldingLabel(QLabel):
     def __init__(
         self,
         text: str = "",
-        parent: QWidget | None = None,
         *,
         keeps: int = 0,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
@@ -67,11 +66,10 @@ class YieldingLabel(QLabel):
 
         Args:
             text: What it says.
-            parent: The widget around it.
             keeps: Letters that it keeps in any case; 0: it may vanish.
             mode: Where it is cut.
         """
-        super().__init__(text, parent)
+        super().__init__(text)
         self._keeps = keeps
         self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy
 
 from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconLabel, Refits, row_of, set_look
+from paceline.gui.kit.layouts import IconLabel, Refits, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.models.saved_pairs import SavedPairs
@@ -96,17 +96,16 @@ class ModelBar(Refits, QPushButton):
         super().__init__()
         self.setProperty("kind", "chip")
         self._model = model
-        self.target, self.draft = ElidedLabel(_NAME_PX), ElidedLabel(_NAME_PX)
-        self.target.setProperty("role", "title")
-        self.draft.setProperty("role", "title")
+        self.target = styled(ElidedLabel(_NAME_PX), role="title")
+        self.draft = styled(ElidedLabel(_NAME_PX), role="title")
         self.between = text_label("", "muted")
         self._words = ""
         self.pill = text_label("", "pill")
         arrow = IconLabel(look.icon("chevron-down"), _ARROW_PX)
-        row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
+        self._row = row_of(on=self, margins=(12, 0, 12, 0), spacing=7)
         for label in (self.target, self.between, self.draft, self.pill, arrow):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._row.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setMenu(menu)
         self.setToolTip(self.tr("Choose the models"))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -121,7 +120,7 @@ class ModelBar(Refits, QPushButton):
             metrics.boundingRect(room, 0, words).width()
             for words in (self._words, self.between.text())
         )
-        return QSize(self._row_hint().width() + full - now, 34)
+        return QSize(self._row.sizeHint().width() + full - now, 34)
 
     def _fit(self) -> None:
         """Say less between the names where that would leave them too little."""
@@ -132,12 +131,7 @@ class ModelBar(Refits, QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         """The names may give way."""
-        layout = self.layout()
-        return QSize(layout.minimumSize().width() if layout else 80, 34)
-
-    def _row_hint(self) -> QSize:
-        layout = self.layout()
-        return layout.sizeHint() if layout else QSize(80, 34)
+        return QSize(self._row.minimumSize().width(), 34)
 
     def _show_state(self) -> None:
         state, target, draft = self._model.state, self._model.target_name, self._model.draft_name

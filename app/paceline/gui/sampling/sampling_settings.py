@@ -192,7 +192,8 @@ class SamplingSettings(Card):
         self.set_title(self.tr("Sampling and prompt"))
         self._biases: tuple[LogitBias, ...] = ()
         self._bias_problem = self._refusal = ""
-        self._make_sliders()
+        self.sliders = SamplingSliders()
+        self.sliders.changed.connect(self._on_changed)
         self.form = ReplyForm()
         self.form.changed.connect(self._on_changed)
         self.stops = StopField()
@@ -305,10 +306,6 @@ class SamplingSettings(Card):
         self.system_prompt.setFixedHeight(px(_PROMPT_PX))
         self.max_tokens.setFixedWidth(px(_FIELD_PX))
         self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
-
-    def _make_sliders(self) -> None:
-        self.sliders = SamplingSliders()
-        self.sliders.changed.connect(self._on_changed)
 
     def _make_prompt(self) -> None:
         self.system_prompt = LeavingEdit()

@@ -21,7 +21,6 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QFrame,
     QListWidget,
     QListWidgetItem,
@@ -36,7 +35,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.engine.draft.base import DrafterInfo
-from paceline.gui.kit.dialogs import DialogOwner, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
@@ -396,11 +395,12 @@ class ChainDialog(QDialog):
             wraps=True,
         )
         self.preview = text_label("", "title", wraps=True)
+        buttons, self.take = deciding_box(self, self.tr("Use this chain"), self._on_accepted)
         column_of(
             intro,
             (self._make_rows(obstacle), 1),
             self.preview,
-            self._make_buttons(),
+            buttons,
             on=self,
             margins=(20, 18, 20, 16),
             spacing=12,
@@ -426,17 +426,6 @@ class ChainDialog(QDialog):
             fill(rows, box, summary)
         rows.addStretch(1)
         return scrolling(page)
-
-    def _make_buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        self.take = buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.take.setText(self.tr("Use this chain"))
-        self.take.setProperty("kind", "primary")
-        buttons.accepted.connect(self._on_accepted)
-        buttons.rejected.connect(self.reject)
-        return buttons
 
     @Slot()
     def _on_toggled(self) -> None:

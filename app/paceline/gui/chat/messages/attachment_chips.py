@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -89,7 +88,8 @@ class AttachmentChip(QWidget):
         self.chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
         self.chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
         self.chip.toggled.connect(self._on_toggled)
-        column_of((self.chip, 0, Qt.AlignmentFlag.AlignLeft), on=self, margins=0, spacing=6)
+        chip = (self.chip, 0, Qt.AlignmentFlag.AlignLeft)
+        self._rows = column_of(chip, on=self, margins=0, spacing=6)
         show_file_icon(self.chip)
 
     @Slot(bool)
@@ -106,17 +106,11 @@ class AttachmentChip(QWidget):
         lines = view.blockCount()
         needed = lines * view.fontMetrics().lineSpacing() + 2 * 8 + 14  # a bar may come below
         view.setFixedHeight(min(needed, MAX_TEXT_PX))
-        self._rows().addWidget(view)
-        note = attachment_note(self._attachment)
-        if note:
+        self._rows.addWidget(view)
+        if note := attachment_note(self._attachment):
             self._note = text_label(note, wraps=True)
-            self._rows().addWidget(self._note)
+            self._rows.addWidget(self._note)
         return view
-
-    def _rows(self) -> QVBoxLayout:
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        return layout
 
 
 class AttachmentChips(QWidget):
@@ -286,14 +280,10 @@ class AttachmentPreview(QDialog):
         self.setWindowTitle(attachment.name)
         self.resize(*_PREVIEW_SIZE)
         self.text = attachment_view(attachment)
-        rows = column_of(on=self, margins=0, spacing=0)
         inner = column_of((self.text, 1), margins=GAP)
-        note = attachment_note(attachment)
-        if note:
-            label = text_label(note, wraps=True)
-            inner.addWidget(label)
-        rows.addLayout(inner, 1)
-        rows.addWidget(closing_row(self))
+        if note := attachment_note(attachment):
+            inner.addWidget(text_label(note, wraps=True))
+        column_of((inner, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.text.setFocus()
 
 

@@ -96,10 +96,6 @@ class MessageActions(QWidget):
 
     def _words(self, act: Act) -> tuple[str, str]:
         both = {
-            Act.COPY_PLAIN: (
-                self.tr("Copy as plain text"),
-                self.tr("Copy the reply without markup"),
-            ),
             Act.BRANCH: (self.tr("Branch"), self.tr("Go on from here in a chat of its own")),
             Act.DETAILS: (self.tr("Details"), self.tr("Show how this reply was made")),
             Act.DELETE: (self.tr("Delete"), self.tr("Delete this message and what follows it")),

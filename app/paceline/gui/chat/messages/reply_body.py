@@ -202,16 +202,14 @@ class ReplyBody(Refits, QWidget):
         self,
         provenance: Provenance,
         requests: MessageRequests | None = None,
-        parent: QWidget | None = None,
     ) -> None:
         """Show nothing yet.
 
         Args:
             provenance: Told of each step before its text is shown.
             requests: Told of links and of code to save; None: the body's own.
-            parent: Qt's parent.
         """
-        super().__init__(parent)
+        super().__init__()
         self._provenance = provenance
         self._requests = requests or MessageRequests(self)
         self._splitter = ReasoningSplitter()
