@@ -130,11 +130,8 @@ class EmptyNote(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.title = text_label("", "title")
-        self.hint = text_label()
-        for label in (self.title, self.hint):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
+        self.title = text_label("", "title", wraps=True, plain=True)
+        self.hint = text_label(wraps=True, plain=True)
         self.button = QPushButton()
         self.button.hide()
         column_of(

@@ -210,8 +210,7 @@ class PaletteSheet(QFrame):
         self._window = window
         self._before: QWidget | None = None
         self.field = styled(PaletteField(), kind="palette")
-        sign = QAction(look.icon("search"), "", self)
-        self.field.addAction(sign, QLineEdit.ActionPosition.LeadingPosition)
+        self.field.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.field.setPlaceholderText(self.tr("Find a command, chat, strategy or pair"))
         self.field.setAccessibleName(self.field.placeholderText())
         self.model = PaletteModel(self)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
-    QAction,
     QColor,
     QKeyEvent,
     QPainter,
@@ -48,8 +47,7 @@ class SearchField(QLineEdit):
         self.setClearButtonEnabled(True)
         self._keys = keys
         self._told = ""
-        icon = QAction(look.icon("search"), "", self)
-        self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self._pause = QTimer(self, singleShot=True, interval=pause_ms)
         self._pause.timeout.connect(self.tell_now)
         self.textChanged.connect(self._on_text)
@@ -132,9 +130,7 @@ class FindBar(Bar):
         self.setProperty("kind", "card")
         self.field = styled(QLineEdit(placeholderText=self.tr("Find in this chat")), kind="search")
         self.field.setAccessibleName(self.tr("Find in this chat"))
-        self.field.addAction(
-            QAction(look.icon("search"), "", self), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.field.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.count = text_label()
         self.previous = IconButton("chevron-up", self.tr("Previous hit (Shift+Enter)"))
         self.next = IconButton("chevron-down", self.tr("Next hit (Enter)"))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -156,17 +155,13 @@ class RepositoryCard(QWidget):
         self._picked = reference
         self.files.viewport().update()
 
-    def _candidate(self, index: Index) -> Candidate | None:
-        choice = index.data(ROW)
-        if self.repository is None or choice is None:
-            return None
-        return of_choice(self.repository, choice)
+    def _candidate(self, index: Index) -> Candidate:
+        assert self.repository is not None  # it has the rows
+        return of_choice(self.repository, index.data(ROW))
 
     def row_text(self, index: Index) -> RowText:
         """What the row of a file says."""
         candidate = self._candidate(index)
-        if candidate is None or self.repository is None:
-            return RowText("")
         choice: HubChoice = index.data(ROW)
         badges = []
         if choice == self._recommended:
@@ -182,16 +177,14 @@ class RepositoryCard(QWidget):
             size=known_size(choice.n_bytes),
             badges=tuple(badges),
             is_picked=candidate.reference == self._picked,
-            is_dimmed=bool(problem) or not self.repository.has_access,
+            is_dimmed=bool(problem) or not self._has_access,
             problem=problem,
         )
 
     @Slot(QModelIndex)
     def _pick(self, index: QModelIndex) -> bool:
         candidate = self._candidate(index)
-        if candidate is None or not self._has_access:
-            return False
-        if candidate.problem and not candidate.is_head:
+        if not self._has_access or (candidate.problem and not candidate.is_head):
             return False
         self.picked.emit(candidate)
         return True
@@ -266,12 +259,12 @@ class HubPage(Refits, Page):
         )
         choices, ticks = QWidget(), QWidget()
         self._filters = (choices, ticks)
-        self._lay_out(choices, 8, self.sort, self.license)
+        row_of(self.sort, self.license, on=choices, margins=0, spacing=8)
         self.bar.addWidget(choices)
         self.fits = QCheckBox(self.tr("Fits my machine"))
         self.drafts = QCheckBox(self.tr("Drafts for this target"))
         self.drafts.setChecked(True)
-        self._lay_out(ticks, 16, self.fits, self.drafts).addStretch(1)
+        row_of(self.fits, self.drafts, None, on=ticks, margins=0, spacing=16)
         self.column.insertWidget(1, ticks)
         self.card = RepositoryCard()
         self.stack.addWidget(self.card)
@@ -289,13 +282,6 @@ class HubPage(Refits, Page):
         self.card.confirmed.connect(self.confirmed)
         results.state_changed.connect(self._show_state)
         self.rows.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-
-    @staticmethod
-    def _lay_out(row: QWidget, spacing: int, *widgets: QWidget) -> QHBoxLayout:
-        layout = row_of(on=row, margins=0, spacing=spacing)
-        for widget in widgets:
-            layout.addWidget(widget)
-        return layout
 
     @Slot()
     def _on_shown(self) -> None:

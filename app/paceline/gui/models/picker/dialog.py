@@ -190,9 +190,7 @@ class PickerDialog(Refits, QDialog):
         self.reason.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.cancel = QPushButton(self.tr("Cancel"))
         self.main = styled(QPushButton(), kind="primary")
-        self.strip = DownloadStrip(
-            downloads, foot
-        )  # it shows itself at once, so it needs its parent
+        self.strip = DownloadStrip(downloads, foot)  # its parent, since it shows itself at once
         row = row_of(
             (self.strip, 1), (self.reason, 1), on=foot, margins=(24, 12, 24, 12), spacing=12
         )
