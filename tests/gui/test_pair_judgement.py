@@ -119,9 +119,8 @@ def test_a_failure_is_told_and_can_be_tried_again(
     judgement.ask(Pair(TARGET, DRAFT))
     qtbot.waitUntil(lambda: judgement.judgement.status == "failed")
     failed = judgement.judgement
-    assert (failed.problem, failed.hint, failed.code) == (
-        "The Hub cannot be reached.", "Look at the cable.", "no-network",
-    )  # fmt: skip
+    assert failed.problem == "The Hub cannot be reached."
+    assert failed.hint == "Look at the cable."
     assert failed.obstacle == failed.problem
     judge.error = None
     judgement.ask_again()

@@ -104,10 +104,8 @@ def _setting(
     is_known_length = parameter.name in _LENGTHS and parameter.kind == "int"
     if is_known_length and value == 0 and parameter.low > 0:
         return _tr("as many tokens as pay")
-    if is_known_length:
-        has_one_length = len(infos) == 1 or info.family == "model"
-        if has_one_length:
-            return (_tr("{} token") if value == 1 else _tr("{} tokens")).format(f"{value:.0f}")
+    if is_known_length and (len(infos) == 1 or info.family == "model"):
+        return (_tr("{} token") if value == 1 else _tr("{} tokens")).format(f"{value:.0f}")
     shown = f"{value:.0f}" if parameter.kind == "int" else f"{local(value):g}"
     owner = f"{info.id}." if len(infos) > 1 else ""
     return f"{owner}{parameter.name} {shown}"

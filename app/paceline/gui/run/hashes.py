@@ -82,11 +82,10 @@ class ModelHashes(QObject):
             partial(self._on_failed, path),
         )
 
-    def cancel(self, path: str = "") -> None:
-        """Stop reading a whole file, or all of them."""
-        for name, stop in self._running.items():
-            if path in ("", name):
-                stop.set()
+    def cancel(self) -> None:
+        """Stop reading whole files."""
+        for stop in self._running.values():
+            stop.set()
 
     def _read(self, path: str, stop: threading.Event) -> str:
         """Runs in the pool; returns an empty hash if it was stopped."""

@@ -119,16 +119,14 @@ class DownloadsModel(QObject):
         """Show these and no others; given the oldest first."""
         given = {state.id: state for state in states}
         kept = [given.pop(known.id) for known in self.states if known.id in given]
-        self._set((*reversed(given.values()), *kept))
+        shown = (*reversed(given.values()), *kept)
+        if shown != self.states:
+            self.states = shown
+            self.changed.emit()
 
     def show(self, state: DownloadState) -> None:
         """Show how a download stands now; a new one comes on top."""
         self.show_all([*(known for known in self.states if known.id != state.id), state])
-
-    def _set(self, states: tuple[DownloadState, ...]) -> None:
-        if states != self.states:
-            self.states = states
-            self.changed.emit()
 
     @property
     def n_under_way(self) -> int:

@@ -54,7 +54,6 @@ class Judgement:
         plan: The newest plan, which may be of settings a moment ago.
         problem: Why nothing is known, in one sentence.
         hint: What to do about it.
-        code: Names the problem.
         plan_problem: Why there is no plan.
     """
 
@@ -65,7 +64,6 @@ class Judgement:
     plan: MemoryPlan | None = None
     problem: str = ""
     hint: str = ""
-    code: str = ""
     plan_problem: str = ""
 
     @property
@@ -95,8 +93,10 @@ class PairJudgement(QObject):
         self._question = 0
         self._is_planning = self._is_closed = False
         self._planned: object = None
-        self._wait_to_look = self._timer(self._look)
-        self._wait_to_plan = self._timer(self._plan)
+        self._wait_to_look = QTimer(self, singleShot=True, interval=WAIT_MS)
+        self._wait_to_plan = QTimer(self, singleShot=True, interval=WAIT_MS)
+        self._wait_to_look.timeout.connect(self._look)
+        self._wait_to_plan.timeout.connect(self._plan)
 
     @Slot(object)
     def set_room(self, room: Room) -> None:
@@ -154,7 +154,7 @@ class PairJudgement(QObject):
 
     def _on_unusable(self, question: int, error: UserError) -> None:
         if question == self._question:
-            self._set(Judgement("failed", problem=error.message, hint=error.hint, code=error.code))
+            self._set(Judgement("failed", problem=error.message, hint=error.hint))
 
     # --------------------------------------------------------------------------------- the plan
 
@@ -199,11 +199,6 @@ class PairJudgement(QObject):
         if judgement != self.judgement:
             self.judgement = judgement
             self.changed.emit(judgement)
-
-    def _timer(self, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self, singleShot=True, interval=WAIT_MS)
-        timer.timeout.connect(slot)
-        return timer
 
 
 def _look(models: Judge, pair: Pair, is_stopped: Callable[[], bool]) -> Judgement:
