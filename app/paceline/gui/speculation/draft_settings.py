@@ -6,7 +6,7 @@ known by the names of its files: moved models keep what belongs to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,9 +54,9 @@ class DraftPresets(QObject):
     kept_changed = Signal()
     """What is to be saved"""
 
-    def __init__(self, presets: Sequence[DraftPreset] = (), parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.presets = tuple(presets)
+        self.presets: tuple[DraftPreset, ...] = ()
         """All of them, as they are saved; of those without a name the newest last."""
         self.pair: PairKey | None = None
         """The pair that is loaded; None: there is none."""
@@ -136,7 +136,11 @@ class DraftPresets(QObject):
 
 
 class DraftPresetButton(QToolButton):
-    """A link-like button; the menu is made anew when it opens."""
+    """A link-like button; the menu is made anew when it opens.
+
+    Attributes:
+        presets: What it offers.
+    """
 
     chosen = Signal(str)
     """Name of a preset of the pair"""
@@ -144,10 +148,11 @@ class DraftPresetButton(QToolButton):
     rename_wanted = Signal(str)
     delete_wanted = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, model: SpeculationModel) -> None:
         super().__init__()
-        self._presets: DraftPresets | None = None
-        self._strategy: Callable[[], str] | None = None
+        self._model = model
+        self.presets = DraftPresets(self)
+        self.presets.changed.connect(self.refresh)
         self.setProperty("kind", "link")
         self.setText(self.tr("Presets ▾"))
         self.setAccessibleName(self.tr("Presets of draft settings for this pair"))
@@ -164,29 +169,20 @@ class DraftPresetButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.hide()
 
-    def set_presets(self, presets: DraftPresets, strategy: Callable[[], str]) -> None:
-        """Offer these; `strategy` gives the text in force, which is ticked."""
-        self._presets, self._strategy = presets, strategy
-        presets.changed.connect(self.refresh)
-        self.refresh()
-
     @Slot()
     def refresh(self) -> None:
         """There is nothing to keep presets for without a pair."""
-        self.setVisible(self._presets is not None and self._presets.pair is not None)
+        self.setVisible(self.presets.pair is not None)
 
     @Slot()
     def fill(self) -> None:
         """Fill the menu with the presets of the pair."""
         self.menu_.clear()
-        presets = self._presets
-        if presets is None or self._strategy is None:
-            return
-        now = self._strategy()
+        presets = self.presets
         for preset in presets.named:
             action = self._add(self.menu_, preset.name, preset.name, self._on_chosen)
             action.setCheckable(True)
-            action.setChecked(preset.strategy == now)
+            action.setChecked(preset.strategy == self._model.text)
             action.setToolTip(preset.strategy)
         if not presets.named:
             self.menu_.addAction(self.tr("None for this pair yet")).setEnabled(False)
@@ -236,12 +232,12 @@ class DraftPresetsController(DialogOwner[NameDialog]):
     ) -> None:
         super().__init__(parent)
         self._context = context
-        self.presets = DraftPresets(context.settings.settings.draft_presets, self)
+        self.presets = button.presets
+        self.presets.presets = context.settings.settings.draft_presets
         self.presets.kept_changed.connect(self._on_kept_changed)
         self._speculation = context.speculation
         self._renamed = ""
         self._meanwhile = ""
-        button.set_presets(self.presets, self._strategy)
         button.chosen.connect(self._on_chosen)
         button.save_as_wanted.connect(self._on_save_as)
         button.rename_wanted.connect(self._on_rename)
@@ -254,9 +250,6 @@ class DraftPresetsController(DialogOwner[NameDialog]):
     @Slot()
     def _on_kept_changed(self) -> None:
         self._context.settings.set("draft_presets", self.presets.presets)
-
-    def _strategy(self) -> str:
-        return self._speculation.text
 
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
@@ -400,7 +393,7 @@ class DraftSettings(Card):
         self._sections: list[QWidget] = []
         self._reset = styled(QPushButton(self.tr("Reset")), kind="link")
         self._reset.setToolTip(self.tr("Put these settings back to their defaults"))
-        self.presets = DraftPresetButton()
+        self.presets = DraftPresetButton(model)
         self.header.addWidget(self._reset)
         self.header.removeWidget(self.remark)
         below = row_of((self.remark, 1), self.presets, spacing=6)
