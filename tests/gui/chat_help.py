@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from paceline.gui.chat.markdown.provenance import Provenance
-from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.message_item import MessageItem, ShownMessage
 from paceline.gui.chat.messages.reply_body import ReplyBody
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -69,6 +69,11 @@ def shown_body(qtbot: QtBot) -> Iterator[ReplyBody]:
     host.show()
     yield body
     host.close()
+
+
+def shows_actions(item: MessageItem) -> bool:
+    """Whether the row of a message's actions can be seen."""
+    return item._actions is not None and not item._actions.isHidden()
 
 
 def settle(qtbot: QtBot) -> None:

@@ -144,7 +144,7 @@ def test_tab_goes_through_the_settings_and_back_to_where_it_began(program: Progr
     program.window.actions_.settings.trigger()
     dialog = program.settings_controller.dialog
     assert dialog is not None
-    dialog.show_page("looks")
+    dialog.list.setCurrentRow(1)
     dialog.list.setFocus()
     seen: list[QWidget] = []
     for _ in range(60):
@@ -167,7 +167,7 @@ def test_what_has_the_keyboard_shows_a_ring(program: Program, theme: object, qtb
     program.window.actions_.settings.trigger()
     dialog = program.settings_controller.dialog
     assert dialog is not None
-    dialog.show_page("looks")
+    dialog.list.setCurrentRow(1)
     dialog.activateWindow()
     qtbot.waitUntil(dialog.isActiveWindow)
     elsewhere = dialog.search

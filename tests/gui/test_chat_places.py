@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from gui.chat_help import LONG, settle, shown_chat
+from gui.chat_help import LONG, settle, shown_chat, shows_actions
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
@@ -152,11 +152,11 @@ def test_the_switch_of_a_question_stands_still_when_its_actions_come(
     assert bubble is not None
     assert bubble._switch is not None
     QApplication.sendEvent(bubble, QEvent(QEvent.Type.Leave))  # wherever the pointer is
-    assert not bubble.shows_actions
+    assert not shows_actions(bubble)
     before = bubble._switch.mapTo(chat, QPoint(0, 0))
     bubble.set_focused(True)
     settle(qtbot)
-    assert bubble.shows_actions
+    assert shows_actions(bubble)
     assert bubble._switch.mapTo(chat, QPoint(0, 0)) == before
 
 

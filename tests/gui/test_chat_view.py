@@ -27,6 +27,7 @@ from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_list import COLUMN_PX
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE
+from paceline.gui.kit.labels import ElidedLabel
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 
@@ -196,15 +197,16 @@ def test_the_legend_comes_with_drafted_tokens_and_moves_nothing(
     reply.flush()
     settle(qtbot)
     legend = chat._legend.legend
-    assert legend.words == ()
+    assert legend.isHidden()
     before = chat._list.geometry()
     reply.append(committed("world", token(11, "mtp"), step=1, n_drafted=1))
-    assert legend.words == ("mtp", "Target"), "no draft model, no lookup: neither wrote anything"
+    shown = [label.text() for label in legend.findChildren(ElidedLabel)]
+    assert shown == ["mtp", "", "Target"], "no draft model, no lookup: neither wrote anything"
     look.set_token_colours(False)
-    assert legend.words == ()
+    assert legend.isHidden()
     look.set_token_colours(True)
     reply.append(committed("!", token(12), step=2, n_drafted=1))
-    assert len(legend.words) == 3
+    assert all(label.text() for label in legend.findChildren(ElidedLabel))
     settle(qtbot)
     assert chat._list.geometry() == before
     look.set_mode("dark")

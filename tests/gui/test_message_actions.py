@@ -9,7 +9,17 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
-from gui.chat_help import begin_reply, button, click, committed, finished, say, settle, shown_chat
+from gui.chat_help import (
+    begin_reply,
+    button,
+    click,
+    committed,
+    finished,
+    say,
+    settle,
+    shown_chat,
+    shows_actions,
+)
 from paceline.conversation import Attachment
 from paceline.gui.chat.messages.attachment_chips import MAX_TEXT_PX
 from paceline.gui.chat.messages.message_item import ShownMessage
@@ -73,14 +83,14 @@ def test_the_last_message_has_its_actions_and_the_others_when_hovered(
     bubble = say(chat, "Two")
     last = finished(chat, "Three")
     settle(qtbot)
-    assert [item.shows_actions for item in (first, bubble, last)] == [False, False, True]
+    assert [shows_actions(item) for item in (first, bubble, last)] == [False, False, True]
     height = bubble.height()
     hover(bubble)
     settle(qtbot)
-    assert bubble.shows_actions
+    assert shows_actions(bubble)
     assert bubble.height() == height, "nothing moves"
     leave(bubble)
-    assert not bubble.shows_actions
+    assert not shows_actions(bubble)
 
 
 def test_a_growing_reply_offers_nothing_yet(chat: ChatView, qtbot: QtBot) -> None:
@@ -88,9 +98,9 @@ def test_a_growing_reply_offers_nothing_yet(chat: ChatView, qtbot: QtBot) -> Non
     reply.append(committed("Half"))
     reply.flush()
     hover(reply)
-    assert not reply.shows_actions
+    assert not shows_actions(reply)
     reply.finish("Half of it")
-    qtbot.waitUntil(lambda: reply.shows_actions)
+    qtbot.waitUntil(lambda: shows_actions(reply))
 
 
 @pytest.mark.parametrize(
@@ -352,7 +362,7 @@ def test_alt_up_and_down_go_from_message_to_message(chat: ChatView, qtbot: QtBot
     item = focused_item(chat)
     assert item is not None
     assert item.message_id == "m20"
-    assert item.shows_actions
+    assert shows_actions(item)
     for key, expected in ((Qt.Key.Key_Down, "m21"), (Qt.Key.Key_Up, "m20")):
         qtbot.keyClick(QApplication.focusWidget(), key, Qt.KeyboardModifier.AltModifier)
         item = focused_item(chat)

@@ -38,8 +38,8 @@ def opened(program: Program, *, is_whole: bool = True) -> SettingsDialog:
     dialog = program.settings_controller.dialog
     assert dialog is not None
     if is_whole:
-        for name in ("looks", "models", "privacy", "general"):
-            dialog.show_page(name)
+        for row in (1, 2, 3, 0):
+            dialog.list.setCurrentRow(row)
     return dialog
 
 
@@ -135,7 +135,7 @@ def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> No
     assert [page.is_built for page in dialog.pages] == [True, False, False, False]
     program.session.send("Hello?")
     program.settings.set("theme", "dark")
-    dialog.show_page("privacy")
+    dialog.list.setCurrentRow(3)
     assert [page.is_built for page in dialog.pages] == [True, False, False, True]
     chain: list[object] = [dialog.list]
     while (after := chain[-1].nextInFocusChain()) is not dialog.list:  # type: ignore[attr-defined]

@@ -365,10 +365,6 @@ class SettingsDialog(QDialog):
         self.list.setFocus()
         self.resize(px(860), px(660))  # room for every page without scrolling
 
-    def show_page(self, name: str) -> None:
-        """Turn to "general", "looks", "models" or "privacy", which is built by then."""
-        self.list.setCurrentRow(("general", "looks", "models", "privacy").index(name))
-
     @Slot()
     def _fit(self) -> None:
         """Make room for names in the size that the text has."""

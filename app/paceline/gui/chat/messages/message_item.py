@@ -209,11 +209,6 @@ class MessageItem(QWidget):
         """What can be read on the screen."""
         raise NotImplementedError
 
-    @property
-    def shows_actions(self) -> bool:
-        """Whether the row of actions can be seen."""
-        return self._actions is not None and not self._actions.isHidden()
-
     def focus_text(self) -> None:
         """Give the keyboard to the message's text."""
         raise NotImplementedError

@@ -409,12 +409,6 @@ class SourceLegend(QWidget):
         self.setAccessibleName(self.tr("Token colours: {}").format(named))
         self.setVisible(bool(drafters))
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What is shown; empty while it is hidden."""
-        shown = (label.text() for _, label in self._entries.values())
-        return tuple(filter(None, shown)) if not self.isHidden() else ()
-
 
 class LegendLine(QWidget):
     """The legend below a conversation, and the way to its end; the room of both is kept."""
