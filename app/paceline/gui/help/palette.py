@@ -73,17 +73,13 @@ def plain_text(action: QAction) -> str:
     return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
 
 
-def actions_of(menus: QMenuBar) -> Iterator[tuple[str, QAction]]:
+def actions_of(menus: QMenuBar | QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:
     """Yield every action of the menus with the path to it, e.g. "View › Theme"."""
-    yield from _walk(menus.actions(), "")
-
-
-def _walk(actions: Sequence[QAction], path: str) -> Iterator[tuple[str, QAction]]:
-    for action in actions:
+    for action in menus.actions():
         below = action.menu()
         if isinstance(below, QMenu):
             name = plain_text(action)
-            yield from _walk(below.actions(), f"{path} › {name}" if path else name)
+            yield from actions_of(below, f"{path} › {name}" if path else name)
         elif not action.isSeparator() and action.isVisible():
             yield path, action
 
