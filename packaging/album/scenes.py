@@ -121,8 +121,8 @@ def dialogs(studio: Studio) -> None:
     actions.settings.trigger()
     dialog = studio.dialog()
     assert dialog is not None
-    for page in ("general", "looks", "models", "privacy"):
-        dialog.show_page(page)
+    for row, page in enumerate(("general", "looks", "models", "privacy")):
+        dialog.list.setCurrentRow(row)
         studio.shoot(f"settings-{page}", dialog)
     dialog.close()
     actions.palette.trigger()
