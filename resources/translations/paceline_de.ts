@@ -5161,11 +5161,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
-        <source>Copy the reply without markup</source>
-        <translation>Antwort ohne Auszeichnung kopieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/chat/messages/message_actions.py"/>
         <source>Delete</source>
         <translation>Löschen</translation>
     </message>
