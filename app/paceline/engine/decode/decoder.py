@@ -194,10 +194,12 @@ class Decoder:
         self._knowledge = knowledge or Knowledge()
         self._knowledge.replays = target.model.needs_copies
         self.meter = TurnMeter(PlainTime(self._knowledge))
-        models = [context.model for context in (target, bench.draft) if context]
-        own = own_clock(*models)
+        model, draft = target.model, bench.draft.model if bench.draft else None
+        own = own_clock(model, draft)
         # No method of this object: a circle would keep the clock's file open after the reply.
-        self._clock = StepClock(self.meter, lambda: sum([m.native_s for m in models]), own)
+        self._clock = StepClock(
+            self.meter, lambda: model.native_s + (draft.native_s if draft else 0.0), own
+        )
         self._own = own or _clock
         self._chain: Chain = make_chain(strategy, bench, self.meter, self._knowledge, own)
         self._was_controlled = False  # before a switch
