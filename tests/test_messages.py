@@ -30,7 +30,7 @@ def test_every_message_survives_pickling(message: Any) -> None:
     assert pickle.loads(pickle.dumps(message)) == message
 
 
-MADE_EACH_STEP = messages.TokenTrace, messages.StepCommitted
+MADE_EACH_STEP = messages.TokenTrace, messages.StepCommitted, messages.Decision
 """Not frozen, since that takes four times as long; see `TokenTrace`."""
 
 
