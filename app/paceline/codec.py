@@ -140,7 +140,7 @@ def _inner(hint: Any) -> Any:
 def _encode_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if hasattr(type(value), "__dataclass_fields__"):
         return encode_part(value)
     return str(value) if isinstance(value, Path) else value
 

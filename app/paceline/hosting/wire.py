@@ -11,7 +11,6 @@ allocated for it, and an incomplete frame is never waited for.
 
 from __future__ import annotations
 
-import functools
 import json
 import struct
 from collections.abc import Iterator, Mapping
@@ -136,25 +135,19 @@ def _text(data: dict[str, Any]) -> str:
     The encoder lets no other thread run before it is done, which takes 30 ms for a chat of 10,000
     messages. So the items of a long list are encoded one by one.
     """
-    encoder = _encoder()
-    if not any(_is_long(value) for value in data.values()):
-        return encoder.encode(data)
+    long = [k for k, value in data.items() if isinstance(value, list) and len(value) > _MANY_ITEMS]
+    if not long:
+        return _to_json(data)
     fields = (
-        f'"{name}":[{",".join(map(encoder.encode, value))}]'
-        if _is_long(value)
-        else f'"{name}":{encoder.encode(value)}'
+        f'"{name}":[{",".join(map(_to_json, value))}]'
+        if name in long
+        else f'"{name}":{_to_json(value)}'
         for name, value in data.items()
     )
     return f"{{{','.join(fields)}}}"
 
 
-def _is_long(value: object) -> bool:
-    return isinstance(value, list) and len(value) > _MANY_ITEMS
-
-
-@functools.cache
-def _encoder() -> json.JSONEncoder:
-    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _load(payload: bytes) -> Any:
