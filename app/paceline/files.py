@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import stat
 import tempfile
@@ -58,6 +59,12 @@ def open_ordinary(path: Path) -> Iterator[BinaryIO]:
         raise OSError(errno.EINVAL, "it is no ordinary file")
     with path.open("rb") as file:
         yield file
+
+
+def first_free(folder: Path, before: str, after: str = "") -> Path:
+    """Return the first file ``before1after``, ``before2after`` and so on that is not there."""
+    paths = (folder / f"{before}{number}{after}" for number in itertools.count(1))
+    return next(path for path in paths if not path.exists())
 
 
 def delete_folder(folder: Path) -> tuple[int, int]:

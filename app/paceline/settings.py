@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from paceline.codec import CodecError, decode_part, encode_part, misfit
 from paceline.errors import ValueOutOfRangeError
-from paceline.files import write_whole
+from paceline.files import first_free, write_whole
 from paceline.params import (
     MAX_SEED,
     MAX_TOKENS,
@@ -297,15 +297,11 @@ def _is_in_range(settings: ReplySettings) -> bool:
 
 def _put_aside(path: Path) -> Path | None:
     """Rename to the first free name; None when even that is not possible."""
-    for number in range(1, 100):
-        aside = path.with_name(f"{path.stem}.unusable-{number}{path.suffix}")
-        if not aside.exists():
-            try:
-                path.rename(aside)
-            except OSError:
-                return None
-            return aside
-    return None
+    aside = first_free(path.parent, f"{path.stem}.unusable-", path.suffix)
+    try:
+        return path.rename(aside)
+    except OSError:
+        return None
 
 
 def _read(path: Path) -> Settings:

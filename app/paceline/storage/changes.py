@@ -26,7 +26,7 @@ from typing import Any, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part, made_of
 from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
-from paceline.files import write_whole
+from paceline.files import first_free, write_whole
 from paceline.messages import StepCommitted
 from paceline.run_record import (
     RunRecord,
@@ -166,7 +166,6 @@ def _head(conversation: Conversation) -> Head:
 
 FORMAT = 1
 _KINDS: dict[str, type] = {cls.__name__: cls for cls in get_args(Change)}
-_MOST = 1000
 
 _logger = logging.getLogger(__name__)
 
@@ -181,7 +180,7 @@ def _write(database: Path, changes: Sequence[Change], kind: str) -> Path | None:
     text = json.dumps(data, ensure_ascii=False).encode(errors="replace")
     for folder, stem in _places(database, kind):
         with contextlib.suppress(OSError):
-            path = _free(folder, stem)
+            path = first_free(folder, stem, ".json")
             write_whole(path, text)
             return path
     return None
@@ -227,11 +226,6 @@ def _places(database: Path, kind: str) -> list[tuple[Path, str]]:
         (database.parent, f"{database.name}.{kind}-"),
         (Path(tempfile.gettempdir()), f"paceline-{kind}-{digest}-"),
     ]
-
-
-def _free(folder: Path, stem: str) -> Path:
-    names = (folder / f"{stem}{number}.json" for number in range(1, _MOST))
-    return next(path for path in names if not path.exists())
 
 
 def _is_ours(path: Path) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.conversation import title_of
+from paceline.files import first_free
 from paceline.storage import search
 from paceline.storage.database import (
     LOG_ENDINGS,
@@ -122,8 +123,7 @@ def _mark_of(path: Path) -> Path:
 
 def _put_aside(path: Path) -> Path:
     """Copy the database and its log under free names."""
-    names = (path.with_name(f"{path.name}.damaged-{number}") for number in range(1, 1000))
-    copy = next(name for name in names if not name.exists())
+    copy = first_free(path.parent, f"{path.name}.damaged-")
     try:
         for ending in ("", *LOG_ENDINGS[:1]):
             source, target = Path(f"{path}{ending}"), Path(f"{copy}{ending}")
