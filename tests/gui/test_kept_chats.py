@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 
 from gui.fake_client import FakeClient
 from paceline.gui.chat.composer_controllers import KEEP_AFTER_MS
+from paceline.gui.chat.messages import message_pages
 from paceline.gui.conversations.sidebar import UNDO_MS
 from paceline.gui.storage_controller import STORAGE
 from paceline.messages import Remember, StartTurn, TurnStarted
@@ -73,7 +74,12 @@ class Life:
 
 
 @pytest.fixture
-def live(make_program: Callable[..., Program], paceline_home: Path) -> Callable[..., Life]:
+def live(
+    make_program: Callable[..., Program], paceline_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Life]:
+    # Whole chats are shown at once, also where the machine has no time for it.
+    monkeypatch.setattr(message_pages, "FIRST_PAINT_S", 60)
+
     def live(**changes: object) -> Life:
         return Life(make_program, paceline_home, **changes)
 
