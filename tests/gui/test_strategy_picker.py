@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel
 from paceline.chat.pair import Pair
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import DrafterInfo, Parameter
-from paceline.engine.draft.registry import Off
+from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
@@ -37,12 +37,12 @@ pytestmark = [
 CHAIN = "ngram-simple+prompt-lookup+draft"
 TRIE = DrafterInfo(
     "plugin.trie", "Phrase trie", "Knows phrases.", "lookup",
-    (Parameter("depth", "int", 2, 1, 9, "Depth", "How deep."),), Off,
+    (Parameter("depth", "int", 2, 1, 9, "Depth", "How deep."),), PromptLookup,
 )  # fmt: skip
 
 
 def lookup(name: str) -> DrafterInfo:
-    return DrafterInfo(name, name.title(), f"What {name} does.", "lookup", (), Off)
+    return DrafterInfo(name, name.title(), f"What {name} does.", "lookup", (), PromptLookup)
 
 
 @pytest.fixture
