@@ -79,8 +79,10 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
     assert plan is not None
     assert plan.fits
     assert plan.target.path == str(make_pairs.DEMO_TARGET)
+    assert catalogue.library._poll.isActive()
     picker.dialog.main.click()
     assert picker.dialog is None
+    assert not catalogue.library._poll.isActive(), "no folder is searched for a list that is gone"
     command = client.last(LoadPair)
     assert len(client.all(LoadPair)) == 2
     assert command.draft is not None

@@ -309,6 +309,16 @@ def test_states_take_a_part_of_what_is_kept_free_and_never_make_a_pair_unfit() -
     assert (states.n_bytes, kept.n_bytes) == (plan.margin // 4, plan.margin - plan.margin // 4)
 
 
+def test_what_lies_beyond_sliding_windows_is_taken_out_of_the_cache() -> None:
+    plan = plan_of(ModelParams("t"), ModelParams("d")).devices[0]
+    beyond = plan.target.kv // 3
+    wide = replace(plan, target=replace(plan.target, beyond_windows=beyond))
+    sizes = {part.name: part.n_bytes for part in parts_of(wide)}
+    assert sizes["Target's cache"] == plan.target.kv - beyond
+    assert sizes["More than its sliding windows"] == beyond
+    assert sum(sizes.values()) == sum(part.n_bytes for part in parts_of(plan))
+
+
 def _grey(colour: str) -> int:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return round(0.299 * red + 0.587 * green + 0.114 * blue)
