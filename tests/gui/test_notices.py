@@ -265,6 +265,17 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(
     assert bar.isVisible()
 
 
+def test_an_error_gives_way_to_news_once_it_was_dismissed(program: Program) -> None:
+    bar = program.window.chat_pane.errors
+    program.notices.error("It failed.", "Try again.")
+    program.notices.tell("Imported “A chat”.")
+    assert "It failed." in bar.text.text()
+    bar.close_button.click()
+    program.notices.tell("Imported “A chat”.")
+    assert bar.isVisible()
+    assert bar.text.text() == "Imported “A chat”."
+
+
 def test_what_lies_around_a_notice_is_painted_with_it(program: Program, qtbot: QtBot) -> None:
     """X11 shows it before it is laid out, as wide as the window, and messages scroll with it."""
     pane = program.window.chat_pane
