@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from paceline.conversation import Attachment
+from paceline.gui.kit.fields import SliderField
 from paceline.gui.look.scale import font_px
 from paceline.gui.models.picker.dialog import StepBar
 from paceline.params import ReplySettings
@@ -107,6 +109,30 @@ def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     assert sidebar.minimumWidth() > 180
     assert figure.fontInfo().pixelSize() > before
     dialog.close()
+
+
+def test_sliders_are_as_long_again_when_the_text_is_as_small_again(
+    program: Program, qtbot: QtBot
+) -> None:
+    field = program.window.panel.draft_settings.findChild(SliderField)
+    assert isinstance(field, SliderField)
+    before, size = field.slider.width(), font_px()
+    for px_ in (size + 4, size):
+        program.settings.set("font_px", px_)
+        qtbot.waitUntil(lambda wanted=px_: font_px() == wanted)  # type: ignore[misc]
+        qtbot.wait(50)
+    qtbot.waitUntil(lambda: field.slider.width() == before)
+
+
+def test_attached_files_are_seen_whole_after_another_theme(program: Program, qtbot: QtBot) -> None:
+    program.window.resize(1280, 800)
+    files = program.window.chat_pane.composer.files
+    files.add([Attachment(f"a_name_that_is_too_long_for_a_line_{n}.py", "x", 28) for n in (1, 2)])
+    qtbot.waitUntil(lambda: files.chips[1].y() > files.chips[0].y())
+    for theme in ("dark", "light"):
+        program.settings.set("theme", theme)
+        qtbot.wait(100)
+        assert files.height() == files.chips[1].geometry().bottom() + 1
 
 
 @pytest.mark.usefixtures("dressed")

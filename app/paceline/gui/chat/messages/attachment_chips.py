@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -246,6 +246,13 @@ class DraftAttachments(RefitsWords, QWidget):
         self.setVisible(bool(self.chips))
         self._fit()
         self.changed.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Lay out again when the chips got another look, which they do after this widget."""
+        is_done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return is_done
 
     def _fit(self) -> None:
         """Lay out again: lines break at other places now."""
