@@ -163,6 +163,30 @@ def test_leaving_in_mid_reply_is_clean(paceline_home: Path, how: str, code: int)
     assert (paceline_home / "config" / "settings.json").is_file()
 
 
+FAILS = """
+import sys
+from paceline.gui import app, program
+
+class Failing(program.Program):
+    def start(self):
+        super().start()
+        raise RuntimeError("planted")
+
+app.Program = Failing
+sys.exit(app.run(["paceline"]))
+"""
+
+
+def test_a_start_that_fails_ends_the_engine_too(paceline_home: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", FAILS],
+        capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+    )  # fmt: skip
+    assert process.stderr.endswith("RuntimeError: planted\n")
+    assert process.returncode == 1, "its thread is not destroyed while it runs"
+    assert (paceline_home / "config" / "settings.json").is_file()
+
+
 def test_a_failure_is_one_clear_line(tmp_path: Path) -> None:
     process = start(tmp_path / "missing folder" / "out.png")
     stdout, stderr = process.communicate(timeout=smoke.TIME_LIMIT_S + 60)

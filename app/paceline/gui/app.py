@@ -128,6 +128,9 @@ def run(argv: Sequence[str], files: Sequence[Path] = ()) -> int:
         if files:
             program.call([str(file.absolute()) for file in files])
         code = app.exec()
+    except BaseException:
+        program.window.close()  # a thread that goes on would hold up the end, or abort it
+        raise
     finally:
         interrupts.remove()
         failures.remove()
