@@ -131,7 +131,7 @@ def test_a_reply_that_was_lost_with_the_program_says_so(
     first.session.send("Tell me everything.")
     first.client.start_turn()
     first.client.step("Half of it", 0)
-    first.session._runner._active = None  # what a crash leaves: a run without an end
+    first.session._runner.active = None  # what a crash leaves: a run without an end
     first.end()
     second = live()
     assert second.shown == ["Half of it"]
