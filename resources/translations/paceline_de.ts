@@ -11716,8 +11716,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is damaged (its version is no whole number).</source>
-        <translation>„{0}“ ist beschädigt (die Version ist keine ganze Zahl).</translation>
+        <source>“{0}” is damaged (its version is no whole number from 1 on).</source>
+        <translation>„{0}“ ist beschädigt (die Version ist keine ganze Zahl ab 1).</translation>
     </message>
     <message>
         <location filename="../../app/bench/report.py"/>

@@ -131,7 +131,7 @@ def test_no_folder_and_no_word_of_a_reply_is_in_it() -> None:
     [
         (VERSION + 1, "was written by a newer Paceline (version 2 of passports; known: 1)"),
         (10**15, "newer Paceline"),
-        (0, "its version is no whole number"),
+        (0, "its version is no whole number from 1 on"),
         (10**400, "its version is no whole number"),
         (True, "its version is no whole number"),
         ("1", "its version is no whole number"),
@@ -197,6 +197,7 @@ def test_damage_is_told_with_what_to_do(damage: Callable[[dict[str, Any]], objec
         parse(data)
     assert raised.value.code == "bad-passport"
     assert "p.json" in raised.value.message
+    assert "damaged: ." not in raised.value.message, "a place begins with a name"
     assert raised.value.hint == "Ask for the file again where it comes from."
 
 

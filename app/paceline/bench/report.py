@@ -171,7 +171,7 @@ def parse_passport(raw: bytes, name: str) -> Report:
         )
     version = data.get("version")
     if type(version) is not int or not 0 < version < 10**300:  # a float can be
-        raise _unusable(f"“{name}” is damaged (its version is no whole number).")
+        raise _unusable(f"“{name}” is damaged (its version is no whole number from 1 on).")
     if version > VERSION:
         raise _unusable(
             f"“{name}” was written by a newer Paceline "
