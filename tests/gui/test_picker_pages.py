@@ -21,7 +21,7 @@ from paceline.catalog.local.model_files import ModelFile
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, Picks, candidate_facts, of_entry
 from paceline.gui.models.lists.hub_controller import HubResults
-from paceline.gui.models.lists.hub_page import HubPage
+from paceline.gui.models.lists.hub_page import TYPING_MS, HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
 from paceline.gui.models.lists.library import LibraryModel
 from paceline.gui.models.lists.page import Page
@@ -349,6 +349,11 @@ def test_the_fields_make_a_query(qtbot: QtBot, hub: HubPage) -> None:
     QTest.keyClicks(hub.search, "s")
     QTest.keyClick(hub.search, Qt.Key.Key_Return)
     assert asked[-1].text == "wolfs"
+    n_asked = len(asked)
+    QTest.keyClicks(hub.search, "!")
+    hub.sort.setCurrentIndex(2)
+    qtbot.wait(TYPING_MS + 50)
+    assert [query.text for query in asked[n_asked:]] == ["wolfs!"], "asked for already"
 
 
 def test_drafts_are_looked_for_by_architecture_and_size(hub: HubPage) -> None:

@@ -271,7 +271,7 @@ class HubPage(Refits, Page):
         self.stack.currentChanged.connect(self._on_shown)
         self.rows.setModel(results)
         self._results = results
-        self.search.wanted.connect(self.search_now)
+        self.search.wanted.connect(self.begin)
         for choice in (self.sort, self.license):
             choice.currentIndexChanged.connect(self.search_now)
         for box in (self.fits, self.drafts):
@@ -328,6 +328,7 @@ class HubPage(Refits, Page):
         if self._asked is not None and self.query() != self._asked and self.isVisible():
             self.search_now()
 
+    @Slot()
     def begin(self) -> None:
         """Search if that was not done yet for what the fields say."""
         if self._asked != self.query():
