@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from paceline.conversation import Attachment
+from paceline.gui.conversations.tags import TagBar
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.look.scale import font_px
 from paceline.gui.models.picker.dialog import StepBar
@@ -122,6 +123,18 @@ def test_sliders_are_as_long_again_when_the_text_is_as_small_again(
         qtbot.waitUntil(lambda wanted=px_: font_px() == wanted)  # type: ignore[misc]
         qtbot.wait(50)
     qtbot.waitUntil(lambda: field.slider.width() == before)
+
+
+def test_tags_have_room_for_their_words_in_another_size(program: Program, qtbot: QtBot) -> None:
+    tags = program.window.sidebar.findChild(TagBar)
+    assert isinstance(tags, TagBar)
+    tags.show_tags(["one", "two"], [])
+    before, size = tags.buttons[0].width(), font_px()
+    program.settings.set("font_px", size + 5)
+    qtbot.waitUntil(lambda: font_px() == size + 5)
+    first, second = tags.buttons
+    qtbot.waitUntil(lambda: first.width() >= first.sizeHint().width() > before)
+    assert second.x() > first.geometry().right()
 
 
 def test_attached_files_are_seen_whole_after_another_theme(program: Program, qtbot: QtBot) -> None:
