@@ -80,6 +80,15 @@ def test_a_chain_never_drafts_more_than_was_asked_for(n_max: int) -> None:
     assert len(proposal.parts) == (1 if n_max <= 4 else 2)
 
 
+def test_what_a_drafter_proposes_beyond_what_it_was_asked_for_is_cut() -> None:
+    greedy = Lookup(nothing)
+    greedy.extend = lambda ahead, n_max: Draft([1] * 9)  # type: ignore[method-assign]
+    extended = propose(chain_of(a=greedy, model=Member(copy(REPLY, 2))), 5)
+    assert extended.tokens == [*REPLY[:2].encode(), 1, 1, 1]
+    greedy.propose = lambda n_max: Draft([1] * 9)  # type: ignore[method-assign]
+    assert propose(chain_of(a=greedy), 4).tokens == [1] * 4
+
+
 def test_a_lookup_that_cannot_extend_is_passed_over() -> None:
     stiff, b = Member(copy(REPLY, 9, behind=1)), Lookup(copy(REPLY, 2, behind=1))
     chain = chain_of(stiff=stiff, b=b, model=Member(copy(REPLY, 4)))
