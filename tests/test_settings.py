@@ -148,6 +148,18 @@ def test_an_unusable_file_is_put_aside_and_the_defaults_are_used(file: Path, dat
     assert not file.exists()
 
 
+def test_one_that_cannot_be_put_aside_stays_and_the_defaults_are_used(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, _to: Path) -> Path:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    text = write(file, "{")
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert load_settings(file) == LoadedSettings(Settings(), None)
+    assert file.read_text(encoding="utf-8") == text
+
+
 def test_a_file_that_is_no_text_is_put_aside(file: Path) -> None:
     file.parent.mkdir()
     file.write_bytes(b"\xff\xfe\x00binary")

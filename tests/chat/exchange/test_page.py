@@ -163,6 +163,8 @@ def test_nothing_of_a_text_becomes_markup(text: str) -> None:
             assert re.match(r"https?://", attrs["href"] or "")
     style = html[html.index("<style>") : html.index("</style>")]
     assert not re.search(r"url\(|@import|expression", style)
+    used = set(re.findall(r"var\(--(.*?)\)", style))
+    assert used == set(re.findall(r"--(\S+):", style)), "every colour has its value"
     assert html.count("<script") == 0
 
 
