@@ -230,6 +230,16 @@ def test_a_record_survives_the_way_to_a_reply_and_back(store: ConversationStore)
     assert PAIR.draft is not None
 
 
+def test_a_record_tells_how_its_reply_stands(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    reply = bench.reply()
+    stands = []
+    for reply.status in ("waiting", "decoding", "failed", "finished"):
+        stands.append(to_record(reply).status)
+    assert stands == ["running", "running", "failed", "finished"]
+
+
 def test_a_question_whose_chat_was_deleted_elsewhere_fails_and_the_next_one_works(
     store: ConversationStore,
 ) -> None:
