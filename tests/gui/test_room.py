@@ -195,6 +195,9 @@ def test_sliders_of_the_panel_begin_below_each_other(
     names = [field.label for field in program.window.panel.findChildren(SliderField)]
     assert len(names) > 9
     assert [n.text() for n in names if n.sizeHint().width() > px(LABEL_PX)] == []
+    for name in names:
+        name.resize(name.sizeHint())
+        assert name.shown_text == name.text()
 
 
 def test_panes_are_as_wide_as_they_were_after_a_narrow_window(

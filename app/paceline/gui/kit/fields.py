@@ -239,7 +239,7 @@ class _NameLabel(YieldingLabel):
 
     def sizeHint(self) -> QSize:
         """As wide as the name; QLabel's own still has the least width of a larger text in it."""
-        width = self.fontMetrics().horizontalAdvance(self.text()) + 2
+        width = self.fontMetrics().horizontalAdvance(self.text())
         return QSize(width, super().sizeHint().height())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
