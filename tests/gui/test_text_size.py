@@ -137,13 +137,15 @@ def test_tags_have_room_for_their_words_in_another_size(program: Program, qtbot:
     assert second.x() > first.geometry().right()
 
 
-def test_attached_files_are_seen_whole_after_another_theme(program: Program, qtbot: QtBot) -> None:
+def test_attached_files_are_seen_whole_after_another_theme_or_size(
+    program: Program, qtbot: QtBot
+) -> None:
     program.window.resize(1280, 800)
     files = program.window.chat_pane.composer.files
     files.add([Attachment(f"a_name_that_is_too_long_for_a_line_{n}.py", "x", 28) for n in (1, 2)])
     qtbot.waitUntil(lambda: files.chips[1].y() > files.chips[0].y())
-    for theme in ("dark", "light"):
-        program.settings.set("theme", theme)
+    for name, value in (("theme", "dark"), ("theme", "light"), ("font_px", 19), ("font_px", 13)):
+        program.settings.set(name, value)
         qtbot.wait(100)
         assert files.height() == files.chips[1].geometry().bottom() + 1
 

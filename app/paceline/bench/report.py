@@ -182,7 +182,7 @@ def parse_passport(raw: bytes, name: str) -> Report:
         return _from_json(_checked(data))
     except KeyError as error:
         raise _unusable(f"“{name}” is damaged: {error.args[0]:.40} is missing.") from None
-    except (CodecError, TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:  # a `CodecError` is a `ValueError`
         if isinstance(error, CodecError) and error.place:
             place, why = error.place.removeprefix("."), one_line(error.why)
             raise _unusable(f"“{name}” is damaged: {place} {why}.") from None

@@ -21,7 +21,7 @@ from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
 from paceline.gui.kit.labels import text_label
-from paceline.gui.kit.layouts import FlowLayout, RefitsWords, column_of, discard, row_of, styled
+from paceline.gui.kit.layouts import FlowLayout, Refits, column_of, discard, row_of, styled
 from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
@@ -197,7 +197,7 @@ class _ChipButton(QToolButton):
             super().keyPressEvent(event)
 
 
-class DraftAttachments(RefitsWords, QWidget):
+class DraftAttachments(Refits, QWidget):
     """All files of the message; hidden while there are none."""
 
     changed = Signal()
@@ -248,7 +248,7 @@ class DraftAttachments(RefitsWords, QWidget):
         self.changed.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Lay out again when the chips got another look, which they do after this widget."""
+        """Lay out again when the chips have another size: they get a new look after this widget."""
         is_done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
