@@ -1,0 +1,112 @@
+"""Is Auto as good as the best fixed setting? ``python packaging/benchmarks sweep --pair q8``.
+
+Replies to the fourteen kinds of question of ``kinds.jsonl`` (copies, tables, JSON, free text, chats
+of several turns, prompts of 1,000 and 4,000 tokens) by plain decoding, by fixed settings and by
+Auto, by turns, with real decodes on one thread. A reply counts from its first token on, with all
+that a draft model reads. Behind each setting stand its accepted and drafted tokens, and "other
+text" where a reply was not that of plain decoding. Limits and exit status are those of
+`by_turns.py`.
+
+The pairs: SmolLM2 135M in Q8_0 and Q4_0 by itself, in Q8_0 with its own Q4_0 as the draft model,
+the demo pair, and its draft model with the twin of 70 M and with a target of real width. They are
+made or fetched as for the tests (`real_models.py`, `make_pairs.py`). The last three have no room
+for the long prompts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from benchmarks.by_turns import AUTO, PLAIN, Took, compare
+from paceline.bench.workload import Workload, read_workloads
+from paceline.engine.api import Pair, generate, load_pair
+from paceline.engine.measure.calibration import calibrated
+from paceline.messages import Calibrate, ModelParams
+from paceline.paths import demo_pair
+
+LOOKUPS = ("suffix", "ngram-simple")
+PAIRS = {
+    "q8": LOOKUPS,
+    "q4": LOOKUPS,
+    "q8q4": ("suffix", "draft:n_max=2", "suffix+draft:draft.n_max=4"),
+    "demo": ("suffix", "draft:n_max=3", "suffix+draft:draft.n_max=3"),
+    "70m": ("suffix", "draft:n_max=3", "draft:n_max=6", "suffix+draft:draft.n_max=6"),
+    "wide": ("suffix", "draft:n_max=3", "draft:n_max=6", "suffix+draft:draft.n_max=6"),
+}
+"""The fixed settings of each pair: those that were best for some kind in sweeps over all."""
+_N_CTX = 8192  # tokens, of SmolLM2; the others have as many as they were trained for
+
+
+def files(pair: str) -> tuple[Path, Path | None]:
+    """Return a pair's target and draft model; made now if they are not there yet."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+    import make_pairs  # type: ignore[import-not-found]  # noqa: PLC0415 - it lies with the tests
+    import real_models  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    demo_target, demo_draft = demo_pair()
+    smollm2 = partial(real_models.path, "smollm2-135m")
+    match pair:
+        case "q8q4":
+            return smollm2("q8_0"), smollm2("q4_0")
+        case "demo":
+            return demo_target, demo_draft
+        case "70m":
+            return make_pairs.path("twin-70m"), demo_draft
+        case "wide":
+            return make_pairs.path("wide-twin"), demo_draft
+        case _:
+            return smollm2(f"{pair}_0"), None
+
+
+def reply(
+    pair: Pair,
+    workloads: dict[str, Workload],
+    plain: dict[str, tuple[int, ...]],
+    kind: str,
+    strategy: str,
+) -> Took:
+    """Make one reply; plain decoding's tokens are kept in `plain`."""
+    workload = workloads[kind]
+    if pair.draft is not None:
+        pair.loaded.empty()  # reading a prompt is a part of drafting
+    writing = generate(
+        pair, workload.messages, strategy=strategy, sampling=workload.sampling,
+        max_tokens=workload.max_tokens, seed=workload.seed, ignore_eog=workload.ignore_eog,
+    )  # fmt: skip
+    next(writing)  # the prefill, and the token that it gives
+    began = time.thread_time()
+    done = writing.finish()
+    seconds = time.thread_time() - began
+    note = f"{done.stats.n_accepted}/{done.stats.n_drafted}"
+    if strategy == PLAIN:
+        plain[kind] = done.tokens
+    elif plain.get(kind, done.tokens) != done.tokens:
+        note += "  other text"
+    return Took(seconds, note)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print a table, and say whether the limits hold."""
+    workloads = {w.name: w for w in read_workloads(Path(__file__).with_name("kinds.jsonl"))}
+    parser = argparse.ArgumentParser(prog="sweep", description=__doc__)
+    parser.add_argument("--pair", choices=PAIRS, default="q8")
+    parser.add_argument("--kernels", choices=("own", "stock", "auto"), default="auto")
+    parser.add_argument("--kinds", nargs="+", choices=workloads, help="default: those that fit")
+    parser.add_argument("--strategies", nargs="+", help="the fixed settings")
+    parser.add_argument("--repeat", type=int, default=5)
+    args = parser.parse_args(arguments)
+    target, draft = files(args.pair)
+    strategies = [PLAIN, *(args.strategies or PAIRS[args.pair]), AUTO]
+    n_ctx = _N_CTX if args.pair.startswith("q") else 0
+    models = [ModelParams(str(f), n_ctx=n_ctx, n_threads=1) for f in (target, draft) if f]
+    with load_pair(*models, kernels=args.kernels) as pair:
+        for model in pair.loaded.models:
+            model.clock = time.thread_time
+        calibrated(pair.loaded, Calibrate("all"))
+        make = partial(reply, pair, workloads, {})
+        kinds = args.kinds or [k for k in workloads if n_ctx or not k.startswith("long")]
+        return compare(kinds, strategies, make, repeat=args.repeat, best_of="best fixed setting")
