@@ -71,12 +71,15 @@ def reply(
 ) -> Took:
     """Make one reply; plain decoding's tokens are kept in `plain`."""
     workload = workloads[kind]
-    if pair.draft is not None:
-        pair.loaded.empty()  # reading a prompt is a part of drafting
-    writing = generate(
-        pair, workload.messages, strategy=strategy, sampling=workload.sampling,
+    begin = partial(
+        generate, pair, workload.messages, strategy=strategy, sampling=workload.sampling,
         max_tokens=workload.max_tokens, seed=workload.seed, ignore_eog=workload.ignore_eog,
     )  # fmt: skip
+    if pair.draft is not None:
+        pair.loaded.empty()  # reading a prompt is a part of drafting
+    else:  # the prompt is kept from the last reply, and its last token is decoded alone
+        next(begin())
+    writing = begin()
     next(writing)  # the prefill, and the token that it gives
     began = time.thread_time()
     done = writing.finish()

@@ -36,7 +36,7 @@ from paceline.engine.auto.controller import FORCED, StepPlan, StepTimes
 from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
-from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft import grammar_drafter, step_clock
 from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain, make_chain
 from paceline.engine.draft.base import Draft
 from paceline.engine.draft.chain import Chain, Proposal
@@ -568,6 +568,7 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e-9)
+    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not told
     language = random_language(3)
     decoder = decoder_for(FakeModel(language), "auto", max_tokens=100)
     control = Script(models=False)

@@ -207,6 +207,26 @@ def test_a_token_is_not_drafted_where_no_number_of_them_pays(
         assert controller.goes_on(0.97) is not has_reason
 
 
+@pytest.mark.parametrize(("last_width", "n_drafted"), [(1, 4), (4, 3), (5, 4), (6, 5), (9, 4)])
+def test_drafting_comes_back_to_the_last_width_where_another_one_costs(
+    last_width: int, n_drafted: int
+) -> None:
+    """Four tokens are best; three or five are better, if the graph need not be built anew."""
+    knowledge = calibrated(through(n2=1.1, n5=1.4, n63=30), 0.1)
+    for _ in range(20):
+        knowledge.rates["draft"].add(classes_of([0.9] * 8), 8, 8)
+    controller = control(knowledge=knowledge)
+    controller.ledger.book(30, 0.0, PLAIN_S)
+    assert controller.plan(10, 100).models
+    assert controller.wants_model("draft", 2)
+    controller.rate, controller._mean = 2.0, 0.8
+    controller._last_width, knowledge.switch = last_width, 0.3
+    n = 1
+    while controller.goes_on(0.9):
+        n += 1
+    assert n == n_drafted
+
+
 def test_what_several_tokens_spare_makes_no_step_free() -> None:
     controller = control()
     controller.plan(10, 100)

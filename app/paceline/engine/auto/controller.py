@@ -293,15 +293,17 @@ class Controller:
         # What could not be verified any more is not drafted.
         if n >= self._most or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
-        # Kernels take rows by fours or eights, so several more may pay where one does not.
+        # Kernels take rows by fours or eights, so several more may pay where one does not; and the
+        # last step's width is the cheapest to come back to.
+        last, switch = self._last_width, self._knowledge.switch
         likely = survival * (_ALIKE * rate + (1.0 - _ALIKE) * self._mean)
-        before, gain, cost = survival, 0.0, 0.0
+        before, gain, cost = survival, 0.0, switch if n + 1 == last else 0.0
         for width in range(n + 2, min(n + 1 + _AHEAD, self._most + 1) + 1):
             gain += likely
             cost += each + ratios[width] - ratios[width - 1]
             if self._knowledge.replays:
                 cost += (before - likely) * (ratios[width] - 1.0)
-            if gain >= self.rate * cost:
+            if gain >= self.rate * (cost - switch if width == last else cost):
                 self._drafting += each
                 return True
             before, likely = likely, likely * self._mean
