@@ -102,11 +102,14 @@ def test_a_mixture_is_told_as_one(qapp: object) -> None:
     assert words.startswith("Draft model and Suffix match pay here: 3 tokens per draft, ")
     assert words.endswith("; about 40\u202f% of the steps have no draft.")
     # Rare drafts that make the reply faster all the same are what goes on.
-    rare = [plain_step("t", i, "nothing") for i in range(28)]
-    rare += [drafting_step("t", i, drafter="suffix", total_s=0.01) for i in range(4)]
-    assert said(rare).startswith("Suffix match pays here:")
-    for speedup in (PERHAPS, LOSS, None):
-        assert said(rare, speedup=speedup) == SAYS["nothing"]
+    for n_plain, share in ((28, "90"), (130, "95"), (196, "98"), (1000, "99")):
+        rare = [plain_step("t", i, "nothing") for i in range(n_plain)]
+        rare += [drafting_step("t", i, drafter="suffix", total_s=0.01) for i in range(4)]
+        words = said(rare)
+        assert words.startswith("Suffix match pays here:")
+        assert words.endswith(f"; about {share}\u202f% of the steps have no draft.")
+        for speedup in (PERHAPS, LOSS, None):
+            assert said(rare, speedup=speedup) == SAYS["nothing"]
 
 
 @pytest.mark.parametrize(

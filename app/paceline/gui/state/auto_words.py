@@ -86,7 +86,8 @@ def _drafting(verdict: Verdict, sources: Sources) -> str:
         parts.append(_tr("{} accepted").format(percent_text(verdict.rate)))
     words = f"{head.format(names)} {', '.join(parts)}"
     if verdict.plain_share >= _PLAIN_FROM:
-        share = percent_text(round(verdict.plain_share * 20) / 20)
+        rough = round(verdict.plain_share * 20) / 20
+        share = percent_text(rough if rough < 1 else verdict.plain_share)
         return _tr("{}; about {} of the steps have no draft.").format(words, share)
     return f"{words}."
 
