@@ -109,7 +109,8 @@ class RunRecord:
         engine_version: llama-cpp-python's version.
         steps: One per decoding step; empty as well where they are read on demand.
         prompting: How the conversation became a prompt.
-        n_parts: In how many turns it was written; `stats` are those of the last, steps of all.
+        n_parts: In how many turns it was written; `stats` and `first_token_s` are those of the
+            last, steps of all.
         edited: Whether its user wrote the text, from an earlier reply.
     """
 
@@ -140,6 +141,11 @@ class RunRecord:
     edited: bool = False
 
     @property
+    def last_part(self) -> tuple[StepCommitted, ...]:
+        """The steps that `stats` are of."""
+        return last_part(self.steps, self.stats)
+
+    @property
     def settings(self) -> ReplySettings:
         """What it was drawn with, under the seed that it had."""
         return ReplySettings(
@@ -156,6 +162,22 @@ _COLUMNS: dict[type, tuple[str, frozenset[type]]] = {
 _TIMES = ("draft", "verify", "sample", "total")
 _OLD_REASONS = {"dear": "expensive"}
 _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from other replies
+
+
+def last_part(
+    steps: Sequence[StepCommitted], stats: TurnStats | None, turn_id: str = ""
+) -> tuple[StepCommitted, ...]:
+    """Return the steps of the turn that a reply was written in last, which its figures are of.
+
+    Args:
+        steps: Those of all its turns.
+        stats: Its figures; None: there are none.
+        turn_id: That turn while it goes on, since it may have no steps yet; empty: it has ended.
+    """
+    if stats is not None and not stats.n_generated:  # stopped before its first token
+        return ()
+    last = turn_id or (steps[-1].turn_id if steps else "")
+    return tuple(step for step in steps if step.turn_id == last)
 
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:

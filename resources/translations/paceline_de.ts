@@ -7037,6 +7037,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>part {} of the reply</source>
+        <translation>Teil {} der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>presence penalty {:g}</source>
         <translation>Präsenzstrafe {:g}</translation>
     </message>

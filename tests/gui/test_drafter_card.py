@@ -89,6 +89,27 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     client.finish_turn("axx")
 
 
+def test_a_continued_reply_counts_what_its_figures_are_of(
+    program: Program, client: FakeClient
+) -> None:
+    card = program.window.panel.drafters
+    program.session.send("Hello?")
+    client.reply("Hi there")
+    program.session.continue_reply()
+    assert card.isHidden(), "what was drafted before is another version's"
+    client.start_turn()
+    client.step("abc", 0)
+    client.step(" and you", 1)
+    client.finish_turn("Hi there and you")
+    program.live.refreshed.emit()
+    assert card.lines[0].figures.text() == "2 of 3"
+    reply = program.live.reply
+    assert reply is not None
+    assert len(reply.steps) == 4, "the text has the colours of both parts"
+    program.live.show(reply)
+    assert card.lines[0].figures.text() == "2 of 3"
+
+
 def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:
     card = program.window.panel.drafters
     program.session.send("Hello?")

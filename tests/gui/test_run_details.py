@@ -114,6 +114,20 @@ def test_the_time_is_the_prefill_s_and_the_steps() -> None:
     assert (without.prefill_s, without.total_s) == (0.0, pytest.approx(0.29))
 
 
+def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
+    before = tuple(replace(step, turn_id="s") for step in STEPS)
+    record = replace(RECORD, steps=(*before, *STEPS), n_parts=2)
+    assert "part 2 of the reply" in cards.heading(record)
+    assert "part" not in cards.heading(RECORD)
+    assert cards.times(record) == cards.times(RECORD)
+    assert cards.plain_words(record) == cards.plain_words(RECORD)
+    assert cards.positions(record.last_part) == cards.positions(STEPS)
+    failed = replace(FAILED, steps=record.steps, n_parts=2)
+    assert values(failed) == values(FAILED)
+    nothing = replace(record, stats=replace(STATS, n_generated=0))
+    assert cards.times(nothing).verify_s == 0.0, "it was stopped before its first token"
+
+
 def test_a_change_of_strategy_is_told() -> None:
     rows = dict(cards.settings_rows(replace(RECORD, strategy="off")))
     assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"

@@ -56,22 +56,20 @@ class Figure:
 
 def figures(record: RunRecord) -> tuple[Figure, ...]:
     """The large figures of a run."""
-    speed, rate = speed_of(record), acceptance_of(record)
-    speedup = record.stats.speedup if record.stats is not None else None
-    plain = record.stats.plain_tokens_per_s if record.stats is not None and speedup else None
+    speed, rate, stats = speed_of(record), acceptance_of(record), record.stats
+    speedup = stats.speedup if stats is not None else None
+    plain = stats.plain_tokens_per_s if stats is not None and speedup else None
     first = record.first_token_s
-    n_tokens = sum(len(step.tokens) for step in record.steps)
-    if record.stats is not None:
-        n_tokens = record.stats.n_generated
+    n_tokens = sum(len(step.tokens) for step in record.last_part)
+    if stats is not None:
+        n_tokens = stats.n_generated
     return (
         Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
         Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
         Figure(
             _tr("Ratio"),
             ratio_text(speedup.ratio) if speedup is not None else "",
-            tone=tone_of(record.stats)
-            if speedup is not None and record.stats is not None
-            else None,
+            tone=tone_of(stats) if stats is not None and speedup is not None else None,
         ),
         Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
         Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
@@ -83,8 +81,8 @@ def speed_of(record: RunRecord) -> float | None:
     """Tokens per second; of a reply without figures from its steps, None without any."""
     if record.stats is not None:
         return record.stats.tokens_per_s
-    seconds = sum(step.total_s for step in record.steps)
-    n_tokens = sum(len(step.tokens) for step in record.steps)
+    seconds = sum(step.total_s for step in record.last_part)
+    n_tokens = sum(len(step.tokens) for step in record.last_part)
     return n_tokens / seconds if seconds > 0 and n_tokens else None
 
 
@@ -92,7 +90,7 @@ def acceptance_of(record: RunRecord) -> float | None:
     """Accepted of the judged tokens, 0..1."""
     if record.stats is not None:
         return record.stats.acceptance_rate
-    counts = [count for step in record.steps for count in step.drafted]
+    counts = [count for step in record.last_part for count in step.drafted]
     judged = sum(count.n_drafted - count.n_discarded for count in counts)
     return sum(count.n_accepted for count in counts) / judged if judged > 0 else None
 
@@ -116,7 +114,7 @@ def plain_words(record: RunRecord) -> str:
     low, high = stats.plain_low, stats.plain_high
     if not (stats.speedup and low and high):
         return _tr("How fast it would have been without drafts was not measured.")
-    n, n_plain = stats.n_generated, sum(step.plain for step in record.steps)
+    n, n_plain = stats.n_generated, sum(step.plain for step in record.last_part)
     words = _tr(
         "Without drafts these tokens would have taken {} to {} s; this took {} s. That is "
         "estimated from {} steps of this reply without a draft, and from what wider steps cost "
@@ -141,21 +139,21 @@ def ending_words(record: RunRecord) -> str:
 
 def times(record: RunRecord) -> TimeShares:
     """Where the time went, prefill included; from the steps where there are no figures."""
-    verify = sum(step.verify_s for step in record.steps)
-    draft = sum(step.draft_s for step in record.steps)
-    sample = sum(step.sample_s for step in record.steps)
-    stats = record.stats
-    decode = stats.decode_s if stats is not None else sum(step.total_s for step in record.steps)
+    steps, stats = record.last_part, record.stats
+    verify = sum(step.verify_s for step in steps)
+    draft = sum(step.draft_s for step in steps)
+    sample = sum(step.sample_s for step in steps)
+    decode = stats.decode_s if stats is not None else sum(step.total_s for step in steps)
     rest = max(decode - verify - draft - sample, 0.0)
     prefill = stats.prefill_s if stats is not None else 0.0
-    if not record.steps:
-        return TimeShares(prefill_s=prefill, rest_s=rest)
     return TimeShares(verify, draft, sample, rest, prefill)
 
 
 def heading(record: RunRecord) -> str:
     """When and how, in one line."""
     parts = [record.strategy or record.asked_strategy]
+    if record.n_parts > 1:
+        parts.append(_tr("part {} of the reply").format(record.n_parts))
     if record.started_s:
         when = QDateTime.fromSecsSinceEpoch(int(record.started_s))
         parts.insert(0, QLocale().toString(when, _tr("d MMM yyyy HH:mm")))
@@ -178,14 +176,12 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
         rows.append((_tr("Tokens at most"), f"{local(record.max_tokens):,}"))
     if record.prompting.template:
         rows.append((_tr("Chat template"), _tr("your own")))
-    if record.prompting.think:
-        rows.append((_tr("Reasoning"), record.prompting.think))
-    if record.stop:
-        rows.append((_tr("Stop texts"), ", ".join(repr(text) for text in record.stop)))
-    constraint = record.sampling.json_schema or record.sampling.grammar
-    if constraint:
-        name = _tr("JSON schema") if record.sampling.json_schema else _tr("Grammar")
-        rows.append((name, constraint))
+    rows += [
+        (_tr("Reasoning"), record.prompting.think),
+        (_tr("Stop texts"), ", ".join(repr(text) for text in record.stop)),
+        (_tr("JSON schema"), record.sampling.json_schema),
+        (_tr("Grammar"), record.sampling.grammar),
+    ]
     if record.n_cut:
         rows.append((_tr("Context"), _tr("{} old messages were left out").format(record.n_cut)))
     rows += _prompt_rows(record)
@@ -197,8 +193,7 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
         )
         if version
     ]
-    if versions:
-        rows.append((_tr("Versions"), ", ".join(versions)))
+    rows.append((_tr("Versions"), ", ".join(versions)))
     return tuple(row for row in rows if row[1])
 
 
@@ -429,11 +424,7 @@ class DraftersCard(Card):
     def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
         """Show the drafters of a run, whose steps the metrics have."""
         self._facts = drafter_rows(metrics, record.stats, self._sources)
-        self.places = positions(record.steps)
-        self._show()
-
-    def _show(self) -> None:
-        """Build the content anew, once per run."""
+        self.places = positions(record.last_part)
         self.setVisible(bool(self._facts))
         self._content.hide()
         self.body.removeWidget(self._content)
@@ -443,9 +434,8 @@ class DraftersCard(Card):
         self.charts = []
         shown = [facts for facts in self._facts if facts.drafter_id in self.places]
         if shown:
-            title = text_label(self.tr("Accepted, by the place in the draft"))
             column.addSpacing(8)
-            column.addWidget(title)
+            column.addWidget(text_label(self.tr("Accepted, by the place in the draft")))
             column.addLayout(self._make_charts(shown))
         self.body.addWidget(self._content)
 
@@ -466,8 +456,7 @@ class DraftersCard(Card):
             self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
         )  # fmt: skip
         for column, name in enumerate(names):
-            label = text_label(name)
-            grid.addWidget(label, 0, column)
+            grid.addWidget(text_label(name), 0, column)
         self.cells = []
         for row, facts in enumerate(self._facts, 1):
             texts = (
@@ -486,9 +475,9 @@ class DraftersCard(Card):
         grid = grid_of(across=24)
         for at, facts in enumerate(shown):
             chart = self._chart(facts)
-            title = text_label(facts.title, plain=True)
             grid.addWidget(chart, at // 2 * 2, at % 2)
             if len(shown) > 1:
+                title = text_label(facts.title, plain=True)
                 grid.addWidget(title, at // 2 * 2 + 1, at % 2)
             self.charts.append(chart)
         return grid

@@ -28,7 +28,6 @@ from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.state.metrics import steps_csv
-from paceline.messages import StepCommitted, TurnStats
 from paceline.run_record import ModelRecord, RunRecord, record_text
 
 _TELL_AFTER_S = 0.06
@@ -232,9 +231,8 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_csv(self) -> None:
-        record = self._record
-        if record is not None and self.dialog is not None:
-            self._save_steps(self.dialog, record.steps, record.stats)
+        if self._record is not None and self.dialog is not None:
+            self._save_steps(self.dialog, self._record)
 
     @Slot()
     def _on_live_png(self) -> None:
@@ -247,7 +245,7 @@ class RunController(DialogOwner[RunDialog]):
             self._session.conversations.full_reply(shown.message_id) if shown is not None else None
         )
         if reply is not None:
-            self._save_steps(self._context.window, tuple(reply.steps), reply.stats)
+            self._save_steps(self._context.window, to_record(reply))
 
     def _save_plot(self, plot: SpeedPlot) -> None:
         """Ask where to save what a plot shows now."""
@@ -265,15 +263,13 @@ class RunController(DialogOwner[RunDialog]):
                 partial(png_of, image),
             )
 
-    def _save_steps(
-        self, window: QWidget, steps: tuple[StepCommitted, ...], stats: TurnStats | None
-    ) -> None:
+    def _save_steps(self, window: QWidget, record: RunRecord) -> None:
         self._context.save_file.ask(
             window,
             self.tr("Export the steps"),
             "paceline-steps.csv",
             self.tr("Tables (*.csv)"),
-            partial(steps_csv, steps, stats),
+            partial(steps_csv, record.last_part, record.stats),
         )
 
     # -------------------------------------------------------------------------------- hashes

@@ -250,8 +250,9 @@ class ReplyPage(QScrollArea):
             self._has_cards = True
         self.metrics.clear()
         decided = Mix()
-        for begin in range(0, len(record.steps), STEPS_AT_ONCE):
-            for step in record.steps[begin : begin + STEPS_AT_ONCE]:
+        steps = record.last_part
+        for begin in range(0, len(steps), STEPS_AT_ONCE):
+            for step in steps[begin : begin + STEPS_AT_ONCE]:
                 self.metrics.push(step)
                 decided.add(step)
             yield
