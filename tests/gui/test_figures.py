@@ -180,7 +180,7 @@ def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
     for number in (1, 2, 3):
         metrics.push(step_of("t", "abc", number))
     failed = figures.headline(metrics, "Draft model", None)
-    assert (failed.speed, failed.ratio, failed.tone) == ("150", "", "even")
+    assert (failed.speed, failed.ratio, failed.tone) == ("125", "", "even")
     assert failed.sentence.startswith("Draft model: 3.0 tokens per step")
 
 

@@ -178,10 +178,8 @@ class StepMetrics:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """The speed right now; None before the second step."""
-        if self.n_steps < 2:
-            return None
-        return self.speed_at(self.n_steps - 1)
+        """The speed so far, as `TurnStats` counts it; None before the second step."""
+        return self.n_tokens / self._seconds if self.n_steps > 1 and self._seconds > 0 else None
 
     @property
     def acceptance_rate(self) -> float | None:
