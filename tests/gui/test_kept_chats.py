@@ -531,9 +531,13 @@ def test_chats_that_cannot_be_read_at_the_start_are_listed_as_soon_as_they_can(
         life = live().load()
         life.ask("A newer question", "2")
         assert life.titles == ["A newer question"]
+        notice = life.program.window.chat_pane.errors
+        assert "locked" in notice.text.text()
+        assert notice.action.text() == "Try again"
     listed = life.program.window.sidebar.model
     n_before = listed.rowCount()
     qtbot.waitUntil(lambda: listed.rowCount() > n_before, timeout=15_000)
+    qtbot.waitUntil(notice.isHidden, timeout=15_000)
     assert life.titles == ["A newer question", "An older question"]
     life.end()
     assert live().titles == ["A newer question", "An older question"]

@@ -23,7 +23,7 @@ from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
 from paceline.storage.database import MIGRATIONS
-from paceline.storage.problems import StorageError
+from paceline.storage.problems import Opened, StorageError
 from storage.chats import Watched, chat, record, steps
 
 if TYPE_CHECKING:
@@ -226,8 +226,9 @@ def test_locked_at_the_start(db: Path, n_new: int) -> None:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         watched = Watched(db)
-        opened = watched.archive.open()
-        assert "locked" in opened.notes[0]
+        assert watched.archive.open() == Opened(), "it is a problem, which goes: no note"
+        assert watched.archive.problem is not None
+        assert "locked" in watched.archive.problem.message
         for _ in range(n_new):
             say(watched.archive, "new")
         assert len(listed(watched.archive)) == n_new
@@ -310,9 +311,10 @@ def test_a_newer_database_is_not_touched(db: Path) -> None:
         other.execute("PRAGMA user_version = 999")
     before = db.read_bytes()
     watched = Watched(db)
-    opened = watched.archive.open()
-    assert "newer version" in opened.notes[0]
-    assert "kept in memory" in opened.notes[0]
+    assert not watched.archive.open().notes
+    assert watched.archive.problem is not None
+    assert "newer version" in watched.archive.problem.message
+    assert "kept in memory" in watched.archive.problem.hint
     say(watched.archive, "new")
     assert listed(watched.archive) == {"new"}
     assert [hit.conversation_id for hit in watched.archive.search("new")] == ["new", "new"]

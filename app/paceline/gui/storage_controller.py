@@ -64,6 +64,8 @@ class StorageController(QObject):
             kept = self.tr("Chats of this session are kept only until the window closes.")
             hint = f"{self._failure.hint} {kept}".strip()
             self._notifications.error(self._failure.message, hint)
+        if self._archive is not None:  # whose problem was told before there was a window
+            self._on_told(self._archive.problem)
         self._tell(self.opened)
 
     def leftovers(self) -> tuple[str, ...]:

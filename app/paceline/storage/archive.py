@@ -215,14 +215,13 @@ class Archive(ConversationStore):
         """Open or create the database and start writing; blocks for some 10 ms.
 
         The archive works with any file: what cannot be read is missing, and what cannot be written
-        is kept in memory; `problem` and the notes say so.
+        is kept in memory; `problem` says so.
         """
         try:
             opened = self._disk.open()
         except FAILURES as error:
             self._writer.report(error)
-            problem = problem_of(error, self._path)
-            opened = Opened((f"{problem.message} {problem.hint}",))
+            opened = Opened()
         changes = self._read_rescued()
         with contextlib.suppress(StorageError):  # then the next start ends them
             changes += self._read(lambda connection, _: ends_of_interrupted(connection, changes))
