@@ -479,6 +479,27 @@ def test_a_repository_that_comes_too_late_is_dropped(hub: HubPage, results: HubR
     assert hub.stack.currentWidget() is hub.rows
 
 
+def test_words_typed_before_a_repository_is_opened_are_searched_for_behind_it(
+    qtbot: QtBot, hub: HubPage, results: HubResults
+) -> None:
+    asked: list[SearchQuery] = []
+    hub.search_requested.connect(asked.append)
+    hub.search_requested.connect(results.begin)
+    opened(hub, results, REPOSITORY)
+    hub.show_results()
+    asked.clear()
+    hub.search.setText("wolf")
+    press(hub, 0, Qt.Key.Key_Return)
+    hub.show_repository(REPOSITORY, None)
+    qtbot.wait(TYPING_MS + 100)
+    assert hub.stack.currentWidget() is hub.card
+    hub.show_picks(Picks(), 0)
+    assert hub.stack.currentWidget() is hub.card
+    assert [query.text for query in asked] == ["wolf"]
+    hub.card.back_button.click()
+    assert hub.state.title.text() == "Searching…"
+
+
 def test_gated_files_cannot_be_picked_before_access_is_granted(
     qtbot: QtBot, hub: HubPage, results: HubResults, monkeypatch: pytest.MonkeyPatch
 ) -> None:

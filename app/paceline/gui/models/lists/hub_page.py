@@ -406,6 +406,7 @@ class HubPage(Refits, Page):
 
     def open_repository(self, repo: str) -> None:
         """Look at a repository."""
+        self.search.tell_now()  # behind it: a search that came later would take its place
         self._repository_wanted = repo
         self.state.show_state(self.tr("Looking at {}…").format(repo), is_busy=True)
         self.stack.setCurrentWidget(self.state)
