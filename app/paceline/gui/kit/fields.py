@@ -237,11 +237,6 @@ class _NameLabel(YieldingLabel):
 
     double_clicked = Signal()
 
-    def sizeHint(self) -> QSize:
-        """As wide as the name; QLabel's own still has the least width of a larger text in it."""
-        width = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(width, super().sizeHint().height())
-
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Ask for the default."""
         event.accept()

@@ -82,6 +82,11 @@ class YieldingLabel(QLabel):
         is_scrap = text != self.text() and room < _FEW * self.fontMetrics().averageCharWidth()
         return "" if is_scrap and not self._keeps else text
 
+    def sizeHint(self) -> QSize:
+        """As wide as the text; QLabel's own still has the least width of a larger text in it."""
+        width = self.fontMetrics().horizontalAdvance(self.text())
+        return QSize(width, super().sizeHint().height())
+
     def minimumSizeHint(self) -> QSize:
         """Next to nothing, or the letters that it keeps."""
         hint = super().minimumSizeHint()
@@ -126,8 +131,8 @@ class ElidedLabel(YieldingLabel):
 
     def sizeHint(self) -> QSize:
         """As wide as the text, up to the limit."""
-        width = self.fontMetrics().horizontalAdvance(self.text()) + 2
-        return QSize(min(width, self._limit_px), super().sizeHint().height())
+        hint = super().sizeHint()
+        return QSize(min(hint.width(), self._limit_px), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         """A few letters."""
