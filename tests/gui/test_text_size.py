@@ -112,6 +112,18 @@ def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     dialog.close()
 
 
+def test_names_of_models_have_room_in_larger_text(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.window.resize(1800, 900)
+    names = program.window.model_bar.target, program.window.model_bar.draft
+    qtbot.waitUntil(lambda: all(name.shown_text == name.text() for name in names))
+    program.settings.set("font_px", 20)
+    qtbot.waitUntil(lambda: font_px() == 20)
+    qtbot.waitUntil(lambda: all(name.shown_text == name.text() for name in names))
+
+
 def test_sliders_are_as_long_again_when_the_text_is_as_small_again(
     program: Program, qtbot: QtBot
 ) -> None:

@@ -40,6 +40,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.gui.look.scale import px
+
 _FEW = 5
 """Letters that are still worth showing, the ellipsis among them."""
 _KEPT = 12
@@ -119,6 +121,7 @@ class ElidedLabel(YieldingLabel):
     def __init__(
         self, limit_px: int, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
     ) -> None:
+        """Take at most `limit_px` at scale 1."""
         super().__init__(keeps=1, mode=mode)
         self._limit_px = limit_px
         # Absolute: a name in a script from right to left begins where its neighbours begin.
@@ -132,11 +135,11 @@ class ElidedLabel(YieldingLabel):
     def sizeHint(self) -> QSize:
         """As wide as the text, up to the limit."""
         hint = super().sizeHint()
-        return QSize(min(hint.width(), self._limit_px), hint.height())
+        return QSize(min(hint.width(), px(self._limit_px)), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         """A few letters."""
-        return QSize(min(_MIN_PX, self.sizeHint().width()), super().minimumSizeHint().height())
+        return QSize(min(px(_MIN_PX), self.sizeHint().width()), super().minimumSizeHint().height())
 
 
 class YieldingCheckBox(QCheckBox):
