@@ -17,10 +17,9 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from paceline import starter
-from paceline.chat.recording import RecordedEvent, Recording
+from paceline.chat.recording import Recording
 from paceline.codec import encode, encode_part
 from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.model.own_kernels import processor
@@ -33,6 +32,7 @@ from paceline.messages import (
     PairLoaded,
     SamplingParams,
     StartTurn,
+    TurnEvent,
     TurnFinished,
 )
 from paceline.paths import Paths, resources
@@ -45,14 +45,14 @@ def record(file: Path) -> Recording:
     """Let the model in the file answer."""
     client = InlineClient()
     target = None
-    events: list[tuple[float, RecordedEvent]] = []
+    events: list[tuple[float, TurnEvent]] = []
     began = 0.0
 
     def hear(event: Event) -> None:
         nonlocal target
         if isinstance(event, PairLoaded):
             target = event.target
-        elif isinstance(event, get_args(RecordedEvent)):
+        elif isinstance(event, TurnEvent):
             events.append((time.perf_counter() - began, event))
 
     client.set_listener(hear)

@@ -560,6 +560,19 @@ class EngineDied:
     hint: str = ""
 
 
+TurnEvent = (
+    TurnStarted
+    | PrefillProgressed
+    | StepCommitted
+    | ControlReported
+    | FiguresReported
+    | TuneApplied
+    | TuneRejected
+    | TextDiverged
+    | TurnFinished
+    | TurnFailed
+)
+"""What happens in a turn, whose `turn_id` it has."""
 Event = (
     EngineDescribed
     | LoadProgressed
@@ -571,15 +584,6 @@ Event = (
     | PromptRendered
     | Remembered
     | Calibrated
-    | TurnStarted
-    | PrefillProgressed
-    | StepCommitted
-    | ControlReported
-    | FiguresReported
-    | TuneApplied
-    | TuneRejected
-    | TextDiverged
-    | TurnFinished
-    | TurnFailed
     | EngineDied
+    | TurnEvent
 )

@@ -11,25 +11,9 @@ from pathlib import Path
 
 from paceline.codec import by_name, decode, decode_part
 from paceline.errors import UserError
-from paceline.messages import (
-    ControlReported,
-    FiguresReported,
-    ModelInfo,
-    PrefillProgressed,
-    StepCommitted,
-    TurnFinished,
-    TurnStarted,
-)
+from paceline.messages import ModelInfo, TurnEvent
 
-RecordedEvent = (
-    TurnStarted
-    | PrefillProgressed
-    | StepCommitted
-    | ControlReported
-    | FiguresReported
-    | TurnFinished
-)
-_EVENTS: dict[str, type[RecordedEvent]] = by_name(RecordedEvent)
+_EVENTS: dict[str, type[TurnEvent]] = by_name(TurnEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +34,9 @@ class Recording:
     target: ModelInfo
     machine: str
     date: str
-    events: tuple[tuple[float, RecordedEvent], ...]
+    events: tuple[tuple[float, TurnEvent], ...]
 
-    def of_turn(self, turn_id: str) -> tuple[tuple[float, RecordedEvent], ...]:
+    def of_turn(self, turn_id: str) -> tuple[tuple[float, TurnEvent], ...]:
         """Return the events with this turn's id."""
         return tuple((seconds, replace(event, turn_id=turn_id)) for seconds, event in self.events)
 

@@ -22,6 +22,7 @@ from paceline.messages import (
     TokenTrace,
     TuneApplied,
     TuneRejected,
+    TurnEvent,
     TurnFailed,
     TurnFinished,
     TurnStarted,
@@ -30,18 +31,6 @@ from paceline.messages import (
 from paceline.params import DEFAULT_STRATEGY, ReplySettings
 from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
 
-TurnEvent = (
-    TurnStarted
-    | PrefillProgressed
-    | StepCommitted
-    | ControlReported
-    | FiguresReported
-    | TuneApplied
-    | TuneRejected
-    | TextDiverged
-    | TurnFinished
-    | TurnFailed
-)
 ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
 

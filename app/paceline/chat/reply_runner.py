@@ -21,7 +21,7 @@ from paceline.chat.conversations import Conversations
 from paceline.chat.pair import PairLoader
 from paceline.chat.prompt import build_messages
 from paceline.chat.recording import Recording
-from paceline.chat.reply import Reply, TurnEvent, TurnOptions, drawn_like, model_record
+from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft.strategy import read_strategy, strategy_text
@@ -47,6 +47,7 @@ from paceline.messages import (
     Tune,
     TuneApplied,
     TuneRejected,
+    TurnEvent,
     TurnFailed,
     TurnFinished,
     TurnStarted,

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
-from paceline.chat.recording import RecordedEvent, Recording, read_recording
+from paceline.chat.recording import Recording, read_recording
 from paceline.chat.reply import Reply
 from paceline.conversation import Conversation
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
+from paceline.messages import TurnEvent
 
 EXAMPLE = "example"
 """Topic of the notice that says what is shown."""
@@ -31,7 +32,7 @@ class ExamplePlayer(QObject):
         self._notices = context.notices
         self._file = file
         self._reply: Reply | None = None
-        self._events: list[tuple[float, RecordedEvent]] = []
+        self._events: list[tuple[float, TurnEvent]] = []
         self._began = 0.0
         self._shown_in = ""
         context.signals.shown.connect(self._on_shown)
