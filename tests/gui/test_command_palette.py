@@ -120,6 +120,42 @@ def test_what_cannot_be_done_says_why_and_is_not_done(program: Program, qtbot: Q
     assert sheet.isVisible()
 
 
+def test_an_open_palette_follows_what_can_be_done(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    def obstacle(title: str) -> str | None:
+        return next(row.command.obstacle for row in sheet.model.rows if row.command.title == title)
+
+    program.session.send("Hello?")
+    client.start_turn()
+    sheet = opened(program)
+    sheet.field.setText("the reply")
+    while sheet.list.currentIndex().data() != "Regenerate the reply":
+        qtbot.keyClick(sheet.field, Qt.Key.Key_Down)
+    assert obstacle("Stop the reply") is None
+    assert obstacle("Regenerate the reply") == "A reply is being written."
+    client.finish_turn("Hi")
+    qtbot.waitUntil(lambda: obstacle("Regenerate the reply") is None)
+    assert obstacle("Stop the reply") == "No reply is being written."
+    assert sheet.list.currentIndex().data() == "Regenerate the reply"
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert sheet.isHidden()
+    client.reply("Hi again")
+
+
+def test_an_open_palette_follows_what_is_loaded(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.window.actions_.no_draft.trigger()
+    sheet = opened(program)
+    sheet.field.setText("use draft model")
+    command = sheet.model.rows[0].command
+    assert (command.title, command.obstacle) == ("Use Draft model", None)
+    client.finish_load()
+    qtbot.waitUntil(lambda: bool(sheet.model.rows[0].command.obstacle))
+
+
 def test_chats_strategies_and_pairs_are_found(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

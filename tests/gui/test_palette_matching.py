@@ -99,7 +99,6 @@ def command(title: str, obstacle: str | None = None) -> PaletteCommand:
 def test_what_was_used_comes_first_and_what_is_off_last() -> None:
     one, two, off = command("Open one"), command("Open two"), command("Open", "not now")
     index = CommandIndex([Source(one, off, two)])
-    index.refresh()
     assert [row.command for row in index.rows("")] == [one, off, two]
     index.note_used(two)
     assert [row.command for row in index.rows("")] == [two, one, off]

@@ -20,6 +20,7 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
+    QTimer,
     Signal,
     Slot,
 )
@@ -205,6 +206,8 @@ class PaletteSheet(QFrame):
         self._index = index
         self._window = window
         self._before: QWidget | None = None
+        self._renewal = QTimer(self, singleShot=True)  # once for all actions that change together
+        self._renewal.timeout.connect(self._renew)
         self.field = styled(PaletteField(), kind="palette")
         self.field.addAction(look.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.field.setPlaceholderText(self.tr("Find a command, chat, strategy or pair"))
@@ -247,7 +250,6 @@ class PaletteSheet(QFrame):
         """Show the sheet with everything that there is."""
         self._before = QApplication.focusWidget()
         self._window.installEventFilter(self)  # only now: it sees every event of the window
-        self._index.refresh()
         self.field.clear()
         self._search("")
         self.show()
@@ -267,9 +269,11 @@ class PaletteSheet(QFrame):
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place when the window changes its size."""
-        if watched is self._window and event.type() == QEvent.Type.Resize:
+        """Keep the place in the window, and follow its actions."""
+        if event.type() == QEvent.Type.Resize:
             self._place()
+        elif event.type() == QEvent.Type.ActionChanged:
+            self._renewal.start()
         return super().eventFilter(watched, event)
 
     def _place(self) -> None:
@@ -292,6 +296,18 @@ class PaletteSheet(QFrame):
             self.list.setCurrentIndex(self.model.index(0, 0))
             self.list.scrollToTop()
         self._place()
+
+    @Slot()
+    def _renew(self) -> None:
+        """Show what can be done now, with the same command as the current one."""
+        current, scroll_bar = self.list.currentIndex(), self.list.verticalScrollBar()
+        key = current.data(ROW).command.key if current.isValid() else None
+        scrolled = scroll_bar.value()
+        self._search(self.field.text())
+        keys = [row.command.key for row in self.model.rows]
+        if key in keys:
+            self.list.setCurrentIndex(self.model.index(keys.index(key), 0))
+            scroll_bar.setValue(scrolled)
 
     @Slot(int)
     def _on_step(self, step: int) -> None:

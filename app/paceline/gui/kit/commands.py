@@ -171,7 +171,7 @@ class Row:
 
 
 class CommandIndex:
-    """All commands of all sources, as they were when the palette was opened."""
+    """All commands of all sources, which are asked for them with every query."""
 
     def __init__(
         self,
@@ -197,10 +197,6 @@ class CommandIndex:
         """What was used last and may be kept: chats have titles that may be private."""
         return tuple(key for key in self._recent if key in self._lasting)
 
-    def refresh(self) -> None:
-        """Ask the sources again."""
-        self._commands = [command for source in self._sources for command in source.commands()]
-
     def note_used(self, command: PaletteCommand) -> None:
         """Remember that it was used."""
         if command in self._commands:
@@ -213,6 +209,7 @@ class CommandIndex:
     def rows(self, text: str) -> list[Row]:
         """Return what a query finds, the best first; an empty one shows what was used last."""
         query = Query(text)
+        self._commands = [command for source in self._sources for command in source.commands()]
         commands = [*self._commands]
         for source in self._searched:
             commands += source.find(query, MAX_ROWS)
