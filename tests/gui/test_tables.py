@@ -9,6 +9,7 @@ from PySide6.QtGui import QTextTable
 
 from gui.chat_help import committed, settle, shown_body, token
 from paceline.gui.chat.markdown.paint import code_card
+from paceline.gui.kit.labels import ZERO_WIDTH_SPACE
 from paceline.gui.look.colours import LIGHT
 
 if TYPE_CHECKING:
@@ -60,6 +61,32 @@ def test_narrow_columns_keep_their_words_whole(body: ReplyBody) -> None:
             block = table.cellAt(row, column).firstCursorPosition().block()
             assert block.layout().lineCount() == 1, block.text()
     assert table.cellAt(1, 2).firstCursorPosition().block().layout().lineCount() > 1
+
+
+NAMES = """\
+| Class | Constant |
+|-------|----------|
+| `collections.abc.AsyncGenerator` | `GGML_CUDA_FORCE_MMQ_EVERYWHERE` |
+"""
+
+
+@pytest.mark.parametrize("width", [280, 340, 420])
+def test_long_code_in_a_cell_breaks_between_its_words(body: ReplyBody, width: int) -> None:
+    body.resize(width, 1)
+    body.show_source(NAMES, is_final=True)
+    codes = NAMES.split("`")[1::2]
+    for column, code in enumerate(codes):
+        block = table_of(body).cellAt(1, column).firstCursorPosition().block()
+        layout = block.layout()
+        lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+        ends = [line.textStart() + line.textLength() for line in lines]
+        assert len(ends) > 1
+        assert all(block.text()[:end].rstrip(ZERO_WIDTH_SPACE)[-1] in "._" for end in ends[:-1])
+        first, last = block.position(), block.position() + block.length() - 1
+        assert body.answer.content.copied(first, last) == code
+        start = NAMES.index(code)
+        assert body.answer.content.place_of(start, start + len(code)) == (first, last, "lookup")
+    assert body.plain_text == "Class\tConstant\n" + "\t".join(codes)
 
 
 def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot: QtBot) -> None:

@@ -19,6 +19,7 @@ from paceline.conversation import Conversation, Message
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.context import AppContext
+from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.translation import local
 from paceline.messages import StepCommitted
 
@@ -74,7 +75,7 @@ class FindController(QObject):
             self._number = -1
             self._bar.show()
         cursor = focus.textCursor() if isinstance(focus, QTextEdit) else QTextCursor()
-        selected = cursor.selectedText()
+        selected = without_soft_breaks(cursor.selectedText())
         if selected and len(selected) <= field.maxLength() and "\u2029" not in selected:
             field.setText(selected)
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -375,7 +375,7 @@ class Builder:
                 block = block_format(0)
                 block.setAlignment(alignment(opening.attrGet("style")))
                 cursor.setBlockFormat(block)
-                style = TextStyle(bold=number == 0)
+                style = TextStyle(bold=number == 0, in_cell=True)
                 self._inline.write(cursor, inline.children or [], places_of(inline), style)
         left, right = table.cellAt(0, 0), table.cellAt(0, n_columns - 1)
         label = "above" if len(rows) > 1 else ""

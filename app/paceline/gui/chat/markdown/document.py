@@ -36,6 +36,7 @@ from paceline.gui.chat.markdown.formulas import (
 )
 from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span, TokenRecord
+from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.look.scale import px
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
@@ -154,7 +155,7 @@ class MarkdownDocument:
 
     def _spelt(self, text: str, position: int) -> str:
         """A text that begins at a position, with the source of formulas in the place of each."""
-        first, *others = text.split(OBJECT)
+        first, *others = without_soft_breaks(text).split(OBJECT)
         placed = self.formulas[bisect_left(self.formulas, position, key=attrgetter("position")) :]
         return first + "".join(f.source + other for f, other in zip(placed, others, strict=False))
 

@@ -58,6 +58,7 @@ class TextStyle(NamedTuple):
     muted: bool = False
     heading: int = 0
     link: str = ""
+    in_cell: bool = False
 
 
 class Formats:

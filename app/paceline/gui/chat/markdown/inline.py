@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -20,7 +21,7 @@ from paceline.gui.chat.markdown.formulas import (
     shared_formulas,
 )
 from paceline.gui.chat.markdown.provenance import SourceMap
-from paceline.gui.kit.labels import units
+from paceline.gui.kit.labels import ZERO_WIDTH_SPACE, units
 
 MarkKind = Literal["code_block", "image", "inline_code", "item", "quote", "rule", "table_head"]
 
@@ -51,6 +52,12 @@ class Mark(NamedTuple):
 
 MAX_FORMULAS = 400
 """Formulas of a message that are laid out; the others show their source."""
+
+
+_BREAKS = re.compile(r"(?<=[^\W_][._#:,&?(])(?=[^\W\d_])")
+"""Behind signs that part the words of a name; Qt breaks no line there, but within a word."""
+_LONG, _MOST_BREAKS = 12, 24
+"""Characters of code that are kept together; breaks that are made in more."""
 
 
 class InlineWriter:
@@ -118,7 +125,11 @@ class InlineWriter:
                 case "code_inline":
                     position = cursor.position()
                     mono = style._replace(code=True)
-                    self._texts(cursor, [PlacedText(token.content, at)], pieces, mono)
+                    for part in _parts(token.content) if style.in_cell else [token.content]:
+                        if cursor.position() > position:
+                            cursor.insertText(ZERO_WIDTH_SPACE, self._formats.text(mono))
+                        self._texts(cursor, [PlacedText(part, at)], pieces, mono)
+                        at += len(part)
                     self._marks.append(Mark("inline_code", position, cursor.position()))
                 case "math" | "open_math":
                     formula = shown[index]
@@ -238,6 +249,11 @@ class InlineWriter:
             if child.content:
                 self._texts(cursor, [text_of(child, inner)], pieces, style)
         self._marks.append(Mark("image", position, cursor.position()))
+
+
+def _parts(code: str) -> list[str]:
+    """Code in parts that a narrow column may have in lines of their own."""
+    return _BREAKS.split(code, _MOST_BREAKS) if len(code) > _LONG else [code]
 
 
 def _stripped(text: PlacedText) -> PlacedText:
