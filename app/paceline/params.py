@@ -81,6 +81,7 @@ class Range:
         excludes_low: Whether `low` itself is refused by the engine.
         offered_low: The lowest that fields of the window offer; None: `low`.
         offered_high: The highest that fields, presets and the settings file take; None: `high`.
+        usual: How far from 0 a slider goes within what is offered.
     """
 
     low: float
@@ -88,6 +89,7 @@ class Range:
     excludes_low: bool = False
     offered_low: float | None = None
     offered_high: float | None = None
+    usual: float = math.inf
 
     def __contains__(self, value: float) -> bool:
         """Whether the engine takes this number; it takes no NaN."""
@@ -102,6 +104,12 @@ class Range:
         """The lowest and the highest number that fields of the window offer."""
         low = self.low if self.offered_low is None else self.offered_low
         return low, self.high if self.offered_high is None else self.offered_high
+
+    @property
+    def on_slider(self) -> tuple[float, float]:
+        """The ends of a slider."""
+        low, high = self.offered
+        return max(low, -self.usual), min(high, self.usual)
 
 
 def _ranged(default: Any, *args: Any, **kwargs: Any) -> Any:
@@ -136,13 +144,13 @@ class SamplingParams:
         json_schema: JSON schema that the reply must follow; empty: none. Not beside `grammar`.
     """
 
-    temperature: float = _ranged(0.7, 0, 100, offered_high=5)
-    top_k: int = _ranged(40, 0, offered_high=100_000)
+    temperature: float = _ranged(0.7, 0, 100, offered_high=5, usual=2)
+    top_k: int = _ranged(40, 0, offered_high=100_000, usual=200)
     top_p: float = _ranged(0.95, 0, 1, excludes_low=True, offered_low=0.01)
     min_p: float = _ranged(0.05, 0, 1)
-    repeat_penalty: float = _ranged(1.0, 0.01, 10)
-    presence_penalty: float = _ranged(0.0, -10, 10)
-    frequency_penalty: float = _ranged(0.0, -10, 10)
+    repeat_penalty: float = _ranged(1.0, 0.01, 10, usual=2)
+    presence_penalty: float = _ranged(0.0, -10, 10, usual=2)
+    frequency_penalty: float = _ranged(0.0, -10, 10, usual=2)
     logit_bias: tuple[LogitBias, ...] = ()
     grammar: str = ""
     json_schema: str = ""

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from paceline.chat.pair import Pair
 from paceline.gui.sampling.controller import differences
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
-from paceline.params import LogitBias, ReplySettings, SamplingParams
+from paceline.params import LogitBias, ReplySettings, SamplingParams, range_of
 from paceline.settings import ReplyPreset, Settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,18 @@ def set_and_ask(program: Program, client: FakeClient, settings: ReplySettings, t
     program.session.send(text)
     client.reply("An answer.")
     return program.session.current.conversation_id
+
+
+def test_sliders_end_where_the_ranges_of_their_settings_say(program: Program) -> None:
+    fields = program.window.panel.sampling.sliders.fields
+    for name, field in fields.items():
+        ends = []
+        for place in (field.slider.minimum(), field.slider.maximum()):
+            field.slider.setValue(place)
+            ends.append(field.value)
+        assert tuple(ends) == range_of(SamplingParams, name).on_slider, name
+    assert range_of(SamplingParams, "temperature").on_slider == (0, 2)
+    assert range_of(SamplingParams, "presence_penalty").on_slider == (-2, 2)
 
 
 def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(

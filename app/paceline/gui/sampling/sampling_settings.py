@@ -44,16 +44,6 @@ def slider_titles() -> dict[str, str]:
     }
 
 
-_SPANS = {
-    "temperature": (0, 2),
-    "top_k": (0, 200),
-    "repeat_penalty": (0.01, 2),
-    "presence_penalty": (-2, 2),
-    "frequency_penalty": (-2, 2),
-}
-"""What a slider offers of a range that is wider than what is used."""
-
-
 class SamplingSliders(QWidget):
     """In the order in which they are applied to a token, but the temperature first.
 
@@ -99,11 +89,10 @@ class SamplingSliders(QWidget):
         }
         titles = slider_titles()
         for name, explanation in explanations.items():
-            (low, high), usual = range_of(SamplingParams, name).offered, SamplingParams()
-            default = getattr(usual, name)
+            limits, default = range_of(SamplingParams, name), getattr(SamplingParams(), name)
             slider = self.fields[name] = SliderField(
-                titles[name], explanation, low, high,
-                whole=isinstance(default, int), default=default, slider_range=_SPANS.get(name),
+                titles[name], explanation, *limits.offered,
+                whole=isinstance(default, int), default=default, slider_range=limits.on_slider,
             )  # fmt: skip
             slider.value_changed.connect(self.changed)
         column_of(*self.fields.values(), on=self, margins=0, spacing=6)
