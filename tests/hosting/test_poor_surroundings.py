@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import multiprocessing.util
+import os
 import selectors
 import socket
 import subprocess
@@ -103,3 +104,17 @@ def test_a_start_that_fails_leaves_nothing(
     gc.collect()
     assert (me.num_fds(), len(me.children())) == before
     assert list(tmp_path.glob("*.txt")) == []
+
+
+def test_the_file_of_a_host_that_was_killed_at_a_start_goes_at_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    names = [f"paceline-engine-{pid}-abc.txt" for pid in (killed.pid, os.getpid(), "x")]
+    for name in (*names, f"paceline-other-{killed.pid}-abc.txt"):
+        (tmp_path / name).touch()
+    ChildProcess(scripted(obedient), engine_language()).end()
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {*names[1:], f"paceline-other-{killed.pid}-abc.txt"}

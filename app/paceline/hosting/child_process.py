@@ -23,6 +23,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import psutil
+
 from paceline.hosting.exit_reasons import Death, describe_death
 from paceline.hosting.wire import (
     Dying,
@@ -229,7 +231,8 @@ class _Output:
 
     The child deletes the name once it has opened the file, where the system allows it (not on
     Windows), so that nothing is left when both processes are killed; here it is read by its
-    descriptor.
+    descriptor. What is left by one that was killed before that, the next one deletes: the name has
+    the pid of this process.
 
     Attributes:
         name: Its path; empty when it could not be made (full disk).
@@ -239,7 +242,12 @@ class _Output:
         self.name = ""
         self._number = -1
         with contextlib.suppress(OSError):
-            self._number, self.name = tempfile.mkstemp(prefix=f"{prefix}-", suffix=".txt")
+            name = f"{prefix}-{os.getpid()}-"
+            self._number, self.name = tempfile.mkstemp(prefix=name, suffix=".txt")
+            for old in Path(self.name).parent.glob(f"{prefix}-*-*.txt"):
+                with contextlib.suppress(OSError, ValueError):
+                    if not psutil.pid_exists(int(old.name.split("-")[2])):
+                        old.unlink()
 
     def tail(self) -> str:
         """Return the end of what was printed."""
