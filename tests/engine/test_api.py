@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -249,6 +251,20 @@ def test_a_reply_that_never_begins_lets_its_drafters_go() -> None:
         with pytest.raises(KeyError):
             next(reply_of(pair, strategy=Closing, on_event=refuse))
         assert closed == ["closed"] * 2
+
+
+def test_a_reply_that_has_ended_goes_with_its_last_reference() -> None:
+    with load() as pair:
+        reply = reply_of(pair)
+        reply.finish()
+        turn = weakref.ref(reply._turn)  # it has the clock, which keeps a file open
+        pair.stop()
+        gc.disable()
+        try:
+            del reply
+            assert turn() is None
+        finally:
+            gc.enable()
 
 
 def test_the_next_reply_closes_the_one_before() -> None:

@@ -190,6 +190,7 @@ class Turn:
                 self._sampler.close()
             self._tell_end(reason)
         finally:
+            del self._emit, self._take_tune  # a script's reply has both, and has this turn
             if self._command.remember and decoder.was_controlled:
                 keep_acceptance(self._pair)
 
