@@ -73,7 +73,7 @@ def test_auto_is_the_first_group(program: Program, client: FakeClient, qtbot: Qt
     assert program.speculation.text == "auto"
     assert panel.why.isVisibleTo(panel)
     assert list(panel.draft_settings.fields) == ["n_max"]
-    panel.why.set_open(True)
+    panel.why.toggle.setChecked(True)
     assert panel.why.hint.isVisibleTo(panel)
     program.window.actions_.no_draft.trigger()
     client.finish_load()
@@ -188,7 +188,7 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     auto: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     panel = auto.window.panel
-    panel.why.set_open(True)
+    panel.why.toggle.setChecked(True)
     turn_id = begin(auto, client)
     write(client, turn_id)
     shut = outlook("ngram-mod", is_open=False, gain=0.8, n_judged=50)
@@ -293,7 +293,7 @@ def test_the_section_fits_into_the_narrowest_panel(
     auto: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     panel = auto.window.panel
-    panel.why.set_open(True)
+    panel.why.toggle.setChecked(True)
     turn_id = begin(auto, client)
     write(client, turn_id)
     names = ("draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod")
@@ -332,12 +332,12 @@ def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
 
 def test_the_section_stays_open_with_the_next_start(make_program: Callable[..., Program]) -> None:
     first = make_program()
-    assert not first.window.panel.why.is_open
-    first.window.panel.why.set_open(True)
+    assert not first.window.panel.why.toggle.isChecked()
+    first.window.panel.why.toggle.setChecked(True)
     first.settings.save()
     settings = first.settings.settings
     assert "why" in settings.window.open_sections
-    assert make_program(settings, engine=FakeClient()).window.panel.why.is_open
+    assert make_program(settings, engine=FakeClient()).window.panel.why.toggle.isChecked()
 
 
 # --------------------------------------------------------------------------------------- advice
@@ -499,7 +499,7 @@ def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -
     program.start()
     qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
     panel = program.window.panel
-    panel.why.set_open(True)
+    panel.why.toggle.setChecked(True)
     assert program.session.send("Name the days of the week, twice.")
     qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
     reply = program.live.reply

@@ -137,7 +137,7 @@ def test_the_bars_are_as_high_as_their_counts(
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
     card = program.window.panel.drafters
-    card.set_open(True)
+    card.toggle.setChecked(True)
     bars = card.lines[0].bars
     qtbot.waitUntil(lambda: bars.height() == bars.sizeHint().height())
     image = bars.grab().toImage()
@@ -150,11 +150,11 @@ def test_the_bars_are_as_high_as_their_counts(
 
 
 def test_open_details_are_remembered(program: Program) -> None:
-    program.window.panel.drafters.set_open(True)
+    program.window.panel.drafters.toggle.setChecked(True)
     program.settings.save()
     assert "drafters" in program.settings.settings.window.open_sections
     program.window.panel.open_only(())
-    assert not program.window.panel.drafters.is_open
+    assert not program.window.panel.drafters.toggle.isChecked()
 
 
 @pytest.mark.usefixtures("dressed")

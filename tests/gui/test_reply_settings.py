@@ -217,7 +217,7 @@ def test_a_lookup_cache_that_is_refused_gives_the_message_back(
     client.emit(TurnFailed(client.last(StartTurn).turn_id, code, "The file is damaged.", ""))
     assert window.chat_pane.composer.text == "Hello?"
     assert program.session.current.path() == ()
-    assert window.panel.loading.is_open
+    assert window.panel.loading.toggle.isChecked()
     assert window.chat_pane.errors.text.text() == "The file is damaged."
     window.panel.loading.reload_button.click()
     assert window.chat_pane.errors.isHidden()

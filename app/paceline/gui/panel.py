@@ -122,13 +122,13 @@ class SpeculationPanel(QWidget):
     @property
     def open_sections(self) -> tuple[str, ...]:
         """Names of the sections that are open."""
-        return tuple(name for name, section in self._sections.items() if section.is_open)
+        return tuple(name for name, section in self._sections.items() if section.toggle.isChecked())
 
     def open_only(self, names: Iterable[str]) -> None:
         """Open these sections and close the others."""
         wanted = set(names)
         for name, section in self._sections.items():
-            section.set_open(name in wanted)
+            section.toggle.setChecked(name in wanted)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw what was skipped while the panel was hidden."""
@@ -331,7 +331,7 @@ class PanelController(QObject):
         elif error.code in LOOKUP_CACHE_CODES:
             topic = LOOKUP_CACHE
             self._panel.show_tab("speed")
-            self._panel.loading.set_open(True)
+            self._panel.loading.toggle.setChecked(True)
         elif error.code in TEMPLATE_CODES:
             topic = TEMPLATE
             action = Action(self.tr("Chat template…"), self._edit_template)

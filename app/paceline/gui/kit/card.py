@@ -149,15 +149,6 @@ class FoldSection(QFrame):
         self.toggle.setText(title)
         self.setAccessibleName(title)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the content is shown."""
-        return self.toggle.isChecked()
-
-    def set_open(self, is_open: bool) -> None:  # noqa: FBT001
-        """Show or hide the content."""
-        self.toggle.setChecked(is_open)
-
     @Slot(bool)
     def _on_toggled(self, is_open: bool) -> None:  # noqa: FBT001
         arrow = Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow

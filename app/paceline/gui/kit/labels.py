@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TypeGuard
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import (
@@ -97,10 +96,7 @@ class YieldingLabel(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if _asks(event) and self.shown_text != self.text():
-            _tell_whole(self, self.text(), event)
-            return True
-        return super().event(event)
+        return _tells_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint what there is room for."""
@@ -166,10 +162,7 @@ class YieldingCheckBox(QCheckBox):
 
     def event(self, event: QEvent) -> bool:
         """Show the whole text where it is cut off."""
-        if _asks(event) and self.shown_text != self.text():
-            _tell_whole(self, self.text(), event)
-            return True
-        return super().event(event)
+        return _tells_whole(self, event) or super().event(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint what there is room for."""
@@ -241,16 +234,20 @@ def _fitting(widget: QWidget, text: str, room: int, mode: Qt.TextElideMode) -> s
     return metrics.elidedText(text, mode, room)
 
 
-def _asks(event: QEvent) -> TypeGuard[QHelpEvent]:
-    """Whether it asks for a tooltip; checked by class first, because few events are help events."""
-    return isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip
+def _tells_whole(widget: YieldingLabel | YieldingCheckBox, event: QEvent) -> bool:
+    """Show the text where it is cut off, and below it what else is said about it; whether it did.
 
-
-def _tell_whole(widget: QWidget, text: str, event: QHelpEvent) -> None:
-    """Show the text, and below it what else is said about it."""
+    Few events ask for a tooltip; their class tells fastest.
+    """
+    if not isinstance(event, QHelpEvent) or event.type() != QEvent.Type.ToolTip:
+        return False
+    text = widget.text()
+    if widget.shown_text == text:
+        return False
     if "<" in text:  # a name, not markup
         text = f"<p>{escape(text)}</p>"
     QToolTip.showText(event.globalPos(), f"{text}\n{widget.toolTip()}".strip(), widget)
+    return True
 
 
 def with_soft_breaks(text: str) -> str:

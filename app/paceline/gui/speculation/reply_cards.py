@@ -241,15 +241,6 @@ class DrafterCard(Card):
         self.header.addWidget(self.toggle)
         self.hide()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the details are shown."""
-        return self.toggle.isChecked()
-
-    def set_open(self, is_open: bool) -> None:  # noqa: FBT001
-        """Show or hide the details."""
-        self.toggle.setChecked(is_open)
-
     def show_rows(self, rows: Sequence[DrafterRow]) -> None:
         """Show those of these drafters that drafted."""
         rows = tuple(row for row in rows if row.tokens)
@@ -260,7 +251,7 @@ class DrafterCard(Card):
         del self.lines[len(rows) :]
         while len(self.lines) < len(rows):
             line = _Line()
-            line.more.setVisible(self.is_open)
+            line.more.setVisible(self.toggle.isChecked())
             self.lines.append(line)
             self.body.addWidget(line)
         for line, row in zip(self.lines, rows, strict=True):

@@ -190,7 +190,7 @@ class WhyCard(FoldCard):
     def show_report(self, report: ControlReported | None) -> None:
         """Show what is known; None: there was no report yet."""
         self._report = report
-        if self.is_open and report is not self._drawn:
+        if self.toggle.isChecked() and report is not self._drawn:
             self._draw()
 
     @Slot(bool)
