@@ -40,6 +40,7 @@ BLOCKS = (
     "---\n",
     "===\n",
     "R&D &amp; \\*escaped\\* <b>html</b>\n",
+    "| a<br>b | c |\n|---|---|\n| d <br/>e | `f<br>` |\n",
     "- [ ] to do\n- [x] done\n",
     "    indented code\n",
     "\tTab\n",
@@ -74,7 +75,8 @@ class Sheet:
                 written = source[offset + index]
                 is_entity = written == ";" and "&" in source[:offset]
                 is_code = (shown, written) == (" ", "\n")
-                assert shown == written or is_entity or is_code
+                is_break = (shown, written) == ("\n", ">")
+                assert shown == written or is_entity or is_code or is_break
         for one, other in pairwise(segments):
             assert one.position + one.width <= other.position
             assert one.offset <= other.offset
@@ -258,6 +260,13 @@ def test_colours_follow_the_text_through_markup(by_bits: bool) -> None:
 
 
 # --------------------------------------------------------------------------------- harmless
+
+
+def test_the_one_tag_that_models_need_breaks_the_line() -> None:
+    sheet = finished("| a<br>b | c<BR />d |\n|---|---|\n| `e<br>` | <brr> <b>f</b> |\n")
+    sheet.check()
+    cells = [line for line in re.split("[\u2029\n]", sheet.text) if line]
+    assert cells == ["a", "b", "c", "d", "e<br>", "<brr> <b>f</b>"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Markdown to tokens that know their place in the source; safe for any text. No Qt, any thread.
 
-What arrives here was written by a model: raw HTML stays text, and no input may take long. So a
-message has caps, and inline text that is mostly markup characters is not parsed.
+What arrives here was written by a model: raw HTML but `<br>` stays text, and no input may take
+long. So a message has caps, and inline text that is mostly markup characters is not parsed.
 
 markdown-it gives lines for blocks and no places for inline text, and searching the visible text in
 the source goes wrong where markup repeats it (`**a** a`, a link whose text is its address, table
@@ -52,6 +52,7 @@ _COMMANDS = re.compile(r"\\[A-Za-z]+\s*(?:\{[^{}]*\})?")
 _PROSE = re.compile(
     r"\d[\d.,]*(?:\s+(?:to|and|or|per|a)\b|.*\b[A-Za-z]{4})|.*\b[A-Za-z]{3,}\s+[A-Za-z]{3,}\b"
 )
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _MAX_JUDGED = 200
 """Characters by which prose is told from a formula; the pattern is quadratic in them."""
 _OPEN_MATH = re.compile(r"\\[(\[]|\$\$(?=\S)")
@@ -344,6 +345,15 @@ def _math_block(state: StateBlock, first: int, end: int, silent: bool) -> bool: 
     return True
 
 
+def _break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
+    """Take the one tag that models write for want of another way, in cells of tables above all."""
+    found = _BREAK.match(state.src, state.pos)
+    if found and not silent:
+        state.push("hardbreak", "br", 0).meta[AT] += len(found[0]) - 1
+    state.pos += len(found[0]) if found else 0
+    return found is not None
+
+
 def _any_image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
     """Accept a picture with any address: nothing is loaded, its description is shown."""
     parser = state.md
@@ -389,6 +399,7 @@ class PlacingParser(MarkdownIt):
         self.inline.ruler2.disable("fragments_join")
         self.core.ruler.disable("text_join")
         self.inline.ruler.before("escape", "math", _math)
+        self.inline.ruler.before("autolink", "break", _break)
         self.inline.ruler.at("backticks", _code_span)
         self.inline.ruler.at("image", _any_image)
         rules = self.block.ruler

@@ -121,12 +121,8 @@ class RunController(DialogOwner[RunDialog]):
             self.check.cancel()
         self._record = record = self._with_hashes(to_record(reply))
         self._text = reply.text
-        conversation = self._session.current
-        dialog.show_replies(
-            reply_rows(
-                conversation, self._session.conversations.reply_of, self._context.live.sources
-            )
-        )
+        chats, sources = self._session.conversations, self._context.live.sources
+        dialog.show_replies(reply_rows(self._session.current, chats.reply_of, sources))
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
         dialog.show_record(record, obstacles)
@@ -146,12 +142,9 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_verify(self) -> None:
-        record = self._record
-        if record is None:
-            return
-        conversation = self._session.current
-        message = conversation.messages.get(record.message_id)
-        if message is None:
+        record, conversation = self._record, self._session.current
+        message = conversation.messages.get(record.message_id) if record is not None else None
+        if record is None or message is None:
             return
         self.results.pop(record.message_id, None)
         self._told_s = 0.0
@@ -241,10 +234,7 @@ class RunController(DialogOwner[RunDialog]):
     @Slot()
     def _on_live_csv(self) -> None:
         shown = self._context.live.reply
-        reply = (
-            self._session.conversations.full_reply(shown.message_id) if shown is not None else None
-        )
-        if reply is not None:
+        if shown and (reply := self._session.conversations.full_reply(shown.message_id)):
             self._save_steps(self._context.window, to_record(reply))
 
     def _save_plot(self, plot: SpeedPlot) -> None:
