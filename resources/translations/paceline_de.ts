@@ -1166,11 +1166,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/rows.py"/>
-        <source>Plain decoding is fastest: speculation does not pay with this pair (the best, {}, reaches {}).</source>
-        <translation>Einfaches Dekodieren ist am schnellsten: Spekulation lohnt sich mit diesem Paar nicht (das Beste, {}, erreicht {}).</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>Speculation does not pay with this pair: the best, {}, reaches {} of plain decoding's speed.</source>
         <translation>Spekulation lohnt sich mit diesem Paar nicht: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens.</translation>
     </message>
@@ -1178,6 +1173,11 @@
         <location filename="../../app/paceline/gui/bench/rows.py"/>
         <source>There is too little to compare yet.</source>
         <translation>Noch gibt es zu wenig zu vergleichen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/bench/rows.py"/>
+        <source>Whether speculation pays cannot be told: the best, {}, reaches {} of plain decoding's speed, but {} or more in a quarter of the repeats: more of them would tell.</source>
+        <translation>Ob sich Spekulation lohnt, ist nicht zu sagen: Das Beste, {}, erreicht {} des Tempos einfachen Dekodierens, aber {} oder mehr in einem Viertel der Wiederholungen: Mehr davon gäben Aufschluss.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/rows.py"/>

@@ -23,7 +23,7 @@ from paceline.gui.bench import words
 from paceline.gui.bench.chart import BenchChart, axis_end, draw_chart, picture_of
 from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
 from paceline.gui.bench.rows import panels_of, ratio_tone, report_csv, verdict
-from paceline.gui.bench.words import kind_of, title_of
+from paceline.gui.bench.words import PLAIN, kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel
@@ -109,7 +109,7 @@ def test_a_table_for_other_programs_has_every_result(qtbot: QtBot) -> None:
         ({"off": 4.0, "suffix": 2.0, "draft": 3.9}, "Suffix match is fastest: 2.00×"),
         ({"off": 4.0, "suffix": 2.0, "draft": 2.01}, "is about as fast"),
         ({"off": 4.0, "suffix": 3.9}, "Speculation does not pay with this pair"),
-        ({"off": 4.0, "suffix": 5.0}, "Plain decoding is fastest"),
+        ({"off": 4.0, "suffix": 5.0}, "the best, Suffix match, reaches 0.80× of plain decoding"),
         ({"off": 4.0}, "nothing else was measured"),
     ],
 )
@@ -125,6 +125,18 @@ def test_a_gain_that_scatters_around_nothing_is_no_winner(qtbot: QtBot) -> None:
     found = verdict(panels_of(report)[0].rows)
     assert "seems fastest" in found.sentence
     assert found.tone == "muted"
+
+
+@pytest.mark.parametrize(("others", "fastest"), [([4.1, 4.2], ""), ([5.0, 5.1], PLAIN)])
+def test_a_loss_that_scatters_around_nothing_is_none(
+    qtbot: QtBot, others: list[float], fastest: str
+) -> None:
+    report = report_of({"one": {"off": [4.0] * 3, "suffix": [2.0, *others]}})
+    found = verdict(panels_of(report)[0].rows)
+    assert "cannot be told: the best, Suffix match, reaches" in found.sentence
+    assert (found.tone, found.strategy) == ("muted", "")
+    report = report_of({"one": {"off": [4.0] * 2, "suffix": others}})
+    assert verdict(panels_of(report)[0].rows).strategy == fastest, "it does not scatter"
 
 
 def test_nothing_measured_is_said(qtbot: QtBot) -> None:

@@ -195,18 +195,18 @@ def verdict(rows: Sequence[BenchRow]) -> Verdict:
             )
             return Verdict("muted", words, details)
         return Verdict("muted", _tr("There is too little to compare yet."), details)
-    if best.ratio < COSTS_BELOW:
+    if best.ratio < PAYS_FROM <= (best.high or 0.0):
         words = _tr(
-            "Plain decoding is fastest: speculation does not pay with this pair "
-            "(the best, {}, reaches {})."
-        ).format(best.title, ratio_text(best.ratio))
-        return Verdict("lookup", words, details, PLAIN)
+            "Whether speculation pays cannot be told: the best, {}, reaches {} of plain decoding's "
+            "speed, but {} or more in a quarter of the repeats: more of them would tell."
+        ).format(best.title, ratio_text(best.ratio), ratio_text(best.high or 0.0))
+        return Verdict("muted", words, details)
     if best.ratio < PAYS_FROM:
         words = _tr(
             "Speculation does not pay with this pair: the best, {}, reaches {} of plain "
             "decoding's speed."
         ).format(best.title, ratio_text(best.ratio))
-        return Verdict("lookup", words, details)
+        return Verdict("lookup", words, details, PLAIN if best.ratio < COSTS_BELOW else "")
     if best.low is not None and best.low < 1 <= (best.high or best.ratio):
         words = _tr(
             "{} seems fastest, {} as fast as plain decoding, but a quarter of the repeats are "
