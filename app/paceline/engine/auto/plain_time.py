@@ -24,6 +24,7 @@ simulation holds it to that (`tests/engine/test_plain_time.py`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,46 +65,67 @@ class PlainSeconds(NamedTuple):
     most: float
 
 
-class _Sums:
-    """Seconds s and units u of the timed steps of one kind in one stretch."""
-
-    __slots__ = ("n", "s", "ss", "su", "u", "uu")
-
-    def __init__(self) -> None:
-        self.n = 0
-        self.s = self.u = self.ss = self.su = self.uu = 0.0
-
-    def add(self, s: float, u: float) -> None:
-        self.n += 1
-        self.s += s
-        self.u += u
-        self.ss += s * s
-        self.su += s * u
-        self.uu += u * u
-
-
-class _Stretch:
-    """A few steps in a row: what was timed, and the units of tokens that no plain step made.
+class _Steps:
+    """The steps of a reply, and sums over its stretches.
 
     Attributes:
-        slowest: Seconds, units as a plain step, and units as a wide one.
+        s: Seconds of the timed ones, float64 [n steps]; 0 of others.
+        plain: Units of the plain ones among these; 0 of others.
+        wide: Units of the wide ones; 0 of others.
         owed: Units of tokens whose steps did not take what plain decoding takes.
-        own: Sum of the squares of units, over plain steps that did.
-        slowed: Units of plain steps that did not.
+        n: Timed steps, [n stretches].
     """
 
-    __slots__ = ("owed", "own", "plain", "slowed", "slowest", "wide")
+    def __init__(self, steps: Sequence[tuple[float, float, float, float]]) -> None:
+        self.s, self.plain, self.wide, self.owed = np.array(steps).reshape(-1, 4).T
+        is_timed = self.plain + self.wide > 0.0
+        self._stretch = (np.cumsum(is_timed) - is_timed) // _STRETCH
+        self.n = self.total(is_timed)
 
-    def __init__(self) -> None:
-        self.plain, self.wide = _Sums(), _Sums()
-        self.slowest = (0.0, 1.0, 0.0)
-        self.owed = self.own = self.slowed = 0.0
+    def total(self, of_steps: Array | NDArray[np.bool_]) -> Array:
+        """Return the sum over the steps of each stretch, float64 [n stretches]."""
+        return np.bincount(self._stretch, of_steps).astype(np.float64)
 
-    @property
-    def row(self) -> tuple[float, ...]:
-        p, w = self.plain, self.wide
-        return (p.n, p.s, p.u, p.ss, p.su, p.uu, w.n, w.s, w.u, w.ss, w.su, w.uu,
-                *self.slowest, self.owed, self.own, self.slowed)  # fmt: skip
+    def of(self, units: Array) -> tuple[Array, Array, Array]:
+        """Return how many steps of one kind each stretch has, their seconds and their units."""
+        is_one = units > 0.0
+        return self.total(is_one), self.total(self.s * is_one), self.total(units)
+
+    def noise(self, q: float) -> _Noise:
+        """Return how step times vary; `q`: wide ones take so many times what the table says."""
+        s, u, n, at = self.s, self.plain + q * self.wide, self.n, self._stretch
+        several = n > 1
+        noise = np.full(len(n), _NOISE**2)
+        if not several.any():
+            return _Noise(_NOISE**2, noise, 0.0)
+        s_all, u_all, uu = self.total(s), self.total(u), self.total(u * u)[several]
+        pace = np.maximum(s_all, 1e-12) / np.maximum(u_all, 1e-12)
+        n_each = n[several]
+        apart = self.total((s / pace[at] - u) ** 2)[several] * n_each / (n_each - 1)
+        told = several[at] & (u > 0.0)
+        others = np.maximum((s_all[at] - s)[told] / (u_all[at] - u)[told], 1e-12)
+        tail = max(float((s[told] / u[told] / others).max()) - 1.0, 0.0)
+        n_all = float(n_each.sum())
+        total = float(apart.sum() / uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
+        pooled = total / (n_all + _N_NOISE)
+        noise[:] = pooled
+        shrunk = (n_each * apart / uu + _N_SHRUNK * pooled) / (n_each + _N_SHRUNK)
+        noise[several] = np.maximum(pooled, shrunk)
+        return _Noise(pooled, noise, float(np.median(apart / uu)))
+
+
+class _Noise(NamedTuple):
+    """The relative variance of step times about the pace of their stretch.
+
+    Attributes:
+        pooled: Over all stretches, and a tail that may not have been seen.
+        of_each: The greater of that and the stretch's own, float64 [n stretches].
+        usual: That of the middle stretch, so that no single step makes it.
+    """
+
+    pooled: float
+    of_each: Array
+    usual: float
 
 
 class PlainTime:
@@ -120,8 +142,7 @@ class PlainTime:
     def __init__(self, knowledge: Knowledge | None = None) -> None:
         self._knowledge = knowledge or Knowledge()
         self._recent = self._knowledge.recent
-        self._rows: list[tuple[float, ...]] = []
-        self._now = _Stretch()
+        self._steps: list[tuple[float, float, float, float]] = []  # see `_Steps`
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
@@ -145,84 +166,74 @@ class PlainTime:
             decode_s: Seconds of the target's decode alone.
             warm: Whether the step before had the same width.
         """
-        self._has_decoded, slowed = True, 1.0
-        costs, now = self._knowledge.costs, self._now
-        unit = costs.context.scale(n_ctx)
+        self._has_decoded = True
+        unit = self._knowledge.costs.context.scale(n_ctx)
         self._n_after = self._n_after + 1 if width == 1 else 0
         self._n_since += 1
         if width == 1 and (warm or not self._has_wide):
-            if not warm:  # a reply's first one, which builds the graph either way
-                self._same_s += decode_s
-                return 1.0
-            slowed = self._add_plain(decode_s, unit)
+            if warm:
+                return self._add_plain(decode_s, unit)
+            self._same_s += decode_s  # a reply's first one, which builds the graph either way
+        elif width > 1:
+            units = self._wide_units(width, n_ctx, unit, warm=warm)
+            self._steps.append((decode_s, 0.0, units, n_committed * unit))
         else:
-            now.owed += n_committed * unit
-            if width > 1:
-                self._add_wide(width, n_ctx, decode_s, unit, warm=warm)
-        if now.plain.n + now.wide.n >= _STRETCH:
-            self._rows.append(now.row)
-            self._now = _Stretch()
-        return slowed
+            self._steps.append((0.0, 0.0, 0.0, n_committed * unit))
+        return 1.0
 
     def _add_plain(self, s: float, unit: float) -> float:
-        now, recent, units = self._now, self._recent, unit
+        recent, pace = self._recent, s / unit
         if self._has_wide and self._n_after <= _NEAR:
             if self._n_since <= _RECENT:
-                recent.saw_after(self._n_after, s / unit / self._pace - 1.0)
-            units *= 1.0 + recent.slower_after(self._n_after)
-            now.owed += unit
-            now.slowed += units
-        else:
-            self._same_s += s
-            now.own += unit * unit
-            recent.add(s / unit)
-            self._pace += (s / unit - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
-            self._n_since = 0
-        now.plain.add(s, units)
-        if s * (now.slowest[1] + now.slowest[2]) > now.slowest[0] * units:
-            now.slowest = s, units, 0.0
-        return units / unit
+                recent.saw_after(self._n_after, pace / self._pace - 1.0)
+            slowed = 1.0 + recent.slower_after(self._n_after)
+            self._steps.append((s, unit * slowed, 0.0, unit))
+            return slowed
+        self._same_s += s
+        recent.add(pace)
+        self._pace += (pace - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
+        self._n_since = 0
+        self._steps.append((s, unit, 0.0, 0.0))
+        return 1.0
 
-    def _add_wide(self, width: int, n_ctx: int, s: float, unit: float, *, warm: bool) -> None:
+    def _wide_units(self, width: int, n_ctx: int, unit: float, *, warm: bool) -> float:
         self._has_wide = True
-        costs, now = self._knowledge.costs, self._now
+        costs = self._knowledge.costs
         ratios = costs.ratios(n_ctx)
         ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
         # The table's plain steps were measured between wide ones.
         unit *= 1.0 + self._recent.slower_after(2)
         units = unit * (ratio if warm else ratio + self._knowledge.switch)
         self._doubt += units * costs.doubt(width) ** 2
-        now.wide.add(s, units)
-        slowest_s, as_plain, as_wide = now.slowest
-        if s * (as_plain + as_wide) > slowest_s * units:
-            now.slowest = s, 0.0, units
+        return units
 
     # ------------------------------------------------------------------------------- asking
 
     def estimate(self) -> PlainSeconds | None:
         """Return what plain decoding would have taken so far; None: nothing is known of it."""
-        table = np.array([*self._rows, self._now.row])
-        plain, wide = table[:, :6].T, table[:, 6:12].T
-        owed = table[:, 15]
-        if not (plain[0].any() or wide[0].any()):
-            return self._by_recent(float(owed.sum()))
-        log_q, q_variance = self._wide_against_table(plain, wide, table)
+        steps = _Steps(self._steps)
+        if not steps.n.any():
+            return self._by_recent(float(steps.owed.sum()))
+        log_q, q_variance = self._wide_against_table(steps)
         q = math.exp(log_q)
-        n, s, units = plain[0] + wide[0], plain[1] + wide[1], plain[2] + q * wide[2]
-        pooled = s.sum() / units.sum()
-        pace = np.divide(s, units, out=np.full(len(s), pooled), where=n > 0)
-        noise = _noise(plain, wide, table, q)
+        units, is_owed = steps.plain + q * steps.wide, steps.owed > 0.0
+        s, u, owed = steps.total(steps.s), steps.total(units), steps.total(steps.owed)
+        pooled = s.sum() / u.sum()
+        pace = np.divide(s, u, out=np.full(len(s), pooled), where=steps.n > 0)
+        noise = steps.noise(q)
         self.noise = math.sqrt(noise.usual)
         seconds = self._same_s + float((pace * owed).sum())
         if seconds <= 0.0:
             return None
-        share = np.divide(owed, units, out=np.zeros(len(s)), where=n > 0)
-        squares = share**2 * plain[5] + (share * q) ** 2 * wide[5] + (1 + 2 * share) * table[:, 16]
+        share = np.divide(owed, u, out=np.zeros(len(s)), where=steps.n > 0)
+        own = steps.total((steps.plain * ~is_owed) ** 2)
+        squares = share**2 * steps.total(units**2) + (1 + 2 * share) * own
+        slowed, wide = steps.total(steps.plain * is_owed), steps.total(steps.wide)
         variance = float((pace**2 * noise.of_each * squares).sum())
-        variance += q_variance * float((pace * share * q * wide[2]).sum()) ** 2
-        variance += (_UNSURE_AFTER * float((pace * share * table[:, 17]).sum())) ** 2
-        variance += (_ELSEWHERE * pooled * float(owed[n == 0].sum())) ** 2
-        return _interval(seconds, math.sqrt(variance) / seconds, int(n.sum()))
+        variance += q_variance * float((pace * share * q * wide).sum()) ** 2
+        variance += (_UNSURE_AFTER * float((pace * share * slowed).sum())) ** 2
+        variance += (_ELSEWHERE * pooled * float(owed[steps.n == 0].sum())) ** 2
+        return _interval(seconds, math.sqrt(variance) / seconds, int(steps.n.sum()))
 
     def _by_recent(self, owed: float) -> PlainSeconds | None:
         """Return the estimate of a reply that has no timed step."""
@@ -235,24 +246,25 @@ class PlainTime:
         seconds = self._same_s + pace * owed
         return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
 
-    def _wide_against_table(self, plain: Array, wide: Array, table: Array) -> tuple[float, float]:
+    def _wide_against_table(self, steps: _Steps) -> tuple[float, float]:
         """Return by what factor wide steps are more expensive than the table says, as logarithm.
 
         Returns:
             Its mean and its variance.
         """
-        n_wide, s_wide, u_wide = float(wide[0].sum()), float(wide[1].sum()), float(wide[2].sum())
+        (n_p, s_p, u_p), (n_w, s_w, u_w) = steps.of(steps.plain), steps.of(steps.wide)
+        n_wide, s_wide, u_wide = float(n_w.sum()), float(s_w.sum()), float(u_w.sum())
         if s_wide <= 0.0:
             return 0.0, 0.0
-        noise, doubt = _noise(plain, wide, table, 1.0).pooled, max(self._doubt / u_wide, 1e-6)
+        noise, doubt = steps.noise(1.0).pooled, max(self._doubt / u_wide, 1e-6)
         found = [(0.0, doubt)]
-        has_both = (plain[0] > 0) & (wide[0] > 0)
+        has_both = (n_p > 0) & (n_w > 0)
         if has_both.any():
-            (n_p, s_p, u_p, *_), (n_w, s_w, u_w, *_) = plain[:, has_both], wide[:, has_both]
-            both, share = u_p + u_w, float(1 / n_p.sum() + 1 / n_w.sum())
+            both = np.maximum(u_p + u_w, 1e-12)  # where one is missing, the products are 0
+            share = float(1 / n_p[has_both].sum() + 1 / n_w[has_both].sum())
             ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
             log_ratio = math.log(max(ratio, 1e-9))
-            told = _noise(plain, wide, table, max(ratio, 1e-9)).pooled
+            told = steps.noise(max(ratio, 1e-9)).pooled
             if log_ratio**2 > _WRONG**2 * (doubt + told * share):
                 noise, found = told, [(0.0, log_ratio**2)]
             found.append((log_ratio, noise * share + (_REST * log_ratio) ** 2))
@@ -262,49 +274,6 @@ class PlainTime:
         weights = [1.0 / variance for _, variance in found]
         mean = sum(w * x for w, (x, _) in zip(weights, found, strict=True)) / sum(weights)
         return mean, 1.0 / sum(weights)
-
-
-class _Noise(NamedTuple):
-    """The relative variance of step times about the pace of their stretch.
-
-    Attributes:
-        pooled: Over all stretches, and a tail that may not have been seen.
-        of_each: The greater of that and the stretch's own, float64 [n stretches].
-        usual: That of the middle stretch, so that no single step makes it.
-    """
-
-    pooled: float
-    of_each: Array
-    usual: float
-
-
-def _noise(plain: Array, wide: Array, table: Array, q: float) -> _Noise:
-    """Return how step times vary.
-
-    Args:
-        plain: Sums over plain steps, [6, n stretches].
-        wide: The same over wide ones.
-        table: All columns, [n stretches, 18].
-        q: By what factor wide steps are more expensive than the table of costs says.
-    """
-    several = plain[0] + wide[0] > 1
-    noise = np.full(len(table), _NOISE**2)
-    if not several.any():
-        return _Noise(_NOISE**2, noise, 0.0)
-    p, w, rows = plain[:, several], wide[:, several], table[several]
-    n, s, u = p[0] + w[0], p[1] + w[1], p[2] + q * w[2]
-    ss, su, uu = p[3] + w[3], p[4] + q * w[4], p[5] + q * q * w[5]
-    pace = np.maximum(s / u, 1e-12)
-    apart = np.maximum(ss / pace**2 - 2 * su / pace + uu, 0.0) * n / (n - 1)
-    slowest_s, slowest_u = rows[:, 12], rows[:, 13] + q * rows[:, 14]
-    others = np.maximum((s - slowest_s) / np.maximum(u - slowest_u, 1e-12), 1e-12)
-    tail = max(float((slowest_s / slowest_u / others).max()) - 1.0, 0.0)
-    n_all = float(n.sum())
-    total = float(apart.sum()) / float(uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
-    pooled = total / (n_all + _N_NOISE)
-    noise[:] = pooled
-    noise[several] = np.maximum(pooled, (n * apart / uu + _N_SHRUNK * pooled) / (n + _N_SHRUNK))
-    return _Noise(pooled, noise, float(np.median(apart / uu)))
 
 
 def _interval(seconds: float, error: float, n: int) -> PlainSeconds:
