@@ -12,9 +12,11 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
 
+from paceline.codec import decode_known, encode_part
 from paceline.figures import ClassRate
 
 UPPER = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
@@ -234,39 +236,53 @@ class Acceptance:
 
     def to_json(self) -> dict[str, object]:
         """Return what is kept from one program to the next: nothing of any text is in it."""
-        return {
-            "judged": [round(x, 3) for x in self._long_judged],
-            "accepted": [round(x, 3) for x in self._long_accepted],
-            "n_judged": self.n_judged,
-            "n_accepted": self.n_accepted,
-            "saved": round(self.saved, 3),
-            "gains": [
-                round(x, 3) for x in (self._gain, self._squares, self._n_gains, self._n_tried)
-            ],
-        }
+        gains = self._gain, self._squares, self._n_gains, self._n_tried
+        kept = _Kept(
+            _rounded(self._long_judged), _rounded(self._long_accepted),
+            self.n_judged, self.n_accepted, round(self.saved, 3), _rounded(gains),
+        )  # fmt: skip
+        return encode_part(kept)
 
     @classmethod
-    def from_json(cls, held: dict[str, object]) -> Acceptance:
+    def from_json(cls, held: object) -> Acceptance:
         """Return what `to_json` gave this for.
 
         Raises:
-            KeyError: It did not; or a TypeError, or a ValueError.
+            ValueError: It did not.
         """
-        found = cls()
-        found._long_judged = _numbers(held["judged"], len(_DEFAULT))
-        found._long_accepted = _numbers(held["accepted"], len(_DEFAULT))
-        counts = _numbers([held["n_accepted"], held["n_judged"]], 2)
-        found.n_accepted, found.n_judged = map(int, counts)
-        pairs = zip(found._long_accepted, found._long_judged, strict=True)
-        if any(accepted > judged + 1e-3 for accepted, judged in (*pairs, counts)):
+        kept, found = decode_known(_Kept, held), cls()
+        counts = *zip(kept.accepted, kept.judged, strict=True), (kept.n_accepted, kept.n_judged)
+        if len(counts) != len(_DEFAULT) + 1:
+            raise ValueError(f"{len(counts) - 1} classes of confidence")
+        if not all(0.0 <= accepted <= judged + 1e-3 <= _LARGEST for accepted, judged in counts):
             raise ValueError("more tokens were accepted than judged")
-        (found.saved,) = _numbers([held["saved"]], 1, least=-_LARGEST)
-        gains = _numbers(held.get("gains", (0.0,) * 4), 4, least=-_LARGEST)
-        found._gain, (found._squares, found._n_gains, found._n_tried) = (
-            gains[0],
-            map(abs, gains[1:]),
-        )
+        if not all(abs(x) <= _LARGEST for x in (kept.saved, *kept.gains)):
+            raise ValueError("these gains are no numbers")
+        found._long_judged, found._long_accepted = list(kept.judged), list(kept.accepted)
+        found.n_judged, found.n_accepted, found.saved = kept.n_judged, kept.n_accepted, kept.saved
+        found._gain, *sums = kept.gains
+        found._squares, found._n_gains, found._n_tried = map(abs, sums)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What files say of one drafter, by the names of `Acceptance`.
+
+    Attributes:
+        gains: Sum of the gains of a model's steps, of their squares, their number, and trials.
+    """
+
+    judged: tuple[float, ...]
+    accepted: tuple[float, ...]
+    n_judged: int
+    n_accepted: int
+    saved: float
+    gains: tuple[float, ...] = (0.0,) * 4
+
+
+def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
+    return tuple(round(x, 3) for x in numbers)
 
 
 def rates_to_json(rates: dict[str, Acceptance]) -> str:
@@ -288,17 +304,3 @@ def rates_from_json(text: str) -> dict[str, Acceptance]:
         return {str(name): Acceptance.from_json(held) for name, held in data["drafters"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"these are no rates: {error}") from error
-
-
-def _numbers(given: object, n: int, *, least: float = 0.0) -> list[float]:
-    if not isinstance(given, Iterable):
-        raise TypeError(f"no list: {given!r}")
-    found: list[float] = []
-    for value in given:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not least <= value <= _LARGEST:
-            raise ValueError(f"no number from {least} to {_LARGEST}: {value!r}")
-        found.append(float(value))
-    if len(found) != n:
-        raise ValueError(f"{len(found)} numbers instead of {n}")
-    return found
