@@ -40,7 +40,6 @@ BUSY = 0.25
 _STRETCH = 8  # timed steps: fewer tell no pace, more hide its changes
 _GUESSED = 0.25  # units of a further token in a batch, where no table is known
 _NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
-_N_SHRUNK = 8.0  # steps that the noise of all stretches counts for in that of one
 _NEAR = 6  # plain steps after a wide one that are slower, measured on CPUs, see above
 _RECENT = 8  # steps within which a pace tells how much slower
 _UNSURE_AFTER = 0.03  # relative error of the pace that such steps tell
@@ -91,13 +90,20 @@ class _Steps:
         is_one = units > 0.0
         return self.total(is_one), self.total(self.s * is_one), self.total(units)
 
-    def noise(self, q: float) -> _Noise:
-        """Return how step times vary; `q`: wide ones take so many times what the table says."""
+    def noise(self, q: float) -> tuple[float, float]:
+        """Return how step times vary about the pace of their stretch, as relative variances.
+
+        Args:
+            q: Wide steps take so many times what the table says.
+
+        Returns:
+            That over all stretches, with a tail that may not have been seen; and that of the middle
+            stretch, so that no single step makes it.
+        """
         s, u, n, at = self.s, self.plain + q * self.wide, self.n, self._stretch
         several = n > 1
-        noise = np.full(len(n), _NOISE**2)
         if not several.any():
-            return _Noise(_NOISE**2, noise, 0.0)
+            return _NOISE**2, 0.0
         s_all, u_all, uu = self.total(s), self.total(u), self.total(u * u)[several]
         pace = np.maximum(s_all, 1e-12) / np.maximum(u_all, 1e-12)
         n_each = n[several]
@@ -107,25 +113,7 @@ class _Steps:
         tail = max(float((s[told] / u[told] / others).max()) - 1.0, 0.0)
         n_all = float(n_each.sum())
         total = float(apart.sum() / uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
-        pooled = total / (n_all + _N_NOISE)
-        noise[:] = pooled
-        shrunk = (n_each * apart / uu + _N_SHRUNK * pooled) / (n_each + _N_SHRUNK)
-        noise[several] = np.maximum(pooled, shrunk)
-        return _Noise(pooled, noise, float(np.median(apart / uu)))
-
-
-class _Noise(NamedTuple):
-    """The relative variance of step times about the pace of their stretch.
-
-    Attributes:
-        pooled: Over all stretches, and a tail that may not have been seen.
-        of_each: The greater of that and the stretch's own, float64 [n stretches].
-        usual: That of the middle stretch, so that no single step makes it.
-    """
-
-    pooled: float
-    of_each: Array
-    usual: float
+        return total / (n_all + _N_NOISE), float(np.median(apart / uu))
 
 
 class PlainTime:
@@ -220,8 +208,8 @@ class PlainTime:
         s, u, owed = steps.total(steps.s), steps.total(units), steps.total(steps.owed)
         pooled = s.sum() / u.sum()
         pace = np.divide(s, u, out=np.full(len(s), pooled), where=steps.n > 0)
-        noise = steps.noise(q)
-        self.noise = math.sqrt(noise.usual)
+        noise, usual = steps.noise(q)
+        self.noise = math.sqrt(usual)
         seconds = self._same_s + float((pace * owed).sum())
         if seconds <= 0.0:
             return None
@@ -229,7 +217,7 @@ class PlainTime:
         own = steps.total((steps.plain * ~is_owed) ** 2)
         squares = share**2 * steps.total(units**2) + (1 + 2 * share) * own
         slowed, wide = steps.total(steps.plain * is_owed), steps.total(steps.wide)
-        variance = float((pace**2 * noise.of_each * squares).sum())
+        variance = noise * float((pace**2 * squares).sum())
         variance += q_variance * float((pace * share * q * wide).sum()) ** 2
         variance += (_UNSURE_AFTER * float((pace * share * slowed).sum())) ** 2
         variance += (_ELSEWHERE * pooled * float(owed[steps.n == 0].sum())) ** 2
@@ -256,7 +244,7 @@ class PlainTime:
         n_wide, s_wide, u_wide = float(n_w.sum()), float(s_w.sum()), float(u_w.sum())
         if s_wide <= 0.0:
             return 0.0, 0.0
-        noise, doubt = steps.noise(1.0).pooled, max(self._doubt / u_wide, 1e-6)
+        noise, doubt = steps.noise(1.0)[0], max(self._doubt / u_wide, 1e-6)
         found = [(0.0, doubt)]
         has_both = (n_p > 0) & (n_w > 0)
         if has_both.any():
@@ -264,7 +252,7 @@ class PlainTime:
             share = float(1 / n_p[has_both].sum() + 1 / n_w[has_both].sum())
             ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
             log_ratio = math.log(max(ratio, 1e-9))
-            told = steps.noise(max(ratio, 1e-9)).pooled
+            told = steps.noise(max(ratio, 1e-9))[0]
             if log_ratio**2 > _WRONG**2 * (doubt + told * share):
                 noise, found = told, [(0.0, log_ratio**2)]
             found.append((log_ratio, noise * share + (_REST * log_ratio) ** 2))
