@@ -4,7 +4,7 @@ Every step books the time it took and the time that its tokens would have taken 
 left of the allowance is the slack, and a draft is verified only if the slack covers the loss that
 it would be with no token accepted. So the promise holds for drafters of any worth, up to the
 noise of timings. Each reply has an allowance of its own: nothing that an earlier one saved pays
-for a loss in this one, and a saving beyond 200 plain steps does not count within it, either.
+for a loss in this one.
 
 Where there is a draft model the prefill counts as well: a reply may lose 2 % of it, and 3 % more
 are there to read the prompt with the model, since after a long one nothing else would show what it
@@ -21,8 +21,6 @@ READING = 0.03
 """Of the prefill, what reading the prompt with a draft model may take besides."""
 STEPS = 3.5
 """Plain steps that a reply may lose besides; four are promised."""
-CAP = 200.0
-"""Plain steps of savings that count at most."""
 
 
 class Ledger:
@@ -50,9 +48,6 @@ class Ledger:
         self._n += n_committed
         self._plain += n_committed * plain
         self._spent += seconds
-        beyond = self.slack(plain) - CAP * plain
-        if beyond > 0.0:
-            self._spent += beyond
 
     def slack(self, plain: float) -> float:
         """Return the seconds that may still be lost; `plain` are those of a plain step now."""
