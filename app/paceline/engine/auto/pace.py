@@ -23,13 +23,11 @@ MIN_PLAIN_STEPS = 4
 # Fitted to simulated machines whose pace changes and whose timings vary (decision 091, "rough" and
 # "wide"). On steady ones only the first two matter: half as far loses 0.5 and 0.9 %, after a prompt
 # 0.8 and 1.5. Percentages are what the mean gain loses on the others without the mechanism.
-_FAR = 1.18  # beyond this factor a step does not fit what is expected, on a quiet machine
-_FARTHEST = 1.4  # on a noisy one
+_FAR = 1.18  # beyond this factor a step does not fit what is expected
 _ALIKE = 1.25  # two steps within this factor of one another agree; 0.7
 _FIRST = 3  # plain steps that the first estimate rests on
 _EVERY = 256  # speculative steps between two looks; 64, or 8 after a change, gained 0.3 nowhere
 _DOUBTED = 3  # plain steps that tell whether the pace has changed: as many as are believed
-_WARY = 16  # wide steps after a change of theirs alone; 0.1
 _BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up, in the long run; 0.3
 _TO_BEGIN = 2.0  # of them, so that it is begun to ask
 # What was measured on CPUs, see `plain_time.py`, whose simulation holds it.
@@ -45,26 +43,24 @@ class Pace:
 
     Attributes:
         plain: The estimate; None before the first plain step.
-        far: Beyond this factor a step does not fit what is expected.
         spread: Nine of ten steps take less than 1 + spread times the expected time.
         wait: Seconds that pass for each one that is counted here, above 1 where others use the
             machine.
     """
 
     __slots__ = (
-        "_budget", "_counted", "_due", "_is_asking", "_n_since", "_n_wary", "_odd",
-        "_passed", "_recent", "_unfit", "far", "plain", "spread", "wait",
+        "_budget", "_counted", "_due", "_is_asking", "_n_since", "_odd",
+        "_passed", "_recent", "_unfit", "plain", "spread", "wait",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.plain: float | None = None
-        self.far, self.spread, self.wait = _FAR, 0.08, 1.0
+        self.spread, self.wait = 0.08, 1.0
         self._recent: list[float] = []
         self._odd: list[float] = []  # plain steps in a row that do not fit, but each other
         self._unfit: list[float] = []  # factors of wide steps in a row that do not fit
         self._n_since = 0  # speculative steps since the last plain one
         self._is_asking = False
-        self._n_wary = 0  # wide steps that raise no doubt
         self._due = _FIRST
         self._budget = _BUDGET
         self._counted = self._passed = 0.0
@@ -81,7 +77,7 @@ class Pace:
 
     def fits(self, seconds: float) -> bool:
         """Whether a plain step of so many seconds is one of the present pace."""
-        return self.plain is None or 1 / self.far < seconds / self.plain < self.far
+        return self.plain is None or 1 / _FAR < seconds / self.plain < _FAR
 
     def saw_plain(self, seconds: float) -> None:
         """Count a plain step."""
@@ -92,8 +88,7 @@ class Pace:
             if plain is not None:
                 self._learn_spread(seconds / plain)
             self.plain = median_with(self._recent, seconds)
-            if self._unfit and not self._due:  # wide steps alone have changed: the table learns it
-                self._n_wary = _WARY
+            if not self._due:  # wide steps alone have changed, if any: the table learns it
                 self._unfit.clear()
             self._odd.clear()
             return
@@ -111,16 +106,15 @@ class Pace:
     def saw_wide(self, factor: float) -> None:
         """Count a wide step that took `factor` times what the table says at the present pace."""
         self._n_since += 1
-        self._n_wary -= 1
         if self._n_since >= _EVERY:
             self._due = max(self._due, 1)
-        if 1 / self.far < factor < self.far:
+        if 1 / _FAR < factor < _FAR:
             self._learn_spread(factor)
             if not self._due:
                 self._unfit.clear()
             return
         self._unfit = [x for x in self._unfit if 1 / _ALIKE < x / factor < _ALIKE] + [factor]
-        if len(self._unfit) > 1 and not self._due and self._n_wary <= 0:
+        if len(self._unfit) > 1 and not self._due:
             self._due = _DOUBTED
 
     def asks_for_plain(self) -> bool:
@@ -153,7 +147,6 @@ class Pace:
         # A quantile by steps: up by nine parts where it was too small, down by one where not.
         moved = 0.009 if factor > 1.0 + self.spread else -0.001
         self.spread = min(max(self.spread + moved, 0.02), 0.5)
-        self.far = min(max(_FAR, 1.0 + 1.5 * self.spread), _FARTHEST)
 
 
 class RecentPlain:
