@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 from engine.timed_models import REBUILD_S, Clock, TimedModel, pair_of
 from fake_model import FakeModel
+from paceline.engine.auto import VerifyCosts
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
@@ -68,6 +69,11 @@ def finish(calibration: IdleCalibration | IdleWork) -> int:
     return n
 
 
+def missing(costs: VerifyCosts, widths: Iterable[int]) -> list[int]:
+    """Return those of these widths that no two steps have measured."""
+    return [width for width in widths if costs.n_samples(width) < 2]
+
+
 def holds(pair: LoadedPair, tokens: list[int]) -> bool:
     """Whether both contexts hold exactly these, in the books and in the model."""
     contexts = [context for context in (pair.target, pair.draft) if context]
@@ -83,7 +89,7 @@ def test_it_finds_what_decodes_cost_and_leaves_the_contexts_as_they_were(
     finish(calibration)
     assert holds(pair, held)
     costs = pair.knowledge.costs
-    assert costs.missing(WIDTHS) == []
+    assert missing(costs, WIDTHS) == []
     for width in WIDTHS:
         assert costs.seconds(width, len(held)) == pytest.approx(cost(width, len(held)), rel=0.02)
     assert costs.context.slope == pytest.approx(0.001, rel=0.05)
@@ -182,7 +188,7 @@ def test_an_interruption_at_any_decode_changes_nothing(clock: Clock) -> None:
         flag.clear()
         finish(work)
         assert holds(pair, TOKENS)
-        assert pair.knowledge.costs.missing(WIDTHS) == []
+        assert missing(pair.knowledge.costs, WIDTHS) == []
         for width in WIDTHS:
             expected = quiet.knowledge.costs.seconds(width, 40)
             assert pair.knowledge.costs.seconds(width, 40) == pytest.approx(expected)
@@ -226,17 +232,17 @@ def test_a_context_with_little_room(clock: Clock, n_free: int) -> None:
     finish(calibration)
     assert holds(pair, held)
     fitting = [w for w in WIDTHS if w <= n_free]
-    assert pair.knowledge.costs.missing(fitting) == []
+    assert missing(pair.knowledge.costs, fitting) == []
     assert set(widths_of(pair)) == set(fitting)
 
 
 def test_what_had_no_room_is_measured_when_there_is_some(clock: Clock) -> None:
     pair, calibration = made(clock, flat(0.001), held=[i % 250 for i in range(62)], n_ctx=64)
     finish(calibration)
-    assert pair.knowledge.costs.missing(WIDTHS)
+    assert missing(pair.knowledge.costs, WIDTHS)
     pair.target.rollback(10)
     finish(calibration)
-    assert pair.knowledge.costs.missing(WIDTHS) == []
+    assert missing(pair.knowledge.costs, WIDTHS) == []
 
 
 def test_exact_mode_is_measured_within_its_widths(clock: Clock) -> None:
@@ -252,7 +258,7 @@ def test_exact_mode_is_measured_within_its_widths(clock: Clock) -> None:
     assert set(target.widths) - slope_pieces == {3, 4, 5, 6, 8}
     assert holds(pair, TOKENS)
     assert pair.target._n_whole == n_whole
-    assert pair.knowledge.costs.missing([1, 4, 5, 6, 8]) == []
+    assert missing(pair.knowledge.costs, [1, 4, 5, 6, 8]) == []
     assert pair.knowledge.costs.plain == pytest.approx(0.001 * 1.06, rel=0.01)  # padded to three
 
 
@@ -293,7 +299,7 @@ def test_a_table_that_does_not_fit_any_more_is_measured_anew(clock: Clock, facto
     expected = 0.004 * (factor if is_measured_anew else 1)
     assert pair.knowledge.costs.plain == pytest.approx(expected)
     if is_measured_anew:
-        assert pair.knowledge.costs.missing(WIDTHS) == []
+        assert missing(pair.knowledge.costs, WIDTHS) == []
 
 
 def test_wide_steps_that_were_measured_in_a_bad_second_are_measured_anew(clock: Clock) -> None:
@@ -332,7 +338,7 @@ def test_what_a_slow_load_left_out_the_next_one_measures(clock: Clock) -> None:
     for _ in range(20):
         pair, calibration = made(clock, cost, facts=facts)
         finish(calibration)
-    assert pair.knowledge.costs.missing(WIDTHS) == []
+    assert missing(pair.knowledge.costs, WIDTHS) == []
 
 
 def test_other_threads_and_exact_mode_have_tables_of_their_own(clock: Clock) -> None:
@@ -355,7 +361,7 @@ def test_a_broken_fact_is_no_fact(clock: Clock, text: str) -> None:
     facts.put("draft_costs|fake-draft", text)
     pair, calibration = made(clock, flat(0.001), draft_cost=flat(0.0001), facts=facts)
     finish(calibration)
-    assert pair.knowledge.costs.missing(WIDTHS) == []
+    assert missing(pair.knowledge.costs, WIDTHS) == []
 
 
 @pytest.mark.parametrize("text", ["[1" + "0" * 400 + ", 0]", "[1e300, 1]", "[1, NaN]", "[-1, 0]"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.test_calibration import Cost, flat
+from engine.test_calibration import Cost, flat, missing
 from engine.timed_models import Clock, TimedModel, pair_of
 from fake_model import FakeBackend, FakeModel
 from paceline.engine.measure.calibration import (
@@ -206,7 +206,7 @@ def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     again = made(clock)
     again.load(str(tmp_path))
     assert again.service._pair is not None
-    assert again.service._pair.knowledge.costs.missing(WIDTHS) == []
+    assert missing(again.service._pair.knowledge.costs, WIDTHS) == []
 
 
 def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
@@ -278,7 +278,7 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     assert pair.kept == {}
     assert pair.knowledge.rates == {}
     assert pair.knowledge.costs is costs
-    assert costs.missing(WIDTHS) == []
+    assert missing(costs, WIDTHS) == []
     assert pair.knowledge.recent.pace == plain
     assert bench.ask() == 0
 

@@ -69,10 +69,6 @@ class Acceptance:
         saved: Plain steps that it saved, over all.
     """
 
-    __slots__ = ("_accepted", "_credit", "_gain", "_judged", "_long_accepted",
-                 "_long_judged", "_n_gains", "_n_tried", "_rates", "_safe", "_squares",
-                 "n_accepted", "n_judged", "saved")  # fmt: skip
-
     def __init__(self) -> None:
         self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
         self.n_judged = self.n_accepted = 0

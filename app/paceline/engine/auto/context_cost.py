@@ -22,8 +22,6 @@ class ContextCost:
         share: Of that, what each further token of a batch adds once more, 0..1.
     """
 
-    __slots__ = ("share", "slope")
-
     def __init__(self) -> None:
         self.slope = 0.0
         self.share = USUAL_SHARE
@@ -88,8 +86,6 @@ class ContextSlope:
     is the median of those between all pairs of stretches (Theil and Sen's estimator), which a few
     bad stretches do not move.
     """
-
-    __slots__ = ("_stretches",)
 
     def __init__(self) -> None:
         self._stretches: dict[int, list[tuple[int, float]]] = {}

@@ -105,19 +105,27 @@ class StepTimes:
     held_s: float = 0.0
 
 
+@dataclass(slots=True)
 class _Draft:
-    """A proposal of this step: its tokens' classes of confidence and chances of survival."""
+    """A proposal of this step.
 
-    __slots__ = ("again", "classes", "drafter", "expected", "n", "survivals", "value")
-    n: int  # tokens to verify, what that is worth, and tokens that it will commit
-    value: float
-    expected: float
-    again: float  # plain steps of tokens that are likely to be decoded once more
+    Attributes:
+        drafter: Whose it is.
+        classes: Its tokens' classes of confidence.
+        survivals: How likely each is accepted with all before it.
+        n: Tokens to verify.
+        value: What that is worth, in tokens.
+        expected: Tokens that it will commit.
+        again: Plain steps of tokens that are likely to be decoded once more.
+    """
 
-    def __init__(self, drafter: str, classes: list[int], survivals: list[float]) -> None:
-        self.drafter = drafter
-        self.classes = classes
-        self.survivals = survivals
+    drafter: str
+    classes: list[int]
+    survivals: list[float]
+    n: int = 0
+    value: float = 0.0
+    expected: float = 0.0
+    again: float = 0.0
 
 
 class Controller:

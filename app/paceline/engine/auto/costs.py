@@ -48,9 +48,6 @@ class VerifyCosts:
         context: What tokens in the context add.
     """
 
-    __slots__ = ("_careful", "_fresh", "_hopeful", "_is_stale", "_known", "_medians", "_near",
-                 "_near_to", "_samples", "context", "plain")  # fmt: skip
-
     def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}  # context and seconds, the last ones
         self._medians: dict[int, float] = {}  # seconds at an empty context
@@ -172,10 +169,6 @@ class VerifyCosts:
         if self.n_samples(width) > 1:
             return _MEASURED
         return _BETWEEN if width < max(self._medians) else _BEYOND
-
-    def missing(self, widths: Sequence[int]) -> list[int]:
-        """Return those of these widths that no two steps have measured."""
-        return [w for w in widths if self.n_samples(w) < 2]
 
     def seconds(self, width: int, n_ctx: int) -> float | None:
         """Return what a step of this width takes; None while nothing at all is known."""
@@ -323,8 +316,6 @@ class DraftCosts:
         per_token: Seconds of a token drafted one by one; None: never measured.
         per_backlog: Seconds of a token caught up in a batch; None: never measured.
     """
-
-    __slots__ = ("_backlog", "_single", "guess", "per_backlog", "per_token")
 
     def __init__(self) -> None:
         self.guess = _UNTIMED

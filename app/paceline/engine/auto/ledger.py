@@ -30,8 +30,6 @@ class Ledger:
         prefill_s: What the target's prefill took, where it counts.
     """
 
-    __slots__ = ("_extra", "_n", "_plain", "_spent")
-
     def __init__(self, prefill_s: float = 0.0) -> None:
         self._extra = (SHARE + READING) * prefill_s
         self._n = 0

@@ -48,11 +48,6 @@ class Pace:
             machine.
     """
 
-    __slots__ = (
-        "_budget", "_counted", "_due", "_is_asking", "_n_since", "_odd",
-        "_passed", "_recent", "_unfit", "plain", "spread", "wait",
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self.plain: float | None = None
         self.spread, self.wait = 0.08, 1.0
