@@ -43,12 +43,12 @@ def test_what_is_told_was_measured() -> None:
     assert told == [(1, 1.0, 3), (8, 2.0, 3)]
 
 
-def test_between_two_widths_it_lies_between_the_line_and_the_wider_one() -> None:
+def test_between_two_widths_costs_lie_on_a_line_and_the_ledger_fears_the_wider_one() -> None:
     ratios = table({1: 1.0, 4: 1.1, 8: 1.9}).ratios()
     assert ratios[4] == pytest.approx(1.1)
     for width in (5, 6, 7):
         line = 1.1 + (width - 4) * 0.2
-        assert line <= ratios[width] <= 1.9
+        assert ratios[width] == pytest.approx(line)
     assert table({1: 1.0, 4: 1.1, 8: 1.9}).near(0)[1][5] == pytest.approx(1.9)
 
 

@@ -34,7 +34,6 @@ _WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run c
 _KEPT = 0.97  # of what was judged of a class, with each further token of it
 _FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed: half as much loses 0.2
 _Z_LOW = 0.52  # its z: without it 0.8 more, but after some prompts a good model is given up
-_MOST = 2000.0  # beyond so many, older tokens fade, so that another use is learned
 _HOPELESS = 0.02  # of survival, below which nothing is added up; without it, nothing changes
 _CAUTION = 0.2  # of its doubt, by which a token is believed less still; decision 097
 _KEPT_GAIN = 0.985  # of what steps of a model gained, with each further one; see `value`
@@ -142,9 +141,6 @@ class Acceptance:
             accepted[place] = _KEPT * accepted[place] + right
             judged[_ALL] = _KEPT * judged[_ALL] + 1.0
             accepted[_ALL] = _KEPT * accepted[_ALL] + right
-            if long_judged[cls] > _MOST:
-                long_judged[cls] *= 0.5
-                long_accepted[cls] *= 0.5
             long_judged[cls] += 1.0
             long_accepted[cls] += right
             rates[cls] = safe[cls] = None

@@ -2,12 +2,11 @@
 
 Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff beyond, steps of
 four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
-steps of width n, at the pace that the machine had then (`pace.py`). What lies between two
-measured widths is guessed between the straight line and the wider one's cost, which is what a
-staircase would give; what lies beyond all of them is guessed hopefully for the rule and at one
-whole plain step per token for the ledger, so that wider batches are tried, but only out of what was
-saved. What tokens in the context add is said in `context_cost.py`; the table is that of an empty
-one.
+steps of width n, at the pace that the machine had then (`pace.py`). What lies between two measured
+widths is guessed on the straight line for the rule and at the wider one's cost for the ledger; what
+lies beyond all of them is guessed hopefully for the rule and at one whole plain step per token for
+the ledger, so that wider batches are tried, but only out of what was saved. What tokens in the
+context add is said in `context_cost.py`; the table is that of an empty one.
 """
 
 from __future__ import annotations
@@ -231,9 +230,7 @@ class VerifyCosts:
         hopeful, careful, last, ratio = [0.0, 1.0], [0.0, 1.0], 1, 1.0
         for width, floor in zip(widths, reversed(floors), strict=True):
             before, ratio, n = ratio, max(floor, 1.0), width - last
-            half = 0.5 * (ratio - before)
-            hopeful += [ratio - half * (1 - k / n) for k in range(1, n)]
-            hopeful.append(ratio)
+            hopeful += [before + (ratio - before) * k / n for k in range(1, n + 1)]
             careful += [ratio] * n
             last = width
         # Curves flatten as often as they rise: an expensive second token tells nothing of the
