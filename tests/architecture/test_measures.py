@@ -9,7 +9,7 @@ LIMITS = {
     "files": 380,
     "with one importer": 79,
     "circles": 0,
-    "code lines": 63_018,
+    "code lines": 62_936,
     "constructor parameters": 6,
     "signals": 262,
 }
