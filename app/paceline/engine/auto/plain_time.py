@@ -24,7 +24,7 @@ simulation holds it to that (`tests/engine/test_plain_time.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from array import array
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +75,7 @@ class _Steps:
         n: Timed steps, [n stretches].
     """
 
-    def __init__(self, steps: Sequence[tuple[float, float, float, float]]) -> None:
+    def __init__(self, steps: array[float]) -> None:
         self.s, self.plain, self.wide, self.owed = np.array(steps).reshape(-1, 4).T
         is_timed = self.plain + self.wide > 0.0
         self._stretch = (np.cumsum(is_timed) - is_timed) // _STRETCH
@@ -130,7 +130,7 @@ class PlainTime:
     def __init__(self, knowledge: Knowledge | None = None) -> None:
         self._knowledge = knowledge or Knowledge()
         self._recent = self._knowledge.recent
-        self._steps: list[tuple[float, float, float, float]] = []  # see `_Steps`
+        self._steps = array("d")  # four numbers of each, see `_Steps`
         self._same_s = 0.0
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
@@ -164,9 +164,9 @@ class PlainTime:
             self._same_s += decode_s  # a reply's first one, which builds the graph either way
         elif width > 1:
             units = self._wide_units(width, n_ctx, unit, warm=warm)
-            self._steps.append((decode_s, 0.0, units, n_committed * unit))
+            self._steps.extend((decode_s, 0.0, units, n_committed * unit))
         else:
-            self._steps.append((0.0, 0.0, 0.0, n_committed * unit))
+            self._steps.extend((0.0, 0.0, 0.0, n_committed * unit))
         return 1.0
 
     def _add_plain(self, s: float, unit: float) -> float:
@@ -175,13 +175,13 @@ class PlainTime:
             if self._n_since <= _RECENT:
                 recent.saw_after(self._n_after, pace / self._pace - 1.0)
             slowed = 1.0 + recent.slower_after(self._n_after)
-            self._steps.append((s, unit * slowed, 0.0, unit))
+            self._steps.extend((s, unit * slowed, 0.0, unit))
             return slowed
         self._same_s += s
         recent.add(pace)
         self._pace += (pace - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
         self._n_since = 0
-        self._steps.append((s, unit, 0.0, 0.0))
+        self._steps.extend((s, unit, 0.0, 0.0))
         return 1.0
 
     def _wide_units(self, width: int, n_ctx: int, unit: float, *, warm: bool) -> float:
