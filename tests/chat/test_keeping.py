@@ -118,6 +118,7 @@ def test_a_reply_that_the_program_did_not_see_to_its_end_is_kept(
     assert whole.has_ended
     assert whole.error is not None
     assert whole.error.code == INTERRUPTED.code
+    assert whole.seed == 7, "it goes on as it was drawn"
 
 
 def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:

@@ -370,7 +370,10 @@ class ReplyRunner:
             return
         reply.grow(event, self._clock())
         match event:
-            case TurnStarted() | PrefillProgressed():
+            case TurnStarted():
+                self._conversations.begin_run(reply)  # its seed is known now
+                self.listener.reply_progressed(reply)
+            case PrefillProgressed():
                 self.listener.reply_progressed(reply)
             case StepCommitted():
                 self._conversations.extend_run(reply, event.text, (event,))
