@@ -369,10 +369,12 @@ def test_the_version_before_refuses_the_new_database_in_words(
     monkeypatch.setattr(disk, "migrate", partial(migrate, migrations=MIGRATIONS[:1]))
     before = (tmp_path / "chats.db").read_bytes()
     archive = Archive(tmp_path / "chats.db")
-    (note,) = archive.open().notes
+    archive.open()
+    problem = archive.problem
     archive.close()
-    assert "were written by a newer version of Paceline" in note
-    assert "Install it to see the old ones" in note
+    assert problem is not None
+    assert "were written by a newer version of Paceline" in problem.message
+    assert "Install it to see the old ones" in problem.hint
     assert (tmp_path / "chats.db").read_bytes() == before
 
 
@@ -389,7 +391,9 @@ def test_a_database_of_the_version_before_that_cannot_be_changed_is_read(
     write(tmp_path / "chats.db", BEFORE, SHOWN)
     monkeypatch.setattr(disk, "migrate", no_room)
     archive = Archive(tmp_path / "chats.db")
-    assert "no space left" in archive.open().notes[0]
+    archive.open()
+    assert archive.problem is not None
+    assert "no space left" in archive.problem.message
     bench = ChatBench(archive, defaults=MINE)
     assert len(bench.session.summaries) == len(BEFORE)
     for name in ("chat0", "chat1", "chat2", "chat3", "chat4"):
