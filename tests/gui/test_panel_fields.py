@@ -10,7 +10,8 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
-from paceline.gui.kit.fields import SliderField
+from paceline.gui.kit.fields import Choice, SliderField
+from paceline.gui.look.current import look
 from paceline.gui.sampling.reply_form import EXAMPLES, SeedField, StopField, judge
 from paceline.messages import StartTurn, TurnFinished
 from paceline.params import MAX_SEED, ReplySettings
@@ -29,6 +30,22 @@ pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
     pytest.mark.usefixtures("plain_windows"),
 ]
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_list_has_a_whole_frame_and_is_as_wide_as_its_words(qtbot: QtBot) -> None:
+    choice = Choice([("Short", 1), ("An entry with many more words", 2)])
+    qtbot.addWidget(choice)
+    choice.setFixedWidth(90)
+    choice.show()
+    choice.showPopup()
+    view = choice.view()
+    assert view.viewport().width() >= view.sizeHintForColumn(0) > 90
+    image = view.window().grab().toImage()
+    for x in (0, image.width() - 1):
+        colours = {image.pixelColor(x, y).name().upper() for y in range(image.height())}
+        assert colours == {look.theme.line_strong.upper()}
+    choice.hidePopup()
 
 
 # ---------------------------------------------------------------------------------- stop strings

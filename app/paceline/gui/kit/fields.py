@@ -114,8 +114,7 @@ def two_columns(names: Sequence[str], first_row: int = 0) -> QGridLayout:
     grid = grid_of(across=8, down=6, stretches=(1, 2))
     grid.setColumnMinimumWidth(0, LABEL_PX)
     for row, name in enumerate(names, start=first_row):
-        label = styled(YieldingLabel(name, keeps=6), role="muted")
-        grid.addWidget(label, row, 0)
+        grid.addWidget(styled(YieldingLabel(name, keeps=6), role="muted"), row, 0)
     return grid
 
 
@@ -182,6 +181,11 @@ class Choice(_StillUnderWheel, QComboBox):
         for words, value in entries:
             self.addItem(words, value)
 
+    def showPopup(self) -> None:
+        """Show the list as wide as its widest entry, with its frame and a scroll bar."""
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + px(30))
+        super().showPopup()
+
 
 def value_of(field: Any) -> Any:
     """Return what a field holds: a number, a choice's data, a tick, or its own `value`."""
@@ -213,13 +217,12 @@ def changes_of(field: Any) -> SignalInstance:
     """Return the signal that another value is in a field."""
     match field:
         case QSpinBox() | QDoubleSpinBox():
-            signal = field.valueChanged
+            return field.valueChanged
         case QComboBox():
-            signal = field.currentIndexChanged
+            return field.currentIndexChanged
         case QAbstractButton():
-            signal = field.toggled
-        case _:
-            signal = field.changed
+            return field.toggled
+    signal: SignalInstance = field.changed
     return signal
 
 

@@ -353,11 +353,13 @@ QComboBox::down-arrow {
     width: 0; height: 0; border-left: 4px solid $surface; border-right: 4px solid $surface;
     border-top: 5px solid $muted;
 }
-QComboBox QAbstractItemView {
-    background: $surface; color: $text; border: 0; border-radius: 0; padding: 4px; outline: 0;
-    selection-background-color: $accent_soft; selection-color: $text;
+QComboBox { combobox-popup: 0; }
+QComboBox QAbstractItemView, QComboBox QAbstractItemView:focus {
+    background: $surface; color: $text; border: 1px solid $line_strong; border-radius: 0;
+    padding: 4px; outline: 0;
 }
-QComboBox QAbstractItemView:focus { border: 0; }
+QComboBox QAbstractItemView::item { border-radius: 6px; padding: 3px 8px; min-height: 20px; }
+QComboBox QAbstractItemView::item:selected { background: $accent_soft; color: $text; }
 QAbstractSpinBox { padding: 5px 20px 5px 8px; }
 QAbstractSpinBox QLineEdit {
     background: transparent; border: 0; border-radius: 0; padding: 0; min-height: 0;
