@@ -193,14 +193,10 @@ class Acceptance:
         if n_free > 0.0:
             self._fade(_FORGOTTEN**n_free)
 
-    def begin_reply(self, share: float = 1.0) -> None:
-        """Another text begins, in which a model may do better, and each class otherwise.
-
-        Args:
-            share: Of a usual reply's length, what replies have: in a short one less is gained.
-        """
+    def begin_reply(self) -> None:
+        """Another text begins, in which a model may do better, and each class otherwise."""
         if self._credit > 0.0:
-            self._fade(_NEXT_REPLY**share)
+            self._fade(_NEXT_REPLY)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]
         self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)

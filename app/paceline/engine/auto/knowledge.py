@@ -61,7 +61,7 @@ class Knowledge:
             self.n_tokens = 0
             self.costs.age()
         for rates in self.rates.values():
-            rates.begin_reply(min(self.n_reply / _REPLY, 1.0))
+            rates.begin_reply()
         slope = self.slope.fit()
         if slope is not None:
             self.learn_context(slope)
