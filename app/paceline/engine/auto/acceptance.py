@@ -80,7 +80,6 @@ class Acceptance:
         """Forget what was recent; the long run stays."""
         self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent ones
         self._rates: list[float | None] = [None] * len(_DEFAULT)
-        self._safe: list[float | None] = [None] * len(_DEFAULT)  # rates, less for their doubt
 
     # ------------------------------------------------------------------------------ its tokens
 
@@ -108,13 +107,10 @@ class Acceptance:
         Args:
             classes: Of the proposal's tokens.
         """
-        survival, found, safe = 1.0, [], self._safe
+        survival, found, rates = 1.0, [], self._rates
         for cls in classes:
-            chance = safe[cls]
-            if chance is None:
-                rate = self.rate(cls)
-                chance = safe[cls] = rate * (1.0 - _CAUTION * (1.0 - rate))
-            survival *= chance
+            rate = rates[cls] or self.rate(cls)
+            survival *= rate * (1.0 - _CAUTION * (1.0 - rate))
             if survival < _HOPELESS:
                 break
             found.append(survival)
@@ -130,7 +126,7 @@ class Acceptance:
                 among them, was rejected.
         """
         n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
-        judged, accepted, rates, safe = self._judged, self._accepted, self._rates, self._safe
+        judged, accepted, rates = self._judged, self._accepted, self._rates
         long_judged, long_accepted = self._long_judged, self._long_accepted
         for i in range(n):
             cls, place, right = classes[i], _PLACES + PLACE_OF[i], 1.0 if i < n_accepted else 0.0
@@ -143,7 +139,7 @@ class Acceptance:
             accepted[_ALL] = _KEPT * accepted[_ALL] + right
             long_judged[cls] += 1.0
             long_accepted[cls] += right
-            rates[cls] = safe[cls] = None
+            rates[cls] = None
         self.n_judged += n
         self.n_accepted += min(n_accepted, n)
 
@@ -199,7 +195,7 @@ class Acceptance:
             self._fade(_NEXT_REPLY)
         self._judged = [_NEXT_TEXT * n for n in self._judged]
         self._accepted = [_NEXT_TEXT * n for n in self._accepted]
-        self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)
+        self._rates = [None] * len(_DEFAULT)
 
     def _fade(self, kept: float) -> None:
         self._gain *= kept

@@ -7,7 +7,9 @@ seen to take 2.5 plain steps instead of 1.7. So the addition has a share for eac
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import median
 
 USUAL_SHARE = 0.5  # before any was measured: GPUs have next to 0, processors up to 1
@@ -88,30 +90,27 @@ class ContextSlope:
     """
 
     def __init__(self) -> None:
-        self._stretches: dict[int, list[tuple[int, float]]] = {}
+        self._stretches: dict[int, deque[tuple[int, float]]] = {}
 
     def add(self, n_ctx: int, seconds: float) -> None:
         """Count one true plain step, in `n_ctx` tokens of context."""
-        held = self._stretches.setdefault(n_ctx // _STRETCH, [])
+        held = self._stretches.setdefault(n_ctx // _STRETCH, deque(maxlen=_N_KEPT))
         held.append((n_ctx, seconds))
-        if len(held) > _N_KEPT:
-            del held[0]
 
     def fit(self) -> float | None:
         """Return b in seconds = a * (1 + b * n_ctx); None while the contexts are too alike."""
-        points = []
-        for held in self._stretches.values():
-            if len(held) >= _N_NEEDED:
-                ordered = sorted(held, key=lambda sample: sample[1])
-                points.append(ordered[len(ordered) // 4])
-        slopes, bases = [], []
-        for i, (n, seconds) in enumerate(points):
-            for other_n, other_seconds in points[:i]:
-                if abs(n - other_n) >= _SPAN:
-                    slope = (seconds - other_seconds) / (n - other_n)
-                    slopes.append(slope)
-                    bases.append(seconds - slope * n)
+        points = [
+            sorted(held, key=lambda sample: sample[1])[len(held) // 4]
+            for held in self._stretches.values()
+            if len(held) >= _N_NEEDED
+        ]
+        slopes = [
+            (seconds - other_seconds) / (n - other_n)
+            for (n, seconds), (other_n, other_seconds) in combinations(points, 2)
+            if abs(n - other_n) >= _SPAN
+        ]
         if not slopes:
             return None
-        slope, base = median(slopes), median(bases)
+        slope = median(slopes)
+        base = median(seconds - slope * n for n, seconds in points)
         return min(max(slope / base, 0.0), _STEEPEST) if base > 0.0 else None

@@ -11,8 +11,8 @@ would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs
 (2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091 and
-107 say what each mechanism is worth there.
+The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091, 107
+and 109 say what each mechanism is worth there.
 """
 
 from __future__ import annotations
@@ -165,11 +165,12 @@ class Controller:
         self.wait = 0
         self._last_width = 1
         self._values: dict[str, float] = {}  # of the models, in this step
+        self._none = _Draft("", [], [])  # worth nothing
         self._begin_step()
 
     def _begin_step(self) -> None:
         self._drafts: dict[str, _Draft] = {}  # by drafter
-        self._best: _Draft | None = None  # of the lookups' offers
+        self._best = self._none  # of the lookups' offers
         self._model: _Draft | None = None
         self._settled: Decision | None = None
         self._why: Reason = "nothing"  # of a plain step, if it becomes one
@@ -236,7 +237,7 @@ class Controller:
             survivals = self._knowledge.rates[drafter].survivals(classes)
         draft = self._drafts[drafter] = _Draft(drafter, classes, survivals)
         self._cut(draft, self._most, self._aversion)
-        if draft.n and (self._best is None or draft.value > self._best.value):
+        if draft.value > self._best.value:
             self._best = draft
         return draft.value
 
@@ -254,7 +255,7 @@ class Controller:
         """
         knowledge = self._knowledge
         rates, cost = knowledge.rates[drafter], knowledge.draft_costs[drafter]
-        value, offered = self._values[drafter], self._best.value if self._best else 0.0
+        value, offered = self._values[drafter], self._best.value
         if value <= offered:
             return 0
         if self._why != "ledger":
@@ -325,10 +326,11 @@ class Controller:
                 self._slack -= self._drafting
             n_most = self._covered(self._slack)
             self._cut(model, min(self._most, n_most))
-            if best is None or model.value >= best.value:
+            if model.value >= best.value:
                 best = model
-        if best is None or min(best.n, n_most) < 1:
-            return self._settle_plain(self._why)
+        if min(best.n, n_most) < 1:
+            self._settled = _plain(self._why)
+            return self._settled
         n = best.n if best.drafter == FORCED else min(best.n, n_most)
         drafting = self._drafting if best is model else 0.0
         gain = best.expected / (self._ratios[n + 1] + best.again + drafting)
@@ -551,12 +553,8 @@ class Controller:
         return list(accumulate((before - now) * (ratio - 1.0) for before, now, ratio in pairs))
 
     def _plainly(self, reason: Reason) -> StepPlan:
-        self._settle_plain(reason)
+        self._settled = _plain(reason)
         return StepPlan(0, reason, models=False)
-
-    def _settle_plain(self, reason: Reason) -> Decision:
-        self._settled = settled = _plain(reason)
-        return settled
 
 
 @cache

@@ -21,8 +21,8 @@ MIN_PLAIN_STEPS = 4
 """So many plain steps come first after a load, so that there is something to compare with."""
 
 # Fitted to simulated machines whose pace changes and whose timings vary (decision 091, "rough" and
-# "wide"). On steady ones only the first two matter: half as far loses 0.5 and 0.9 %, after a prompt
-# 0.8 and 1.5. Percentages are what the mean gain loses on the others without the mechanism.
+# "wide"). On steady ones only the first matters: half as far loses 0.5 %, after a prompt 0.8.
+# Percentages are what the mean gain loses on the others without the mechanism; decision 109.
 _FAR = 1.18  # beyond this factor a step does not fit what is expected
 _ALIKE = 1.25  # two steps within this factor of one another agree; 0.7
 _FIRST = 3  # plain steps that the first estimate rests on
