@@ -28,6 +28,7 @@ _ALIKE = 1.25  # two steps within this factor of one another agree; 0.7
 _FIRST = 3  # plain steps that the first estimate rests on
 _EVERY = 256  # speculative steps between two looks; 64, or 8 after a change, gained 0.3 nowhere
 _DOUBTED = 3  # plain steps that tell whether the pace has changed: as many as are believed
+_WARY = 16  # wide steps after a change of theirs alone; 1.5 and 2.6 with noise of 20 and 35 %
 _BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up, in the long run; 0.3
 _TO_BEGIN = 2.0  # of them, so that it is begun to ask
 # What was measured on CPUs, see `plain_time.py`, whose simulation holds it.
@@ -56,6 +57,7 @@ class Pace:
         self._unfit: list[float] = []  # factors of wide steps in a row that do not fit
         self._n_since = 0  # speculative steps since the last plain one
         self._is_asking = False
+        self._n_wary = 0  # wide steps that raise no doubt
         self._due = _FIRST
         self._budget = _BUDGET
         self._counted = self._passed = 0.0
@@ -83,7 +85,8 @@ class Pace:
             if plain is not None:
                 self._learn_spread(seconds / plain)
             self.plain = median_with(self._recent, seconds)
-            if not self._due:  # wide steps alone have changed, if any: the table learns it
+            if self._unfit and not self._due:  # wide steps alone have changed: the table learns it
+                self._n_wary = _WARY
                 self._unfit.clear()
             self._odd.clear()
             return
@@ -101,6 +104,7 @@ class Pace:
     def saw_wide(self, factor: float) -> None:
         """Count a wide step that took `factor` times what the table says at the present pace."""
         self._n_since += 1
+        self._n_wary -= 1
         if self._n_since >= _EVERY:
             self._due = max(self._due, 1)
         if 1 / _FAR < factor < _FAR:
@@ -109,7 +113,7 @@ class Pace:
                 self._unfit.clear()
             return
         self._unfit = [x for x in self._unfit if 1 / _ALIKE < x / factor < _ALIKE] + [factor]
-        if len(self._unfit) > 1 and not self._due:
+        if len(self._unfit) > 1 and not self._due and self._n_wary <= 0:
             self._due = _DOUBTED
 
     def asks_for_plain(self) -> bool:
