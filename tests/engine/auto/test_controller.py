@@ -14,6 +14,7 @@ from engine.auto.simulator import CURVES, MACHINES, PLAIN_S, calibrated, through
 from paceline.engine.auto import Controller, Knowledge, StepTimes
 from paceline.engine.auto.acceptance import classes_of
 from paceline.engine.auto.controller import FORCED, StepPlan
+from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import SAVED_UP
 from paceline.engine.auto.ledger import SHARE, STEPS
 from paceline.messages import Decision
@@ -560,6 +561,15 @@ def test_after_the_steps_that_it_tells_a_draft_is_covered() -> None:
     assert controller.plan(10, 100).reason == "ledger"
     controller.rested(4, 4 * PLAIN_S, 0.0)
     assert controller.plan(10, 100).n_max > 0
+
+
+def test_expensive_widths_are_doubted_after_long_rests_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    aged = []
+    monkeypatch.setattr(VerifyCosts, "age", lambda _: aged.append(1))
+    controller = control("cpu")
+    for n in (16, 16, 64, 32):
+        controller.rested(n, n * PLAIN_S, 0.0)
+    assert len(aged) == 4
 
 
 # ------------------------------------------------------------------------------------- what times

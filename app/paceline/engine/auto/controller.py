@@ -50,6 +50,7 @@ _AHEAD = 4  # drafted tokens that are looked ahead; flat, but 1 loses 1.4 with h
 _ALIKE = 0.25  # how much a model's next token is like the last: twice that loses 0.2 with heads
 _RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
 _ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
+_LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much; flat
 _SHOWN = 0.1  # of what one step shows of another width's cost, or of Auto's own time; not fitted
 _TOLD = 4.0  # plain steps of a drafter's steps from which on its gain is told
 
@@ -164,6 +165,7 @@ class Controller:
         self.rate = self._tokens = self._steps = 1.0
         self.wait = 0
         self._last_width = 1
+        self._n_plain = 0
         self._values: dict[str, float] = {}  # of the models, in this step
         self._none = _Draft("", [], [])  # worth nothing
         self._begin_step()
@@ -374,6 +376,7 @@ class Controller:
             self._time_plain(step, scale)
         else:
             self._time_wide(step, scale)
+            self._n_plain = 0
         self._last_width = width
         if pace.plain is None:
             return 0.0
@@ -403,6 +406,7 @@ class Controller:
         self.ledger.book(n, decode_s + own_s, decode_s / n)
         for name in self._models:
             self._knowledge.rates[name].pass_over(n)
+        self._count_plain(n)
 
     def _time_plain(self, step: StepTimes, scale: float) -> None:
         """Let costs and pace learn from a plain step."""
@@ -417,6 +421,12 @@ class Controller:
         pace.saw_plain(seconds / scale)
         if costs.n_samples(1) < _ENOUGH and pace.plain is not None and pace.fits(seconds / scale):
             costs.add(1, step.n_ctx, seconds * (costs.plain or pace.plain) / pace.plain)
+        self._count_plain(1)
+
+    def _count_plain(self, n: int) -> None:
+        n_ages, self._n_plain = divmod(self._n_plain + n, _LONG_PLAIN)
+        for _ in range(n_ages):
+            self._knowledge.costs.age()
 
     def _time_wide(self, step: StepTimes, scale: float) -> None:
         """Let costs and pace learn from a wide step."""

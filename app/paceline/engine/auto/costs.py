@@ -12,8 +12,10 @@ context add is said in `context_cost.py`; the table is that of an empty one.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import itemgetter
 
 from paceline.engine.auto.context_cost import FEW, USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
@@ -137,16 +139,21 @@ class VerifyCosts:
                         self._update(other)
 
     def age(self) -> None:
-        """Forgive widths that were not timed since the last call what they cost beyond the usual.
+        """Doubt what widths cost that were not timed since the last call, where that is much.
 
-        Otherwise a width that was measured in a bad minute would never be tried again.
+        Otherwise a width that was measured in a bad minute would never be tried again. One that
+        was more expensive recently comes half the way back to what it was before; of others the
+        slowest step is dropped.
         """
-        for width, middle in self._medians.items():
-            known = self._known[width]
+        for width, samples in self._samples.items():
+            middle, known = self._medians[width], self._known[width]
             if width in self._fresh:
                 self._known[width] = known * (middle / known) ** _MOVES
             elif width > 1 and middle > _DOUBTED * known:
-                self._samples[width] = self._as_if(width, known)
+                self._samples[width] = self._as_if(width, math.sqrt(middle * known))
+                self._update(width)
+            elif width > 1 and len(samples) > 2:
+                samples.remove(max(samples, key=itemgetter(1)))
                 self._update(width)
         self._fresh.clear()
 
