@@ -228,17 +228,6 @@ def test_steps_that_go_by_at_once_are_as_many_as_one_by_one() -> None:
     assert at_once.value == pytest.approx(singly.value, abs=1e-3)
 
 
-def test_replies_that_are_short_bring_fewer_trials() -> None:
-    values = []
-    for share in (1.0, 0.4):
-        rates = Acceptance()
-        rates.gained(-0.4)
-        rates.pass_over(200)
-        rates.begin_reply(share)
-        values.append(rates.value)
-    assert values[1] < values[0]
-
-
 # ------------------------------------------------------------------------------------- what is kept
 
 
