@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
@@ -222,8 +222,8 @@ class Acceptance:
         """Return what is kept from one program to the next: nothing of any text is in it."""
         gains = self._gain, self._squares, self._n_gains, self._n_tried
         kept = _Kept(
-            _rounded(self._long_judged), _rounded(self._long_accepted),
-            self.n_judged, self.n_accepted, round(self.saved, 3), _rounded(gains),
+            tuple(self._long_judged), tuple(self._long_accepted),
+            self.n_judged, self.n_accepted, self.saved, gains,
         )  # fmt: skip
         return encode_part(kept)
 
@@ -263,10 +263,6 @@ class _Kept:
     n_accepted: int
     saved: float
     gains: tuple[float, ...] = (0.0,) * 4
-
-
-def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
-    return tuple(round(x, 3) for x in numbers)
 
 
 def rates_to_json(rates: dict[str, Acceptance]) -> str:

@@ -43,8 +43,6 @@ class ContextCost:
             plain: Seconds of a plain step at an empty context; None: not known.
         """
         slope = self.slope
-        if not slope:
-            return [seconds for _, seconds in samples]
         if width == 1 or plain is None:
             return [seconds / (1.0 + slope * n) for n, seconds in samples]
         # Where only the context is known to differ, nothing falls below a plain step.

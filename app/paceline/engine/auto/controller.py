@@ -284,8 +284,7 @@ class Controller:
             return 0
         self._model = self._drafts[drafter] = _Draft(drafter, [], [])
         self._rates, self._n_read = rates, n_read
-        self._each = each
-        self._reading, self._drafting = reading, reading + each
+        self._each, self._reading, self._drafting = each, reading, reading + each
         self._mean = rates.mean
         return n_read
 

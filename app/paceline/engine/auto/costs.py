@@ -351,12 +351,8 @@ class DraftCosts:
         return self.per_token if self.per_token is not None else self.guess * plain
 
     def catch_up(self, n_backlog: int, plain: float) -> float:
-        """Return the seconds that a backlog adds to the first token."""
-        if n_backlog <= 1:
-            return 0.0
-        each = self.per_backlog
-        if each is None:
-            each = self.token(plain) * _BATCHED
+        """Return the seconds that a backlog of at least 1 adds to the first token."""
+        each = self.token(plain) * _BATCHED if self.per_backlog is None else self.per_backlog
         return each * (n_backlog - 1)
 
 

@@ -212,10 +212,9 @@ class AutoChain(Chain):
         if saved > 0.0 and step.n_judged:
             self._knowledge.saved_up = SAVED_UP  # drafts pay here
         elif not (lap.had_pause or self._is_first):
-            plain_s = decode_s
+            known, plain_s = self._knowledge, decode_s
             if width > 1:
-                scale = self._knowledge.costs.context.scale(n_ctx)
-                plain_s = (self._knowledge.pace.plain or 0.0) * scale
+                plain_s = (known.pace.plain or 0.0) * known.costs.context.scale(n_ctx)
             if plain_s > 0.0:
                 self._count_own(plain_s, deciding_s)
         self._told_s = self._computed() - began
@@ -347,14 +346,12 @@ class AutoChain(Chain):
         """Return the chosen proposal, cut to what is to be verified."""
         step, name = self._step, decision.drafter
         step.decision = decision
-        offered = step.offers.get(name)
         n = min(decision.n_drafted, n_max)
-        if offered is None or n < 1:
+        if name not in step.offers or n < 1:
             if decision.n_drafted:  # its drafter broke while it drafted
                 step.decision = Decision("", 0, "nothing")
             return NOTHING
-        del step.offers[name]
-        member, draft = offered
+        member, draft = step.offers.pop(name)
         proposal = Proposal([], [], [], [])
         proposal.add(member, draft.first(n))
         return proposal
