@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QFileDialog,
+    QLabel,
     QLineEdit,
     QListView,
 )
@@ -30,6 +31,7 @@ from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
+from paceline.gui.look.theme import apply_theme
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
@@ -290,6 +292,26 @@ def test_the_smallest_size_cuts_nothing_off(qtbot: QtBot, world: World, step: in
         QTest.qWait(20)
         assert page.minimumSizeHint().width() <= page.width()
     assert dialog.hub.search.width() >= 200
+
+
+@pytest.mark.parametrize("size", [14, 20])
+def test_no_line_is_squeezed_in_a_small_window(qtbot: QtBot, world: World, size: int) -> None:
+    apply_theme(QApplication.instance(), look.theme, size)
+    dialog = opened(qtbot, world)
+    dialog.resize(760, 560)
+    for page in (dialog.installed, dialog.recommended, dialog.hub):
+        dialog.show_page(page)
+        QTest.qWait(20)
+        labels = [each for each in page.findChildren(QLabel) if each.isVisible()]
+        needs = {
+            e.text(): max(e.heightForWidth(e.width()), e.fontMetrics().height()) for e in labels
+        }
+        assert [e.text() for e in labels if e.height() < needs[e.text()]] == []
+        assert page.height() >= page.minimumSizeHint().height()
+    dialog.show_page(dialog.installed)
+    if size == 14:  # pages that are hidden ask for no room
+        left = dialog.tabs.parentWidget()
+        qtbot.waitUntil(lambda: left.height() <= left.parentWidget().height())
 
 
 def test_the_theme_changes_while_it_is_open(qtbot: QtBot, world: World) -> None:

@@ -175,8 +175,8 @@ class YieldingCheckBox(QCheckBox):
 class YieldingButton(QPushButton):
     """Cuts its words off at their end where there is no room; a button does so on both sides."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:

@@ -180,6 +180,22 @@ class RefitsWords(Refits):
             self._fit()
 
 
+class Shown(QWidget):
+    """A page of a stack that asks for no room while another one is in front."""
+
+    def heightForWidth(self, width: int) -> int:
+        """Pixels that all lines take; -1: none are shown."""
+        return -1 if self.isHidden() else super().heightForWidth(width)
+
+    def sizeHint(self) -> QSize:
+        """What the parts ask for."""
+        return QSize(0, 0) if self.isHidden() else super().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """What they need."""
+        return QSize(0, 0) if self.isHidden() else super().minimumSizeHint()
+
+
 class Bar(QFrame):
     """A frame in a line of its own that comes and goes."""
 

@@ -7,22 +7,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QCheckBox,
-    QFrame,
-    QLineEdit,
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, SearchQuery, Sort
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.errors import UserError
-from paceline.gui.kit.labels import ElidedLabel, text_label
-from paceline.gui.kit.layouts import IconButton, Refits, column_of, row_of, set_look, styled
+from paceline.gui.kit.labels import ElidedLabel, YieldingButton, YieldingCheckBox, text_label
+from paceline.gui.kit.layouts import IconButton, Shown, column_of, row_of, set_look, styled
 from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local_weights
@@ -54,7 +46,7 @@ class _Choices(Rows[HubChoice]):
         return spoken(row.quantisation, row.path, known_size(row.n_bytes))
 
 
-class RepositoryCard(QWidget):
+class RepositoryCard(Shown):
     """Shows a `HubRepository`; files that may not be had are shown and cannot be picked."""
 
     picked = Signal(object)
@@ -105,12 +97,12 @@ class RepositoryCard(QWidget):
     def _make_gate(self) -> QFrame:
         gate = styled(QFrame(), kind="notice", tone="lookup")
         self.gate_text = text_label("", "", wraps=True)
-        self.ask_button = styled(QPushButton(self.tr("Ask for access…")), kind="compact")
+        self.ask_button = styled(YieldingButton(self.tr("Ask for access…")), kind="compact")
         self.token = QLineEdit()
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setPlaceholderText(self.tr("Access token, hf_…"))
         self.token.setAccessibleName(self.tr("Access token of Hugging Face"))
-        self.token_button = styled(QPushButton(self.tr("Use token")), kind="compact")
+        self.token_button = styled(YieldingButton(self.tr("Use token")), kind="compact")
         self.token_button.setEnabled(False)
         row = row_of((self.token, 1), self.token_button, self.ask_button, spacing=8)
         column_of(self.gate_text, row, on=gate, margins=(12, 10, 12, 10), spacing=8)
@@ -223,14 +215,14 @@ class RepositoryCard(QWidget):
 LICENSES = ("apache-2.0", "mit", "llama3.1", "llama3.2", "gemma", "cc-by-4.0", "cc-by-nc-4.0")
 TYPING_MS = 300
 """After the last key: each search is a request to the Hub."""
-_WIDE_PX = 480
 SHARE_OF_A_DRAFT = 4
 """A draft model has at most this part of its target's weights; larger ones hardly pay."""
 
 
-class HubPage(Refits, Page):
+class HubPage(Page):
     """Fields, results, and in their place the card of a repository while one is looked at."""
 
+    wide_px = 480
     search_requested = Signal(object)
     """SearchQuery"""
     repository_requested = Signal(str)
@@ -261,8 +253,8 @@ class HubPage(Refits, Page):
         self._filters = (choices, ticks)
         row_of(self.sort, self.license, on=choices, margins=0, spacing=8)
         self.bar.addWidget(choices)
-        self.fits = QCheckBox(self.tr("Fits my machine"))
-        self.drafts = QCheckBox(self.tr("Drafts for this target"))
+        self.fits = YieldingCheckBox(self.tr("Fits my machine"))
+        self.drafts = YieldingCheckBox(self.tr("Drafts for this target"))
         self.drafts.setChecked(True)
         row_of(self.fits, self.drafts, None, on=ticks, margins=0, spacing=16)
         self.column.insertWidget(1, ticks)
@@ -288,13 +280,6 @@ class HubPage(Refits, Page):
         """Leave the room of the filters to a repository: they say nothing about its files."""
         for row in self._filters:
             row.setVisible(self.stack.currentWidget() is not self.card)
-
-    def _fit(self) -> None:
-        """Put the choices below the search field where they would leave nothing of it."""
-        is_wide = self.width() >= _WIDE_PX
-        self.bar.setDirection(
-            QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
-        )
 
     # ----------------------------------------------------------------------------- what is asked
 

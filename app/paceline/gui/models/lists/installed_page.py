@@ -15,9 +15,10 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QMenu
 
 from paceline.catalog.local.library import LibraryEntry
+from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of
 from paceline.gui.kit.rows import ROW, Index
 from paceline.gui.kit.sentences import said
@@ -32,10 +33,7 @@ from paceline.gui.models.candidates import (
     spoken,
     why_hardly,
 )
-from paceline.gui.models.lists.library import (
-    LibraryModel,
-    place_title,
-)
+from paceline.gui.models.lists.library import LibraryModel, place_title
 from paceline.gui.models.lists.page import Badge, OptionRow, Page, RowText
 
 SUITED, OTHER, BROKEN = range(3)
@@ -180,8 +178,8 @@ class InstalledPage(Page):
         self.show_count()
 
     def _make_foot(self) -> QHBoxLayout:
-        self.open_button = QPushButton(self.tr("Open a file…"))
-        self.folder_button = QPushButton(self.tr("Add a folder…"))
+        self.open_button = YieldingButton(self.tr("Open a file…"))
+        self.folder_button = YieldingButton(self.tr("Add a folder…"))
         self.open_button.setIcon(look.icon("file"))
         self.folder_button.setIcon(look.icon("folder"))
         self.open_button.setToolTip(self.tr("Pick a GGUF file that is not in the list"))

@@ -23,6 +23,7 @@ from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QBoxLayout,
     QLabel,
     QListView,
     QProgressBar,
@@ -37,7 +38,7 @@ from PySide6.QtWidgets import (
 
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import say, text_label
-from paceline.gui.kit.layouts import column_of, fill, row_of
+from paceline.gui.kit.layouts import Refits, Shown, column_of, fill, row_of
 from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_ground, show_rows
 from paceline.gui.kit.rows import Index
 from paceline.gui.kit.search_field import PAUSE_MS, SearchField
@@ -220,6 +221,8 @@ class OptionRow(QAbstractButton):
         )
 
 
+_LIST_PX = 114
+"""Two rows and a frame; more is what the rest of a page leaves, whose lines are never cut."""
 _PICKS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -243,6 +246,14 @@ class ModelList(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.clicked.connect(self.picked)
         self.doubleClicked.connect(self.confirmed)
+
+    def sizeHint(self) -> QSize:
+        """Two rows; Qt's own asks for more than a low window has."""
+        return QSize(200, px(_LIST_PX))
+
+    def minimumSizeHint(self) -> QSize:
+        """The same height."""
+        return QSize(0, px(_LIST_PX))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Pick by Enter or Space; the dialog's buttons must not have these keys."""
@@ -278,7 +289,7 @@ _ICON_PX = 32
 _TEXT_PX = 360
 
 
-class StatePanel(QWidget):
+class StatePanel(Shown):
     """A sign, a title, a sentence, and a button if there is something to do."""
 
     asked = Signal(str)
@@ -295,7 +306,7 @@ class StatePanel(QWidget):
         self.button = QPushButton()
         # Aligned in a column, a label of several lines does not get the height that it needs.
         middle = QWidget()
-        middle.setFixedWidth(_TEXT_PX)
+        middle.setMaximumWidth(px(_TEXT_PX))
         column_of(
             self.sign,
             self.title,
@@ -307,7 +318,7 @@ class StatePanel(QWidget):
             spacing=8,
         )
         column = column_of((None, 2), on=self, margins=(0, 24, 0, 24))
-        row = row_of(None, middle, None)
+        row = row_of(None, (middle, 100), None)
         fill(column, row, (None, 3))
         for label in (self.sign, self.title, self.text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -339,8 +350,13 @@ class StatePanel(QWidget):
         self.asked.emit(self._action)
 
 
-class Page(QWidget):
-    """A place where models come from; `rows` is its list, `state` stands there when it is empty."""
+class Page(Refits, Shown):
+    """A place where models come from; `rows` is its list, `state` stands there when it is empty.
+
+    Its fields stand below each other where it is narrower than `wide_px` at scale 1.
+    """
+
+    wide_px = 340
 
     picked = Signal(object)
     """Candidate"""
@@ -352,6 +368,8 @@ class Page(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
+        # Its fields give way, or stand below each other as soon as it is as narrow as its place.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.picks = Picks()
         """What is picked so far."""
         self.rows = ModelList(name, self.row_text)
@@ -365,6 +383,11 @@ class Page(QWidget):
         )
         self.rows.picked.connect(self.pick)
         self.rows.confirmed.connect(self._on_confirmed)
+
+    def _fit(self) -> None:
+        directions = QBoxLayout.Direction
+        is_wide = self.width() >= px(self.wide_px)
+        self.bar.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
 
     def row_text(self, index: Index) -> RowText:
         """What a row says."""

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QUrl,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QModelIndex, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
 
@@ -26,7 +21,6 @@ from paceline.gui.kit.rows import ROW, Index, Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, translator
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import px
 from paceline.gui.models.candidates import Candidate, Picks, facts, spoken
 from paceline.gui.models.lists.page import Badge, Page, RowText
 from paceline.gui.state.pair import file_name
@@ -147,8 +141,6 @@ def _fits(pair: CuratedPair, n_free: int) -> bool | None:
 
 
 _LINE_PX = 600
-_LIST_PX = 114
-"""Two rows and a frame; the rest of a low window is for the details, whose lines are never cut."""
 
 
 class RecommendedPage(Page):
@@ -166,7 +158,6 @@ class RecommendedPage(Page):
         self.intro = text_label(wraps=True)
         self.bar.addWidget(self.intro, 1)
         self.rows.setModel(model)
-        self.stack.setMinimumHeight(px(_LIST_PX))
         self.column.addWidget(self._make_details())
         self.rows.selectionModel().currentChanged.connect(self._on_current)
         model.modelReset.connect(self._on_reset)
@@ -176,8 +167,8 @@ class RecommendedPage(Page):
         self.details = Card()
         self.gain = text_label("", "", wraps=True)
         self.files = styled(ElidedLabel(_LINE_PX), role="small")
-        self.needs = text_label()
-        self.checked = text_label()
+        self.needs = text_label(wraps=True)
+        self.checked = text_label(wraps=True)
         self.source = styled(ElidedLabel(_LINE_PX), role="small")
         self.source_button = styled(QPushButton(self.tr("Open")), kind="link")
         self.source_button.setIcon(look.icon("external"))

@@ -30,7 +30,7 @@ from paceline.catalog.models import Models
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling
 from paceline.gui.kit.drop_zones import model_files
-from paceline.gui.kit.labels import ElidedLabel, text_label
+from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label
 from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.look.current import look
@@ -63,7 +63,7 @@ class StepButton(QPushButton):
         self.number = text_label(str(number), "number")
         self.number.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.number.setFixedSize(24, 24)
-        self.heading = text_label(heading)
+        self.heading = styled(YieldingLabel(heading), role="small")
         self.name = styled(ElidedLabel(_NAME_PX), role="title")
         self.name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         words = column_of(self.heading, self.name, spacing=2)
@@ -171,13 +171,14 @@ class PickerDialog(Refits, QDialog):
         # From the outside to the inside: another parent means restyling a widget with its children.
         column = column_of(on=self, margins=0, spacing=0)
         middle = row_of(margins=0, spacing=0)
-        left = column_of(margins=(24, 20, 24, 12), spacing=12)
+        left = styled(QWidget(), kind="page")
         self.side = styled(QFrame(), kind="panel")
         self.side.setFixedWidth(px(PANE_PX))
         column.addLayout(middle, 1)
-        fill(middle, (left, 1), self.side)
+        fill(middle, (scrolling(left), 1), self.side)
         self.problem = ErrorBar()
-        fill(left, self.steps, self.problem, (self.tabs, 1))
+        parts = self.steps, self.problem, (self.tabs, 1)
+        column_of(*parts, on=left, margins=(24, 20, 24, 12), spacing=12)
         self.side_scroll = scrolling(pane)
         column_of(self.side_scroll, on=self.side, margins=0)
         column.addWidget(self._make_foot(downloads))
