@@ -284,6 +284,29 @@ def test_the_first_box_of_a_chain_has_the_keyboard(program: Program, qtbot: QtBo
     dialog.reject()
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.parametrize("language", ["de"], indirect=True)
+@pytest.mark.usefixtures("language")
+def test_dialogs_are_as_wide_as_their_larger_text(
+    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
+) -> None:
+    program = make_program(Settings(font_px=20, was_welcomed=True))
+    client.finish_load()
+    program.window.panel.picker.menu.own_wanted.emit()
+    chain = program.window.panel.picker.chain.dialog
+    program.window.actions_.settings.trigger()
+    settings = program.settings_controller.dialog
+    assert chain is not None
+    assert settings is not None
+    settings.list.setCurrentRow(1)
+    for dialog in (chain, settings):
+        dialog.resize(dialog.minimumSize())
+        qtbot.wait(30)
+        pages = [each for each in dialog.findChildren(QScrollArea) if each.isVisible()]
+        assert [each.horizontalScrollBar().maximum() for each in pages] == [0]
+        dialog.reject()
+
+
 def test_the_context_is_counted_while_a_reply_grows(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

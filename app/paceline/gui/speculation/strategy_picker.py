@@ -42,6 +42,7 @@ from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
 from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
 from paceline.gui.look.theme import mono_font, ui_font
 from paceline.gui.state.speculation import (
     GROUPS,
@@ -382,7 +383,7 @@ class ChainDialog(QDialog):
         """`obstacle` gives the reason why a drafter cannot be used now, or ""."""
         super().__init__(parent)
         self.setWindowTitle(self.tr("Put a chain together"))
-        self.setMinimumWidth(_CHAIN_WIDTH)
+        self.setMinimumWidth(px(_CHAIN_WIDTH))
         chosen = [info.id for info in ticked]
         rest = [info for info in infos if info.id not in chosen]
         offered = in_order([info for info in (*ticked, *rest) if info.family in _PARTS])
@@ -405,7 +406,7 @@ class ChainDialog(QDialog):
             margins=(20, 18, 20, 16),
             spacing=12,
         )
-        self.resize(_CHAIN_WIDTH, _CHAIN_HEIGHT)
+        self.resize(px(_CHAIN_WIDTH), px(_CHAIN_HEIGHT))
         for info in ticked:
             if info.id in self.boxes and self.boxes[info.id].isEnabled():
                 self.boxes[info.id].setChecked(True)
