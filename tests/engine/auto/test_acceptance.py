@@ -192,6 +192,23 @@ def test_what_trials_lose_is_a_small_share_of_all_steps(reading: float) -> None:
     assert 0.003 < n_asked * (0.4 + reading) / 10_000 < 0.006
 
 
+def test_after_some_very_bad_steps_a_model_is_tried_again_as_soon() -> None:
+    """As when a neighbour slows wide steps for a while; what it costs to ask it counts in full."""
+
+    def steps_until_asked(loss: float, reading: float = 0.0) -> int:
+        rates = Acceptance()
+        for _ in range(40):
+            rates.gained(1.0)
+        while rates.value > 0.0:
+            rates.gained(-loss, reading)
+        steps = (n for n in range(4000) if rates.pass_over() or rates.value > 0.0)
+        return next(steps, 4000)
+
+    assert steps_until_asked(1.0) < 400
+    assert steps_until_asked(4.0) < 500
+    assert steps_until_asked(1.0, 10.0) == 4000
+
+
 def test_a_model_that_pays_has_nothing_to_make_up_for() -> None:
     rates = [Acceptance(), Acceptance()]
     for each, reading in zip(rates, (0.0, 30.0), strict=True):

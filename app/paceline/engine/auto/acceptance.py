@@ -41,7 +41,7 @@ _SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the wor
 _FIRST = 3.0  # steps that this counts for
 _FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
 _NEXT_REPLY = 0.7  # and with each reply, in which it may do better
-_CREDIT = 1.0  # plain steps that they may lose at once
+_CREDIT = 1.0  # plain steps that they may lose at once, and owe at most but for reading
 _ON_TRIALS = 0.005  # of plain steps, what trials in vain may lose in the long run: decision 105
 _NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
 _TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
@@ -180,7 +180,11 @@ class Acceptance:
         self._squares = _KEPT_GAIN * self._squares + tokens * tokens
         self._n_gains = _KEPT_GAIN * self._n_gains + 1.0
         self._n_tried += 1.0
-        self._credit = _CREDIT if self.has_paid else self._credit - max(reading - tokens, 0.0)
+        if self.has_paid:
+            self._credit = _CREDIT
+        else:  # steps that were slowed for a while lose much, and say little of later ones
+            left = max(self._credit + min(tokens, 0.0), min(self._credit, -_CREDIT))
+            self._credit = left - max(reading - max(tokens, 0.0), 0.0)
 
     def pass_over(self, n_steps: int = 1) -> None:
         """Let some steps go by."""

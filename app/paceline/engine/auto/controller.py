@@ -45,6 +45,7 @@ _LEAST_SLACK = 0.1  # plain steps; below, a loss does not count for more; flat
 _READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
 _WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
 _PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
+_GOES_ON = 0.25  # of the tokens of a reply, as many as come at least; decision 110
 _BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read whole; flat
 _AHEAD = 4  # drafted tokens that are looked ahead; flat, but 1 loses 1.4 with heads on code
 _ALIKE = 0.25  # how much a model's next token is like the last: twice that loses 0.2 with heads
@@ -265,7 +266,8 @@ class Controller:
         unit = knowledge.costs.plain or 1.0
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
-        n_left = min(max(knowledge.n_reply - knowledge.n_tokens, 8.0), self._n_room)
+        n_done = knowledge.n_tokens
+        n_left = min(max(knowledge.n_reply - n_done, _GOES_ON * n_done, 8.0), self._n_room)
         gain = (value - offered) * n_left / (1.0 + self.rate)
         n_read, most = n_backlog, min(_READING * self._slack, gain / _PAYS_BACK)
         if reading > most > 0.0:
