@@ -112,7 +112,7 @@ def test_the_file_of_a_host_that_was_killed_at_a_start_goes_at_the_next_one(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
-    names = [f"paceline-engine-{pid}-abc.txt" for pid in (killed.pid, os.getpid(), "x")]
+    names = [f"paceline-engine-{pid}-abc.txt" for pid in (killed.pid, os.getpid(), "x", "9" * 30)]
     for name in (*names, f"paceline-other-{killed.pid}-abc.txt"):
         (tmp_path / name).touch()
     ChildProcess(scripted(obedient), engine_language()).end()

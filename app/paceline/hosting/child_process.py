@@ -245,7 +245,7 @@ class _Output:
             name = f"{prefix}-{os.getpid()}-"
             self._number, self.name = tempfile.mkstemp(prefix=name, suffix=".txt")
             for old in Path(self.name).parent.glob(f"{prefix}-*-*.txt"):
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(OSError, ValueError, OverflowError):
                     if not psutil.pid_exists(int(old.name.split("-")[2])):
                         old.unlink()
 

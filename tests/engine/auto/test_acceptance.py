@@ -316,14 +316,18 @@ BROKEN: dict[str, list[object]] = {
     "judged": [None, 3, "1111111", [1], [1] * 8, [-1] * 7, ["1"] * 7, [math.nan] * 7, [True] * 7,
                [1e300] * 7],
     "accepted": [None, [9] * 7, {}, [math.inf] * 7, [[1]] * 7],
-    "n_judged": [-1, 0, 1e300, "7", None, math.nan],
-    "n_accepted": [-1, 8, 1e300, [3]],
+    "n_judged": [-1, 0, 1e300, 10**400, "7", None, math.nan],
+    "n_accepted": [-1, 8, 1e300, 10**400, [3]],
     "saved": [math.nan, -1e300, "1", None],
     "gains": [None, [1.0], [1.0, 2.0, 3.0, "4"], [math.nan] * 4, [1e300] * 4, "abcd"],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "value"), [(f, v) for f, vs in BROKEN.items() for v in vs])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [(f, v) for f, vs in BROKEN.items() for v in vs],
+    ids=lambda value: f"{value!r:.20}",
+)
 def test_numbers_that_cannot_be_are_refused(field: str, value: object) -> None:
     rates_from_json(json.dumps({"version": 1, "drafters": {"x": HELD}}))
     broken = {"version": 1, "drafters": {"x": HELD | {field: value}}}

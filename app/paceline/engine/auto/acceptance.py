@@ -242,7 +242,7 @@ class Acceptance:
         counts = *zip(kept.accepted, kept.judged, strict=True), (kept.n_accepted, kept.n_judged)
         if len(counts) != len(_DEFAULT) + 1:
             raise ValueError(f"{len(counts) - 1} classes of confidence")
-        if not all(0.0 <= accepted <= judged + 1e-3 <= _LARGEST for accepted, judged in counts):
+        if not all(n <= _LARGEST and 0.0 <= right <= n + 1e-3 for right, n in counts):
             raise ValueError("more tokens were accepted than judged")
         if not all(abs(x) <= _LARGEST for x in (kept.saved, *kept.gains)):
             raise ValueError("these gains are no numbers")
