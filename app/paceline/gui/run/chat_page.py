@@ -6,22 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QModelIndex, QRect, QRectF, QSize, Signal, Slot
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import (
-    QFrame,
-    QListView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from paceline.chat.reply import Reply
 from paceline.conversation import Conversation

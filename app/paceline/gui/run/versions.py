@@ -8,14 +8,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QMenu,
-    QPushButton,
-    QTextBrowser,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QMenu, QPushButton, QTextBrowser, QWidget
 
 from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import Reply, can_be_repeated, to_record

@@ -14,12 +14,7 @@ from typing import cast
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from paceline.chat.pair import Pair, PairState
 from paceline.chat.presets import clean_name
