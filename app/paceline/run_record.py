@@ -143,7 +143,7 @@ class RunRecord:
     @property
     def last_part(self) -> tuple[StepCommitted, ...]:
         """The steps that `stats` are of."""
-        return last_part(self.steps, self.stats)
+        return last_part(self.steps, self.n_parts, has_begun=self.first_token_s is not None)
 
     @property
     def settings(self) -> ReplySettings:
@@ -165,19 +165,19 @@ _NOT_READ = ("steps", "plain_tokens_per_s")  # old records guess the latter from
 
 
 def last_part(
-    steps: Sequence[StepCommitted], stats: TurnStats | None, turn_id: str = ""
+    steps: Sequence[StepCommitted], n_parts: int, *, has_begun: bool
 ) -> tuple[StepCommitted, ...]:
     """Return the steps of the turn that a reply was written in last, which its figures are of.
 
     Args:
         steps: Those of all its turns.
-        stats: Its figures; None: there are none.
-        turn_id: That turn while it goes on, since it may have no steps yet; empty: it has ended.
+        n_parts: How many turns these are.
+        has_begun: Whether the last has given a token; that is not kept if the program is killed.
     """
-    if stats is not None and not stats.n_generated:  # stopped before its first token
+    turns = dict.fromkeys(step.turn_id for step in steps)
+    if not has_begun and len(turns) < n_parts:
         return ()
-    last = turn_id or (steps[-1].turn_id if steps else "")
-    return tuple(step for step in steps if step.turn_id == last)
+    return tuple(step for step in steps if step.turn_id == steps[-1].turn_id)
 
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     TokenTrace,
+    TurnFailed,
     TurnFinished,
 )
 
@@ -98,8 +99,8 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     program.session.continue_reply()
     assert card.isHidden(), "what was drafted before is another version's"
     client.start_turn()
-    client.step("abc", 0)
-    client.step(" and you", 1)
+    client.step(" and", 0)
+    client.step(" you", 1)
     client.finish_turn("Hi there and you")
     program.live.refreshed.emit()
     assert card.lines[0].figures.text() == "2 of 3"
@@ -108,6 +109,14 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     assert len(reply.steps) == 4, "the text has the colours of both parts"
     program.live.show(reply)
     assert card.lines[0].figures.text() == "2 of 3"
+    program.session.continue_reply()
+    turn_id = client.start_turn()
+    client.emit(TurnFailed(turn_id, "context-full", "There is no room.", ""))
+    failed = program.live.reply
+    assert failed is not None
+    program.live.show(failed)
+    assert (failed.n_parts, failed.has_ended, program.live.metrics.n_steps) == (3, True, 0)
+    assert card.isHidden(), "the last part drafted nothing"
 
 
 def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:

@@ -29,7 +29,7 @@ from paceline.messages import (
     TurnStats,
 )
 from paceline.params import DEFAULT_STRATEGY, ReplySettings
-from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord
+from paceline.run_record import INTERRUPTED, ModelRecord, RunError, RunRecord, last_part
 
 ReplyStatus = Literal["waiting", "prefill", "decoding", "finished", "failed"]
 
@@ -150,6 +150,11 @@ class Reply:
     def traces(self) -> list[TokenTrace]:
         """Where each token came from."""
         return [trace for step in self.steps for trace in step.tokens]
+
+    @property
+    def last_part(self) -> tuple[StepCommitted, ...]:
+        """The steps of the last turn, which `stats` are of."""
+        return last_part(self.steps, self.n_parts, has_begun=self.has_begun)
 
     @property
     def has_ended(self) -> bool:

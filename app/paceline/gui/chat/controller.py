@@ -30,7 +30,7 @@ from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.pair import PairModel
 from paceline.hosting.exit_reasons import DIED
 from paceline.messages import StepCommitted
-from paceline.run_record import INTERRUPTED, last_part
+from paceline.run_record import INTERRUPTED
 
 _STEM = "code"
 _DELETED, _LATER = "deleted messages", "later turns"
@@ -393,7 +393,7 @@ class ReplyWriter(QObject):
         view.set_status("")
         view.finish(reply.text)
         speed = reply.stats.tokens_per_s if reply.stats is not None else None
-        decided = mix_of(last_part(reply.steps, reply.stats))
+        decided = mix_of(reply.last_part)
         line = figures.stats_line(reply, decision_part(decided))
         details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
         view.set_stats(line, details, tokens_per_s=speed)

@@ -19,7 +19,6 @@ from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.messages import ControlReported, Event, PairLoaded, StepCommitted
-from paceline.run_record import last_part
 
 REFRESH_MS = 150
 TICKS_PER_REFRESH = 3
@@ -83,8 +82,7 @@ class LiveFigures(QObject):
         self.decisions.clear()
         self._verdict = None
         if reply is not None:
-            turn_id = "" if reply.has_ended else reply.turn_id
-            for step in last_part(reply.steps, reply.stats, turn_id):
+            for step in reply.last_part:
                 self.add(step)
         if reply is not None and not reply.has_ended:
             self._n_ticks = TICKS_PER_REFRESH - 1  # draw the first figures with the first bars
