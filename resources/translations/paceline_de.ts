@@ -3304,6 +3304,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/chat/exchange/words.py"/>
+        <source>part {} of the reply</source>
+        <translation>Teil {} der Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>the target itself</source>
         <translation>das Zielmodell selbst</translation>
     </message>
@@ -6862,6 +6867,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>RunDetails</name>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>1 old message was left out</source>
+        <translation>1 alte Nachricht wurde ausgelassen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>A stop text ended the reply.</source>
         <translation>Ein Stopptext beendete die Antwort.</translation>
     </message>
@@ -6967,6 +6977,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>That is estimated from the one step of this reply without a draft, and from what wider steps cost here.</source>
+        <translation>Geschätzt ist das aus dem einen Schritt dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>That is estimated from what wider steps cost here.</source>
+        <translation>Geschätzt ist das daraus, was breitere Schritte hier kosten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <source>That is estimated from {} steps of this reply without a draft, and from what wider steps cost here.</source>
+        <translation>Geschätzt ist das aus {} Schritten dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/cards.py"/>
         <source>The context was full.</source>
         <translation>Der Kontext war voll.</translation>
     </message>
@@ -7007,8 +7032,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>
-        <source>Without drafts these tokens would have taken {} to {} s; this took {} s. That is estimated from {} steps of this reply without a draft, and from what wider steps cost here.</source>
-        <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s. Geschätzt ist das aus {} Schritten dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
+        <source>Without drafts these tokens would have taken {} to {} s; this took {} s.</source>
+        <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/cards.py"/>

@@ -80,15 +80,23 @@ def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "n_plain"), [(STEPS, 5), (STEPS[:3], 1), (STEPS[:2], 0)], ids=["5", "1", "0"]
+    ("steps", "from_what"),
+    [
+        (STEPS, "5 steps of this reply without a draft, and from what wider steps cost here."),
+        (
+            STEPS[:3],
+            "the one step of this reply without a draft, and from what wider steps cost here.",
+        ),
+        (STEPS[:2], "what wider steps cost here."),
+    ],
+    ids=["5", "1", "0"],
 )
 def test_plain_decoding_is_an_estimate_and_says_from_what(
-    steps: tuple[StepCommitted, ...], n_plain: int
+    steps: tuple[StepCommitted, ...], from_what: str
 ) -> None:
     assert cards.plain_words(replace(RECORD, steps=steps)) == (
         "Without drafts these tokens would have taken 3.9 to 5.6 s; this took 2.0 s. That is "
-        f"estimated from {n_plain} steps of this reply without a draft, and from what wider steps "
-        "cost here."
+        f"estimated from {from_what}"
     )
 
 
@@ -124,7 +132,10 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
     assert cards.positions(record.last_part) == cards.positions(STEPS)
     failed = replace(FAILED, steps=record.steps, n_parts=2)
     assert values(failed) == values(FAILED)
-    nothing = replace(record, stats=replace(STATS, n_generated=0))
+    assert values(replace(failed, first_token_s=None)) == values(failed), "it was killed"
+    nothing = replace(failed, first_token_s=None, n_parts=3)
+    assert values(nothing) == [""] * 6, "the third part failed before its first token"
+    nothing = replace(record, stats=replace(STATS, n_generated=0), first_token_s=None, n_parts=3)
     assert cards.times(nothing).verify_s == 0.0, "it was stopped before its first token"
 
 
@@ -132,6 +143,8 @@ def test_a_change_of_strategy_is_told() -> None:
     rows = dict(cards.settings_rows(replace(RECORD, strategy="off")))
     assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
     assert "Stop texts" not in rows
+    rows = dict(cards.settings_rows(replace(RECORD, n_cut=1)))
+    assert rows["Context"] == "1 old message was left out"
     rows = dict(cards.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")

@@ -30,8 +30,8 @@ def test_the_shown_path_as_markdown() -> None:
         "> **Reasoning**\n>\n> Hm.\n>\n> So.\n\n"
         "Use:\n\n```py\nx = 1\n```\n\n"
         "*This reply failed: It broke.*\n\n"
-        "*30.0 tokens/s · 2.00× · ≈ 15.0 without drafts · 68 % of 88 drafted accepted"
-        " · first token 0.12 s · draft for A model*\n"
+        "*part 2 of the reply · 30.0 tokens/s · 2.00× · ≈ 15.0 without drafts"
+        " · 68 % of 88 drafted accepted · first token 0.12 s · draft for A model*\n"
     )
 
 
@@ -44,6 +44,7 @@ def test_a_ratio_is_told_only_where_tokens_were_drafted_and_plain_decoding_is_kn
     ):
         text = to_markdown(made(), {"a": replace(known, stats=stats)})
         assert "30.0 tokens/s" in text
+        assert "*30.0 tokens/s" in to_markdown(made(), {"a": replace(known, n_parts=1)})
         assert "plain" not in text
         assert "×" not in text
 

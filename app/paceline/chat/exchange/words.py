@@ -35,6 +35,7 @@ class Words:
         cuts: Why a reply ends before its end, with the most tokens that it was allowed.
         edited: That its user wrote the text of a reply.
         version: Which other version of a reply stands beside the shown one.
+        part: Which part of a continued reply the figures are of.
         speed: Speed of a reply.
         plain: Speed without speculation.
         accepted: Share and number of the drafted tokens that were accepted.
@@ -66,6 +67,7 @@ class Words:
     )
     edited: str = "Edited by its user."
     version: str = "Beside version {other} of {n}"
+    part: str = "part {} of the reply"
     speed: str = "{} tokens/s"
     plain: str = "≈ {} without drafts"
     accepted: str = "{share:.0f} % of {n} drafted accepted"
@@ -112,7 +114,8 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
     if record is None or record.stats is None:
         return ""
     stats = record.stats
-    parts = [words.speed.format(_speed(stats.tokens_per_s, words))]
+    parts = [words.part.format(record.n_parts)] if record.n_parts > 1 else []
+    parts.append(words.speed.format(_speed(stats.tokens_per_s, words)))
     if stats.speedup is not None:
         parts.append(f"{words.local(stats.speedup.ratio):.2f}×")
         parts.append(words.plain.format(_speed(stats.plain_tokens_per_s or 0.0, words)))

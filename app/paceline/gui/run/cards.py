@@ -115,11 +115,22 @@ def plain_words(record: RunRecord) -> str:
     if not (stats.speedup and low and high):
         return _tr("How fast it would have been without drafts was not measured.")
     n, n_plain = stats.n_generated, sum(step.plain for step in record.last_part)
-    words = _tr(
-        "Without drafts these tokens would have taken {} to {} s; this took {} s. That is "
-        "estimated from {} steps of this reply without a draft, and from what wider steps cost "
-        "here."
-    ).format(seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s), n_plain)
+    words = _tr("Without drafts these tokens would have taken {} to {} s; this took {} s.").format(
+        seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s)
+    )
+    if n_plain == 1:
+        source = _tr(
+            "That is estimated from the one step of this reply without a draft, and from what "
+            "wider steps cost here."
+        )
+    elif n_plain:
+        source = _tr(
+            "That is estimated from {} steps of this reply without a draft, and from what wider "
+            "steps cost here."
+        ).format(n_plain)
+    else:
+        source = _tr("That is estimated from what wider steps cost here.")
+    words += " " + source
     if stats.machine_busy:
         words += " " + _tr("Other programs kept the machine busy, so speeds scatter.")
     return words
@@ -183,7 +194,8 @@ def settings_rows(record: RunRecord) -> tuple[Row, ...]:
         (_tr("Grammar"), record.sampling.grammar),
     ]
     if record.n_cut:
-        rows.append((_tr("Context"), _tr("{} old messages were left out").format(record.n_cut)))
+        one, more = _tr("1 old message was left out"), _tr("{} old messages were left out")
+        rows.append((_tr("Context"), one if record.n_cut == 1 else more.format(record.n_cut)))
     rows += _prompt_rows(record)
     versions = [
         text.format(version)
