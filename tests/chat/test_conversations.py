@@ -9,6 +9,7 @@ from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
 from paceline.messages import StartTurn, TurnFailed
 from paceline.storage.archive import NEW_CHAT, ConversationStore
+from paceline.storage.changes import BeginRun
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
 
@@ -303,6 +304,20 @@ def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: Ch
     bench.client.finish_turn("late")
     assert bench.session.active is None
     assert bench.store.summaries() == ()
+
+
+def test_a_chat_that_is_purged_before_its_reply_begins_gets_no_record_of_it(
+    bench: ChatBench,
+) -> None:
+    bench.session.send("One")
+    first, reply = bench.id, bench.message(1)
+    bench.session.remove(first)
+    bench.session.conversations.purge(first)
+    bench.client.start_turn()
+    assert bench.store.runs(first) == {}
+    begun = [each for each in bench.store._pending.snapshot() if isinstance(each, BeginRun)]
+    assert reply not in {each.record.message_id for each in begun}
+    bench.client.finish_turn("")
 
 
 # ------------------------------------------------------------------------- how it was left

@@ -293,7 +293,10 @@ class Conversations:
 
     def begin_run(self, reply: Reply) -> None:
         """Keep the record of a reply whose message was `put`, and what it begins with."""
-        self.store_of(reply.conversation_id).begin_run(reply.conversation_id, to_record(reply))
+        name = reply.conversation_id
+        if name in self._purged:
+            return
+        self.store_of(name).begin_run(name, to_record(reply))
         if reply.steps:
             self.extend_run(reply, reply.text, reply.steps)
 
