@@ -6,8 +6,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from paceline.conversation import ConversationSummary
@@ -141,6 +142,44 @@ def test_an_open_palette_follows_what_can_be_done(
     qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
     assert sheet.isHidden()
     client.reply("Hi again")
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: QtBot) -> None:
+    sheet = opened(program)
+    viewport = sheet.list.viewport()
+    rect = sheet.list.visualRect(sheet.model.index(3, 0))
+    QTest.mouseMove(viewport, rect.center())
+    assert sheet.list.currentIndex().row() == 3
+    for key, rows in ((Qt.Key.Key_Down, range(4, 30)), (Qt.Key.Key_Up, range(28, -1, -1))):
+        for row in rows:
+            qtbot.keyClick(sheet.field, key)
+            assert sheet.list.currentIndex().row() == row
+    QTest.mouseMove(viewport, rect.center() + QPoint(0, 2 * rect.height()))
+    assert sheet.list.currentIndex().row() == 5
+    QTest.mouseMove(program.window)
+
+
+def test_of_chats_with_one_title_the_current_one_stays(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    chats = []
+    for _ in range(3):
+        program.window.actions_.new_chat.trigger()
+        program.session.send("Hello?")
+        client.reply("Hi")
+        chats.append(program.session.current.conversation_id)
+    program.window.actions_.new_chat.trigger()
+    program.session.send("Another")
+    client.start_turn()
+    sheet = opened(program)
+    sheet.field.setText("hello")
+    assert titles(sheet)[:3] == ["Hello?"] * 3, "the newest first"
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(sheet.model.modelReset):
+        client.finish_turn("Hi")
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert program.session.current.conversation_id == chats[1]
 
 
 def test_an_open_palette_follows_what_is_loaded(

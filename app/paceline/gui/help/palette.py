@@ -29,6 +29,7 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QAction,
     QColor,
+    QCursor,
     QFont,
     QFontMetrics,
     QKeyEvent,
@@ -206,6 +207,7 @@ class PaletteSheet(QFrame):
         self._index = index
         self._window = window
         self._before: QWidget | None = None
+        self._pointer = QPoint()
         self._renewal = QTimer(self, singleShot=True)  # once for all actions that change together
         self._renewal.timeout.connect(self._renew)
         self.field = styled(PaletteField(), kind="palette")
@@ -226,7 +228,7 @@ class PaletteSheet(QFrame):
         self.field.taken.connect(self._on_taken)
         self.field.left.connect(self.leave)
         self.list.clicked.connect(self._on_clicked)
-        self.list.entered.connect(self.list.setCurrentIndex)
+        self.list.entered.connect(self._on_entered)
         self.list.selectionModel().currentChanged.connect(self._on_current)
         if isinstance(app := QApplication.instance(), QApplication):
             app.focusChanged.connect(self._on_focus_changed)
@@ -248,7 +250,7 @@ class PaletteSheet(QFrame):
 
     def open(self) -> None:
         """Show the sheet with everything that there is."""
-        self._before = QApplication.focusWidget()
+        self._before, self._pointer = QApplication.focusWidget(), QCursor.pos()
         self._window.installEventFilter(self)  # only now: it sees every event of the window
         self.field.clear()
         self._search("")
@@ -302,12 +304,14 @@ class PaletteSheet(QFrame):
         """Show what can be done now, with the same command as the current one."""
         current, scroll_bar = self.list.currentIndex(), self.list.verticalScrollBar()
         key = current.data(ROW).command.key if current.isValid() else None
-        scrolled = scroll_bar.value()
+        place, scrolled = current.row(), scroll_bar.value()
         self._search(self.field.text())
-        keys = [row.command.key for row in self.model.rows]
-        if key in keys:
-            self.list.setCurrentIndex(self.model.index(keys.index(key), 0))
+        # Chats may have the same title: of these the nearest is the one.
+        same = [at for at, row in enumerate(self.model.rows) if row.command.key == key]
+        if same:
             scroll_bar.setValue(scrolled)
+            nearest = min(same, key=lambda at: abs(at - place))
+            self.list.setCurrentIndex(self.model.index(nearest, 0))
 
     @Slot(int)
     def _on_step(self, step: int) -> None:
@@ -324,6 +328,12 @@ class PaletteSheet(QFrame):
         if self.isVisible() and current.isValid():
             words = str(current.data(Qt.ItemDataRole.AccessibleTextRole))
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, words))
+
+    @Slot(QModelIndex)
+    def _on_entered(self, index: QModelIndex) -> None:
+        if QCursor.pos() != self._pointer:  # rows also come below a pointer that rests
+            self._pointer = QCursor.pos()
+            self.list.setCurrentIndex(index)
 
     @Slot(QModelIndex)
     def _on_clicked(self, index: QModelIndex) -> None:
