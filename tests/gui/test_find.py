@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QTextEdit
 
 from gui.chat_help import settle
 from paceline.conversation import Conversation, Message
@@ -268,6 +268,26 @@ def test_a_selection_is_what_is_searched_for(program: Program, qtbot: QtBot) -> 
     view.setTextCursor(cursor)
     program.window.actions_.find.trigger()
     assert bar_of(program).field.text() == "line 0"
+
+
+def test_what_is_selected_is_searched_for_as_it_is_written(program: Program, qtbot: QtBot) -> None:
+    written = "`collections.abc.AsyncGenerator` \u0e01\u200b\u0e02"
+    show(program, ["Hi", f"| a |\n|---|\n| {written} |\n"])
+    program.window.activateWindow()
+    qtbot.waitUntil(program.window.isActiveWindow)
+    items = program.window.chat_pane.chat._list.items
+    reply = next(item for item in items if isinstance(item, ReplyView))
+    view = next(view for _, view in reply.parts._sections)
+    assert isinstance(view, QTextEdit)
+    view.setFocus()
+    cursor = view.document().find("collections")
+    cursor.movePosition(cursor.MoveOperation.StartOfBlock)
+    cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    program.window.actions_.find.trigger()
+    bar = bar_of(program)
+    assert bar.field.text() == written.replace("`", "")
+    assert bar.count.text() == "1 of 1"
 
 
 def test_ten_thousand_messages_are_searched_without_a_pause(program: Program, qtbot: QtBot) -> None:

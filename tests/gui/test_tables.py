@@ -89,6 +89,18 @@ def test_long_code_in_a_cell_breaks_between_its_words(body: ReplyBody, width: in
     assert body.plain_text == "Class\tConstant\n" + "\t".join(codes)
 
 
+def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
+    own = ["\u0e01\u200b\u0e02", "emoji\U0001f642\u200bend"]
+    names = "`collections.abc.AsyncGenerator`"
+    body.show_source(f"{own[0]}\n\n|a|\n|-|\n|{own[1]} {names} {own[0]}|\n", is_final=True)
+    names = names.strip("`")
+    assert ZERO_WIDTH_SPACE in body.answer.document().find("collections").block().text()
+    whole = f"{own[0]}\na\n{own[1]} {names} {own[0]}"
+    assert body.plain_text == whole
+    body.answer.selectAll()
+    assert body.answer.createMimeDataFromSelection().text().split() == whole.split()
+
+
 def test_tokens_have_their_colour_in_the_head_of_a_table(body: ReplyBody, qtbot: QtBot) -> None:
     end = TABLE.index(" |")
     body._provenance.add(committed("", token(2, "target", -1), token(end), step=1, n_drafted=1))

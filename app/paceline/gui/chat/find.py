@@ -10,7 +10,6 @@ import re
 from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from shiboken6 import isValid
 
@@ -19,7 +18,6 @@ from paceline.conversation import Conversation, Message
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.context import AppContext
-from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.translation import local
 from paceline.messages import StepCommitted
 
@@ -74,10 +72,10 @@ class FindController(QObject):
             self._place = self._pane.chat.first_seen()
             self._number = -1
             self._bar.show()
-        cursor = focus.textCursor() if isinstance(focus, QTextEdit) else QTextCursor()
-        selected = without_soft_breaks(cursor.selectedText())
-        if selected and len(selected) <= field.maxLength() and "\u2029" not in selected:
-            field.setText(selected)
+        if isinstance(focus, QTextEdit) and "\u2029" not in focus.textCursor().selectedText():
+            selected = focus.createMimeDataFromSelection().text()  # as in the source
+            if selected and len(selected) <= field.maxLength():
+                field.setText(selected)
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         field.selectAll()
         self._restart(seek=True)

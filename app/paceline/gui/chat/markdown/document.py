@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import count
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ from paceline.gui.chat.markdown.formulas import (
 )
 from paceline.gui.chat.markdown.inline import Mark
 from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span, TokenRecord
-from paceline.gui.kit.labels import without_soft_breaks
+from paceline.gui.kit.labels import ZERO_WIDTH_SPACE
 from paceline.gui.look.scale import px
 
 _SIGNS = {"": "-", "box": "[ ]", "tick": "[x]"}
@@ -155,9 +156,20 @@ class MarkdownDocument:
 
     def _spelt(self, text: str, position: int) -> str:
         """A text that begins at a position, with the source of formulas in the place of each."""
-        first, *others = without_soft_breaks(text).split(OBJECT)
+        if ZERO_WIDTH_SPACE in text:
+            text = self._without_own_breaks(text, position)
+        first, *others = text.split(OBJECT)
         placed = self.formulas[bisect_left(self.formulas, position, key=attrgetter("position")) :]
         return first + "".join(f.source + other for f, other in zip(placed, others, strict=False))
+
+    def _without_own_breaks(self, text: str, position: int) -> str:
+        """The text without the places to break that its source has not; some scripts have them."""
+        first, *others = text.split(ZERO_WIDTH_SPACE)
+        char_at, offset_at = self._document.characterAt, self._map.offset_at
+        places = (at for at in count(position) if char_at(at) == ZERO_WIDTH_SPACE)
+        is_own = (offset_at(at) is None for at in places)
+        pairs = zip(others, is_own, strict=False)
+        return first + "".join(part if own else ZERO_WIDTH_SPACE + part for part, own in pairs)
 
     def formula_at(self, position: int) -> PlacedFormula | None:
         """The formula whose character stands at a position."""
