@@ -205,6 +205,28 @@ def test_a_reply_without_a_table_hangs_on_the_first_plain_steps() -> None:
     assert found.least < 1.72 < found.most
 
 
+@pytest.mark.parametrize("warm", [True, False])
+def test_each_eight_steps_have_a_pace_of_their_own(warm: bool) -> None:
+    knowledge = Knowledge(costs=TRUE, switch=0.5)
+    time = PlainTime(knowledge)
+    for n in range(24):
+        pace, n_committed = ((1.0, 5), (3.0, 1), (1.0, 5))[n // 8]
+        time.add(5, 0, n_committed, pace, warm=warm)
+    found = time.estimate()
+    assert found is not None
+    ratio = TRUE.ratios()[5] + (0.0 if warm else knowledge.switch)
+    unit_s = 1.0 / (ratio * (1 + knowledge.recent.slower_after(2)))
+    assert found.seconds == pytest.approx(8 * (5 + 3 + 5) * unit_s)
+
+
+def test_the_noise_is_that_of_the_steps_about_their_pace() -> None:
+    time = PlainTime()
+    for n in range(64):
+        time.add(1, 0, 1, PLAIN_S * (1.1 if n % 2 else 0.9), warm=True)
+    time.estimate()
+    assert time.noise == pytest.approx(0.1 * math.sqrt(8 / 7))
+
+
 def test_one_hiccup_makes_no_busy_machine() -> None:
     plain, chance = PlainTime(), random.Random(2)
     for i in range(60):
@@ -212,6 +234,22 @@ def test_one_hiccup_makes_no_busy_machine() -> None:
         plain.add(1, i, 1, PLAIN_S * factor * MACHINES["quiet"].noise(chance), warm=i > 0)
     plain.estimate()
     assert plain.noise < BUSY
+
+
+def test_one_slow_step_makes_a_further_one_as_slow_likely() -> None:
+    plain = PlainTime()
+    for n in range(64):
+        plain.add(1, 0, 1, PLAIN_S * (4.0 if n == 30 else 1.0), warm=True)
+    found = plain.estimate()
+    assert found is not None
+    assert 1.1 < found.most / found.seconds < 1.15
+
+
+def test_a_clock_that_stands_still_is_no_error() -> None:
+    plain = PlainTime()
+    for width in (1, 1, 5, 1, 1, 1):
+        plain.add(width, 0, width, 0.0, warm=True)
+    assert plain.estimate() is None
 
 
 def test_the_first_token_alone_tells_nothing_of_plain_speed() -> None:

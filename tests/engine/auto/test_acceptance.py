@@ -209,6 +209,16 @@ def test_after_some_very_bad_steps_a_model_is_tried_again_as_soon() -> None:
     assert steps_until_asked(1.0, 10.0) == 4000
 
 
+def test_what_a_step_gains_pays_for_what_was_read_in_it() -> None:
+    rates = [Acceptance(), Acceptance()]
+    for each, reading in zip(rates, (0.0, 1.0), strict=True):
+        each.gained(-3.0)
+        each.gained(1.0, reading)
+        assert not each.has_paid
+        each.pass_over(250)
+    assert rates[0].value == rates[1].value
+
+
 def test_a_model_that_pays_has_nothing_to_make_up_for() -> None:
     rates = [Acceptance(), Acceptance()]
     for each, reading in zip(rates, (0.0, 30.0), strict=True):
@@ -321,6 +331,14 @@ BROKEN: dict[str, list[object]] = {
     "saved": [math.nan, -1e300, "1", None],
     "gains": [None, [1.0], [1.0, 2.0, 3.0, "4"], [math.nan] * 4, [1e300] * 4, "abcd"],
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("gains", [[-1.0, -4.0, -3.0, -1.0], [3.0, -1e9, 0.0, -0.25]])
+def test_counts_of_steps_below_none_do_no_harm(gains: list[float]) -> None:
+    broken = {"version": 1, "drafters": {"x": HELD | {"gains": gains}}}
+    rates = rates_from_json(json.dumps(broken))["x"]
+    rates.pass_over()
+    assert math.isfinite(rates.value)
 
 
 @pytest.mark.parametrize(

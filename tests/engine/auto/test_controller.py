@@ -286,6 +286,21 @@ def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:
     assert controller.wants_model("draft", 20) == 20
 
 
+@pytest.mark.parametrize(
+    ("n_reply", "n_done", "n_read"), [(200, 40, 1000), (200, 300, 750), (8, 4, 80)]
+)
+def test_a_text_is_read_as_far_as_the_rest_of_the_reply_may_pay_back(
+    n_reply: int, n_done: int, n_read: int
+) -> None:
+    """Of a long reply a quarter of what is there is to come, of any eight tokens."""
+    controller = control()
+    controller.ledger.book(200, 0.0, PLAIN_S)
+    knowledge = controller._knowledge
+    knowledge.n_reply, knowledge.n_tokens = n_reply, n_done
+    controller.plan(1000, 5000)
+    assert controller.wants_model("draft", 1000) == pytest.approx(n_read, rel=0.02)
+
+
 def test_a_window_that_is_too_short_to_be_of_use_is_not_read() -> None:
     controller = control(knowledge=calibrated(CURVES["flat"], 0.5))
     controller.plan(5000, 100)

@@ -212,6 +212,7 @@ def test_drafting_is_split_into_single_tokens_and_a_backlog() -> None:
     assert costs.token(2.0) == 2.0  # assumed: as expensive as the target
     costs.guess = 0.05
     assert costs.token(2.0) == pytest.approx(0.1)
+    assert costs.catch_up(11, 2.0) == pytest.approx(10 * 0.4 * 0.1)
     for _ in range(3):
         costs.add(5, 0.05, 2)  # two caught up in one batch, and four drafted
     assert costs.token(2.0) == pytest.approx(0.05 / 4)
@@ -252,6 +253,17 @@ def test_the_slope_of_long_contexts_is_found_among_hiccups() -> None:
         slope.add(n_ctx, 0.01 * (1 + 4e-4 * n_ctx) * held_up)
     found = slope.fit()
     assert found == pytest.approx(4e-4, rel=0.1)
+
+
+def test_the_slope_is_that_of_recent_steps_and_outlives_bad_stretches() -> None:
+    slope = ContextSlope()
+    for n_ctx in range(0, 6000, 600):
+        for n in range(29):  # another pace long ago, and two steps in three are held up
+            factor = 0.2 + n_ctx / 9000 if n < 20 else 1.0 if n % 3 == 0 else 1.5 + n_ctx / 1000
+            if n_ctx == 1200:
+                factor *= 0.3
+            slope.add(n_ctx, 0.01 * (1 + 4e-4 * n_ctx) * factor)
+    assert slope.fit() == pytest.approx(4e-4, rel=0.02)
 
 
 def test_contexts_that_are_too_alike_say_nothing() -> None:

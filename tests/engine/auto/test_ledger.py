@@ -29,3 +29,13 @@ def test_steps_that_it_covers_keep_the_promise(
 
 def test_the_prompt_lends_a_share_of_what_its_prefill_took() -> None:
     assert Ledger(100.0).slack(1.0) == pytest.approx(STEPS + 100 * (SHARE + READING))
+
+
+def test_the_steps_that_may_be_lost_are_those_of_the_reply_so_far() -> None:
+    """A machine that gets slower lends no more, and one that gets faster no less."""
+    ledger = Ledger()
+    for plain in (0.25, 1.0, 4.0):
+        assert ledger.slack(plain) == STEPS * plain
+    ledger.book(10, 10.0, 1.0)
+    for plain in (0.25, 1.0, 4.0):
+        assert ledger.slack(plain) == pytest.approx(10 * SHARE + STEPS)

@@ -113,6 +113,15 @@ def n_until_asked(pace: Pace, factor: float = 1.0) -> int:
     return 1000
 
 
+def test_a_change_of_wide_steps_alone_is_not_asked_about_again_at_once() -> None:
+    pace = settled_pace()
+    assert n_until_asked(pace, 2.0) == 2
+    while pace.asks_for_plain():
+        pace.saw_plain(PLAIN_S)
+    assert not pace.in_doubt
+    assert n_until_asked(pace, 2.0) == 16
+
+
 def test_the_first_estimate_rests_on_three_steps() -> None:
     pace = Pace()
     assert pace.plain is None

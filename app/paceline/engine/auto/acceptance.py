@@ -42,7 +42,7 @@ _FIRST = 3.0  # steps that this counts for
 _FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
 _NEXT_REPLY = 0.7  # and with each reply, in which it may do better
 _CREDIT = 1.0  # plain steps that they may lose at once, and owe at most but for reading
-_ON_TRIALS = 0.005  # of plain steps, what trials in vain may lose in the long run: decision 105
+_ON_TRIALS = 0.005  # of plain steps, what makes up for trials in vain: decisions 105 and 110
 _NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
 _TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
 _VERSION = 1
@@ -152,7 +152,7 @@ class Acceptance:
         The mean of its recent steps and its standard error: an upper bound, as in UCB1-Tuned
         (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all lose alike, is
         given up after a few. Trials are forgotten with time, so that it is tried again; but not
-        before a small share of the steps has made up for what they lost.
+        before a small share of the steps has made up for what they lost, see `gained`.
         """
         n = self._n_gains + _FIRST
         mean = self._gain / n

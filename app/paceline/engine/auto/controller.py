@@ -11,8 +11,8 @@ would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs
 (2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091, 107
-and 109 say what each mechanism is worth there.
+The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091, 107,
+109 and 110 say what each mechanism is worth there.
 """
 
 from __future__ import annotations

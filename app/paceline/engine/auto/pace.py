@@ -44,7 +44,7 @@ class Pace:
 
     Attributes:
         plain: The estimate; None before the first plain step.
-        spread: Nine of ten steps take less than 1 + spread times the expected time.
+        spread: Nine of ten steps that fit take less than 1 + spread times the expected time.
         wait: Seconds that pass for each one that is counted here, above 1 where others use the
             machine.
     """

@@ -172,7 +172,7 @@ class PlainTime:
     def _add_plain(self, s: float, unit: float) -> float:
         recent, pace = self._recent, s / unit
         if self._has_wide and self._n_after <= _NEAR:
-            if self._n_since <= _RECENT:
+            if self._n_since <= _RECENT and self._pace > 0.0:  # a clock may stand still
                 recent.saw_after(self._n_after, pace / self._pace - 1.0)
             slowed = 1.0 + recent.slower_after(self._n_after)
             self._steps.extend((s, unit * slowed, 0.0, unit))
