@@ -127,7 +127,9 @@ def test_a_gain_that_scatters_around_nothing_is_no_winner(qtbot: QtBot) -> None:
     assert found.tone == "muted"
 
 
-@pytest.mark.parametrize(("others", "fastest"), [([4.1, 4.2], ""), ([5.0, 5.1], PLAIN)])
+@pytest.mark.parametrize(
+    ("others", "fastest"), [([3.9, 4.0], ""), ([4.1, 4.2], ""), ([5.0, 5.1], PLAIN)]
+)
 def test_a_loss_that_scatters_around_nothing_is_none(
     qtbot: QtBot, others: list[float], fastest: str
 ) -> None:

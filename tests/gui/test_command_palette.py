@@ -160,6 +160,20 @@ def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: 
     QTest.mouseMove(program.window)
 
 
+@pytest.mark.usefixtures("dressed")
+def test_what_is_seen_of_an_open_palette_stays(program: Program, qtbot: QtBot) -> None:
+    sheet = opened(program)
+    for key, n in ((Qt.Key.Key_Down, 30), (Qt.Key.Key_Up, 4)):
+        for _ in range(n):
+            qtbot.keyClick(sheet.field, key)
+    scrolled = sheet.list.verticalScrollBar().value()
+    with qtbot.waitSignal(sheet.model.modelReset):
+        program.window.actions_.token_colours.toggle()
+    assert sheet.list.currentIndex().row() == 26
+    assert sheet.list.verticalScrollBar().value() == scrolled > 0
+    assert not sheet._renewal.isActive()
+
+
 def test_of_chats_with_one_title_the_current_one_stays(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

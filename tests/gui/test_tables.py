@@ -92,10 +92,11 @@ def test_long_code_in_a_cell_breaks_between_its_words(body: ReplyBody, width: in
 def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
     own = ["\u0e01\u200b\u0e02", "emoji\U0001f642\u200bend"]
     names = "`collections.abc.AsyncGenerator`"
-    body.show_source(f"{own[0]}\n\n|a|\n|-|\n|{own[1]} {names} {own[0]}|\n", is_final=True)
+    body.show_source(f"{own[0]}\n\n|`os.path`|\n|-|\n|{own[1]} {names} {own[0]}|\n", is_final=True)
     names = names.strip("`")
     assert ZERO_WIDTH_SPACE in body.answer.document().find("collections").block().text()
-    whole = f"{own[0]}\na\n{own[1]} {names} {own[0]}"
+    assert body.answer.document().find("os").block().text() == "os.path", "it is short"
+    whole = f"{own[0]}\nos.path\n{own[1]} {names} {own[0]}"
     assert body.plain_text == whole
     body.answer.selectAll()
     assert body.answer.createMimeDataFromSelection().text().split() == whole.split()
