@@ -89,6 +89,14 @@ def test_long_code_in_a_cell_breaks_between_its_words(body: ReplyBody, width: in
     assert body.plain_text == "Class\tConstant\n" + "\t".join(codes)
 
 
+def test_code_breaks_behind_signs_and_in_cells_alone(body: ReplyBody) -> None:
+    code = "a.b_c#d:e,f&g?h(i.jk"
+    body.show_source(f"`{code}`\n\n| a |\n|---|\n| `{code}` |\n", is_final=True)
+    assert body.answer.document().firstBlock().text() == code
+    cell = table_of(body).cellAt(1, 0).firstCursorPosition().block().text()
+    assert cell.split(ZERO_WIDTH_SPACE) == "a. b_ c# d: e, f& g? h( i. jk".split()
+
+
 def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
     own = ["\u0e01\u200b\u0e02", "emoji\U0001f642\u200bend"]
     names = "`collections.abc.AsyncGenerator`"
