@@ -377,8 +377,8 @@ FAULTS = (
         "lookups are believed as in the reply before",
         (
             (
-                "self._rates, self._safe = [None] * len(_DEFAULT), [None] * len(_DEFAULT)",
-                "self._rates = [None] * len(_DEFAULT)",
+                "n for n in self._accepted]\n        self._rates = [None] * len(_DEFAULT)\n",
+                "n for n in self._accepted]\n",
             ),
         ),
         ("tests/engine/auto/test_acceptance.py",),

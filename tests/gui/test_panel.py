@@ -398,7 +398,7 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
         client.figures()
     client.emit(TurnFailed(turn_id, "broken", "It broke.", ""))
     headline = program.window.panel.headline
-    assert (headline.speed.text(), headline.ratio.text()) == ("150", "")
+    assert (headline.speed.text(), headline.ratio.text()) == ("133", "")
     assert headline.sentence.text().startswith("Draft model: 3.0 tokens per step")
     reply = program.live.reply
     assert reply is not None

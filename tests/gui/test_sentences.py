@@ -232,7 +232,7 @@ def test_no_text_takes_long() -> None:
         text = ", ".join(f"The word{n} is not {n}" for n in range(n_parts))
         begin = thread_time()
         assert said(text) == text
-        assert thread_time() - begin < 0.1
+        assert thread_time() - begin < 0.5
 
 
 def test_english_is_left_alone(qapp: QCoreApplication) -> None:

@@ -71,8 +71,11 @@ def ids(
 
 
 def limit(engine: Engine) -> float:
-    """How much a logit may differ between batches."""
-    return 0.3 if engine.pair.target.model.forgets else 0.05
+    """How much a logit may differ between batches; experts weigh what rounding changes."""
+    model = engine.pair.target.model
+    if model.forgets:
+        return 0.3
+    return 0.15 if "moe" in Path(model.info.path).name else 0.05
 
 
 @pytest.mark.grid(short=3)
