@@ -174,8 +174,7 @@ def last_part(
         n_parts: How many turns these are.
         has_begun: Whether the last has given a token; that is not kept if the program is killed.
     """
-    turns = dict.fromkeys(step.turn_id for step in steps)
-    if not has_begun and len(turns) < n_parts:
+    if not has_begun and len({step.turn_id for step in steps}) < n_parts:
         return ()
     return tuple(step for step in steps if step.turn_id == steps[-1].turn_id)
 

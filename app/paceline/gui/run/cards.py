@@ -60,9 +60,10 @@ def figures(record: RunRecord) -> tuple[Figure, ...]:
     speedup = stats.speedup if stats is not None else None
     plain = stats.plain_tokens_per_s if stats is not None and speedup else None
     first = record.first_token_s
-    n_tokens = sum(len(step.tokens) for step in record.last_part)
     if stats is not None:
         n_tokens = stats.n_generated
+    else:
+        n_tokens = sum(len(step.tokens) for step in record.last_part)
     return (
         Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
         Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),

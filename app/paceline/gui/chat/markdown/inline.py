@@ -55,7 +55,7 @@ MAX_FORMULAS = 400
 
 
 _BREAKS = re.compile(r"(?<=[^\W_][._#:,&?(])(?=[^\W\d_])")
-"""Behind signs that part the words of a name; Qt breaks no line there, but within a word."""
+"""After signs that part the words of a name; Qt breaks no line there, but within a word."""
 _LONG, _MOST_BREAKS = 12, 24
 """Characters of code that are kept together; breaks that are made in more."""
 

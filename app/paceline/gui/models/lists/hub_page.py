@@ -391,7 +391,7 @@ class HubPage(Page):
 
     def open_repository(self, repo: str) -> None:
         """Look at a repository."""
-        self.search.tell_now()  # behind it: a search that came later would take its place
+        self.search.tell_now()  # now: a search that came later would take its place
         self._repository_wanted = repo
         self.state.show_state(self.tr("Looking at {}…").format(repo), is_busy=True)
         self.stack.setCurrentWidget(self.state)
