@@ -686,7 +686,7 @@ def test_steps_that_waited_for_plain_ones_are_counted_with_their_context() -> No
     knowledge = calibrated(CURVES["flat"])
     costs = knowledge.costs
     costs.set_context(4e-4, 0.5)
-    before = costs.ratios(0)[4]
+    before = costs.ratios(3000)[4]
     true_s = {width: costs.seconds(width, 3000) or 0.0 for width in (1, 4)}
     controller = control(knowledge=knowledge)
     for pace in (2, 4):
@@ -698,7 +698,9 @@ def test_steps_that_waited_for_plain_ones_are_counted_with_their_context() -> No
             controller.observe(times(width, pace * true_s[width], width - 1, n_ctx=3000))
         assert not knowledge.pace.in_doubt
         assert knowledge.pace.plain == pytest.approx(pace * PLAIN_S, rel=0.01)
-        assert costs.ratios(0)[4] == pytest.approx(before, rel=0.01)
+        assert costs.ratios(3000)[4] == pytest.approx(before, rel=0.01)
+    assert costs.ratios(0)[4] == pytest.approx(1.09, rel=0.05)
+    assert costs.context.share == pytest.approx(0.5, abs=0.02)
     assert costs.n_samples(4) == 9
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, combinations
 from operator import itemgetter
+from statistics import median
 
-from paceline.engine.auto.context_cost import FEW, USUAL_SHARE, ContextCost
+from paceline.engine.auto.context_cost import USUAL_SHARE, ContextCost
 from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
@@ -32,7 +33,8 @@ _STEEPEST_HOPED = 0.2  # and after
 _N_FIRST = 4  # samples that say what a width costs in the longer run
 _MOVES = 0.1  # of the way to what they cost recently, whenever the table ages
 _DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
-_FASTER = 1.1  # than the context alone allows: less is noise
+_TELLING = 1.0  # plain steps that the context adds for further rows; less is noise
+_LEARNT = 0.3  # of what one step says of their share
 _STRETCH = 16  # tokens of context within which costs count as equal
 _CHEAPER = 0.9  # of what the width itself takes: less is noise
 _MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0
@@ -76,29 +78,35 @@ class VerifyCosts:
         """
         if not 1 <= width <= MAX_WIDTH or not _SHORTEST_S <= seconds <= _LONGEST_S:
             return
-        self._doubt_share(width, n_ctx, seconds)
         samples = self._samples.setdefault(width, [])
         if calibrated:
             del samples[:-2]
         samples.append((n_ctx, seconds))
         del samples[:-_N_KEPT]
+        self._learn_share(width, n_ctx, seconds)
         self._fresh.add(width)
         self._update(width)
         if calibrated or len(samples) <= _N_FIRST:
             self._known[width] = self._medians[width]
 
-    def _doubt_share(self, width: int, n_ctx: int, seconds: float) -> None:
-        """See whether a step was faster than the context alone would allow at this share.
+    def _learn_share(self, width: int, n_ctx: int, seconds: float) -> None:
+        """Learn what the context adds for each row, by steps of this width at shorter contexts.
 
-        What it takes at an empty context could then not be told, and the error would stay.
+        Where there are none, it is at most what leaves a plain step: what a width takes at an empty
+        context could otherwise not be told, and the error would stay.
         """
         context, plain = self.context, self.plain
-        added = context.slope * n_ctx
-        if width == 1 or plain is None or added < FEW or context.share == 0.0:
+        added, further = context.slope * n_ctx, width - 1
+        if plain is None or added * further < _TELLING:
             return
-        if _FASTER * seconds < context.at(width, n_ctx, plain, plain):
-            most = ((seconds / plain - 1.0) / added - 1.0) / (width - 1)
-            self.set_context(context.slope, 0.5 * (context.share + max(most, 0.0)))
+        most = ((seconds / plain - 1.0) / added - 1.0) / further
+        found = []
+        for (n, this), (other, that) in combinations(self._samples[width], 2):
+            more = context.slope * (n - other)
+            if abs(more) * further >= _TELLING:
+                found.append(((this - that) / plain / more - 1.0) / further)
+        seen = max(min(median(found) if found else context.share, most), 0.0)
+        self.set_context(context.slope, context.share + _LEARNT * (min(seen, 1.0) - context.share))
 
     def set_context(
         self, slope: float, share: float | None = None, *, keeps_ratios: bool = False
@@ -143,7 +151,7 @@ class VerifyCosts:
 
         Otherwise a width that was measured in a bad minute would never be tried again. One that
         was more expensive recently comes half the way back to what it was before; of others the
-        slowest step is dropped.
+        slowest step is dropped, while there are more than three.
         """
         for width, samples in self._samples.items():
             middle, known = self._medians[width], self._known[width]
@@ -152,7 +160,7 @@ class VerifyCosts:
             elif width > 1 and middle > _DOUBTED * known:
                 self._samples[width] = self._as_if(width, math.sqrt(middle * known))
                 self._update(width)
-            elif width > 1 and len(samples) > 2:
+            elif width > 1 and len(samples) > 3:
                 samples.remove(max(samples, key=itemgetter(1)))
                 self._update(width)
         self._fresh.clear()

@@ -60,7 +60,7 @@ WIDE = 4
 _LEAST_MORE = 128
 _PIECE = 128
 _N_SLOPE = 3
-_LEAST_ADDED = 0.05
+_LEAST_ADDED = 0.15  # plain steps; of less, noise would make any share
 
 
 @dataclass(eq=False)
