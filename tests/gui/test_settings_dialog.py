@@ -269,6 +269,9 @@ def test_keys_change_the_size_of_the_text(program: Program, qtbot: QtBot) -> Non
         actions.larger.trigger()
     qtbot.waitUntil(lambda: font_px() == 22)
     assert not actions.larger.isEnabled()
+    dialog = opened(program, is_whole=False)
+    assert dialog.height() < dialog.screen().availableGeometry().height()  # Close can be reached
+    dialog.close()
     actions.normal_size.trigger()
     qtbot.waitUntil(lambda: font_px() == 14)
     assert program.settings.settings.font_px == 14

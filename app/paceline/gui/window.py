@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.kit.dialogs import TITLE_BAR_PX, room_on_screen
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import Refits, row_of, styled
@@ -230,7 +231,6 @@ class TopBar(Refits, QWidget):
         self._tools.insertWidget(1, widget)  # after the stretch
 
 
-_TITLE_BAR_PX = 32
 DEFAULT_SIZE = (1280, 800)
 
 
@@ -279,12 +279,12 @@ class MainWindow(QMainWindow):
         self._on_look(look.theme)
 
     def fit_screen(self) -> None:
-        """Be no larger than the screen has room for; of a frame is known only that it has a bar."""
-        room = self.screen().availableGeometry().adjusted(0, _TITLE_BAR_PX, 0, 0)
+        """Be no larger than the screen has room for."""
+        room = room_on_screen(self)
         if self.width() <= room.width() and self.height() <= room.height():
             return
         self.resize(self.size().boundedTo(room.size()))
-        self.move(room.topLeft() - QPoint(0, _TITLE_BAR_PX))
+        self.move(room.topLeft() - QPoint(0, TITLE_BAR_PX))
 
     def restore(self, settings: WindowSettings) -> None:
         """Bring the window back as it was left."""

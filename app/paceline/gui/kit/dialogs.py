@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -22,6 +22,7 @@ from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import STEP, px
 
+TITLE_BAR_PX = 32
 _WIDTH_PX = 340
 _Dialog = TypeVar("_Dialog", bound=QDialog)
 
@@ -58,6 +59,11 @@ class DialogOwner(QObject, Generic[_Dialog]):
     @Slot()
     def _on_finished(self) -> None:
         self.dialog = None
+
+
+def room_on_screen(window: QWidget) -> QRect:
+    """Return where a window may lie; of its frame is known only that it has a title bar."""
+    return window.screen().availableGeometry().adjusted(0, TITLE_BAR_PX, 0, 0)
 
 
 def scrolling(page: QWidget, name: str = "") -> QScrollArea:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import closing_row, room_on_screen, scrolling
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import ElidedLabel, say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -363,7 +363,8 @@ class SettingsDialog(QDialog):
         self._lay_out()
         self.list.setCurrentRow(0)
         self.list.setFocus()
-        self.resize(px(860), px(660))  # room for every page without scrolling
+        # Room for every page without scrolling, where the screen has it.
+        self.resize(QSize(px(860), px(660)).boundedTo(room_on_screen(self).size()))
 
     @Slot()
     def _fit(self) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
 
 from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, closing_row, room_on_screen, scrolling
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local_size
@@ -144,9 +144,8 @@ class StrategyHelper(QDialog):
 
     @Slot()
     def _fit(self) -> None:
-        height = self.screen().availableGeometry().height() if self.screen() else 900
         self.setMinimumWidth(px(420))
-        self.resize(px(580), min(px(720), height - 80))
+        self.resize(QSize(px(580), px(720)).boundedTo(room_on_screen(self).size()))
 
     @Slot(str)
     def _on_applied(self, strategy: str) -> None:
