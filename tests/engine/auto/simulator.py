@@ -226,7 +226,8 @@ class Machine:
         noise: Relative standard deviation of a step's time.
         hiccups: Share of steps that take three times as long.
         cold: Plain steps that another width costs once.
-        slope: How much a step grows per token of context.
+        slope: How much a plain step grows per token of context.
+        share: Of that, what each further token of a batch adds once more.
         pace: Slow-down by the number of committed tokens.
         wide_pace: The same for wide steps alone.
         batched: What a token costs the draft in a batch, of one alone.
@@ -240,6 +241,7 @@ class Machine:
     hiccups: float = 0.0
     cold: float = 0.0
     slope: float = 0.0
+    share: float = 0.2
     pace: Callable[[int], float] = lambda _n: 1.0
     wide_pace: Callable[[int], float] = lambda _n: 1.0
     batched: float = 0.25
@@ -252,7 +254,8 @@ class Machine:
 
     def verify(self, width: int, n_ctx: int, n_done: int) -> float:
         """Return the seconds of a step."""
-        seconds = self.plain(n_ctx, n_done) * self.curve(width)
+        rows = 1 + self.share * (width - 1)
+        seconds = PLAIN_S * self.pace(n_done) * (self.curve(width) + self.slope * n_ctx * rows)
         if width > 1:
             seconds *= self.wide_pace(n_done)
         if width != self.last_width:

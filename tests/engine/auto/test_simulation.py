@@ -292,3 +292,23 @@ def test_where_another_width_costs_nearly_a_step_that_is_speculations_loss(
         text = write(random.Random(f"{kind}{run}"), KINDS.get(kind, USELESS), 300)
         machine = Machine(curve, 0.1, random.Random(run), cold=0.8)
         assert decode(calibrated(curve), text, machine, 300).excess <= 4.3, run
+
+
+@pytest.mark.parametrize("share", [0.0, 0.35])
+@pytest.mark.parametrize("believed", [0.0, 0.5, 1.0])
+def test_short_and_long_prompts_by_turns_tell_what_the_context_adds_for_each_row(
+    share: float, believed: float
+) -> None:
+    kit, rng, slope = MACHINES["own"], random.Random(5), 5e-4
+    knowledge = calibrated(kit.curve)
+    knowledge.costs.set_context(slope, believed)
+    for n_prompt in (100, 4000) * 5:
+        copied = write(rng, KINDS["hard"], 150)
+        copy_into(copied, rng, "suffix", share=0.6, length=40)
+        machine = Machine(kit.curve, 0.0, rng, noise=0.1, slope=slope, share=share)
+        decode(knowledge, copied, machine, 150, model="", n_prompt=n_prompt, n_most=32)
+    assert knowledge.costs.context.share == pytest.approx(share, abs=0.15)
+    added = slope * 4000
+    for width in (4, 8, 16):
+        true = (kit.curve(width) + added * (1 + share * (width - 1))) / (1 + added)
+        assert knowledge.costs.ratios(4000)[width] == pytest.approx(true, rel=0.25)
