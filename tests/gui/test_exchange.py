@@ -59,10 +59,7 @@ def choose(qtbot: QtBot, dialog: QFileDialog | None, *paths: Path, kind: str = "
         (name,) = (name for name in dialog.nameFilters() if kind in name)
         dialog.selectNameFilter(name)
         dialog.filterSelected.emit(name)
-    if dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave:
-        dialog.fileSelected.emit(str(paths[0]))
-    else:
-        dialog.filesSelected.emit([str(path) for path in paths])
+    dialog.filesSelected.emit([str(path) for path in paths])
     dialog.close()
 
 

@@ -72,7 +72,7 @@ def test_it_begins_where_something_was_chosen_last(
     assert dialog.defaultSuffix() == "csv"
     assert dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave
     with qtbot.waitSignal(chooser.chosen) as told:
-        dialog.fileSelected.emit(str(tmp_path / "c.csv"))
+        dialog.filesSelected.emit([str(tmp_path / "c.csv")])
     assert told.args == [str(tmp_path / "c.csv")]
     dialog.reject()
 

@@ -101,7 +101,7 @@ def test_a_file_is_chosen_without_blocking(program: Program) -> None:
     field = program.window.panel.loading.lookup_cache
     field.choose.click()
     assert field.files.dialog is not None
-    field.files.dialog.fileSelected.emit("/texts/mine.bin")
+    field.files.dialog.filesSelected.emit(["/texts/mine.bin"])
     field.files.dialog.reject()
     assert field.files.dialog is None
     assert field.path == "/texts/mine.bin"

@@ -378,7 +378,7 @@ def choose(chooser: FileChooser, path: str) -> None:
     dialog = chooser.dialog
     assert dialog is not None
     if path:
-        dialog.fileSelected.emit(path)
+        dialog.filesSelected.emit([path])
     dialog.reject()
     assert not chooser.is_open
 

@@ -329,7 +329,7 @@ def test_a_file_that_is_not_in_the_list_can_be_opened(
     write_model(tmp_path / "other" / "Wolf-3B.gguf", "Wolf 3B", BIG, Q4_K)
     dialog.installed.open_button.click()
     (chooser,) = dialog.findChildren(QFileDialog)
-    chooser.fileSelected.emit(str(tmp_path / "other" / "Wolf-3B.gguf"))
+    chooser.filesSelected.emit([str(tmp_path / "other" / "Wolf-3B.gguf")])
     chooser.reject()
     qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
     assert dialog.steps.target.name.text() == "Wolf-3B"

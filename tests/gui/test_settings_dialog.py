@@ -184,7 +184,7 @@ def test_folders_and_the_hub_are_those_of_the_library(
     assert program.settings.value("model_folders") == (str(tmp_path),)
     folders.add.click()
     assert folders.folders.dialog is not None
-    folders.folders.dialog.fileSelected.emit("/third")
+    folders.folders.dialog.filesSelected.emit(["/third"])
     folders.folders.dialog.reject()
     assert program.settings.settings.model_folders == (str(tmp_path), "/third")
     box(dialog, "Work offline").click()

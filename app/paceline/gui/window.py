@@ -11,7 +11,7 @@ room for both. Widths are kept as they are at scale 1, so that larger text has w
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from paceline.gui.chat.view import ChatPane
 from paceline.gui.conversations.model import ConversationList
 from paceline.gui.conversations.sidebar import Sidebar
-from paceline.gui.kit.dialogs import TITLE_BAR_PX, room_on_screen
+from paceline.gui.kit.dialogs import within_screen
 from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import Refits, row_of, styled
@@ -280,11 +280,10 @@ class MainWindow(QMainWindow):
 
     def fit_screen(self) -> None:
         """Be no larger than the screen has room for."""
-        room = room_on_screen(self)
-        if self.width() <= room.width() and self.height() <= room.height():
-            return
-        self.resize(self.size().boundedTo(room.size()))
-        self.move(room.topLeft() - QPoint(0, TITLE_BAR_PX))
+        size = within_screen(self, self.size())
+        if size != self.size():
+            self.resize(size)
+            self.move(self.screen().availableGeometry().topLeft())
 
     def restore(self, settings: WindowSettings) -> None:
         """Bring the window back as it was left."""

@@ -262,6 +262,16 @@ def test_a_long_text_is_indexed_in_slices(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(drafter.propose(4).tokens) == text[60:64]
 
 
+def test_after_a_long_prefill_all_is_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "PREFILL_S", 0.0)
+    text = words(1, 8000)
+    history = [*text, *text[50:60]]
+    drafter = suffix()
+    drafter._made_s -= 1000.0
+    drafter.begin(history, len(history))
+    assert list(drafter.propose(4).tokens) == text[60:64]
+
+
 def test_tuning_keeps_the_index() -> None:
     drafter = suffix()
     text = [1, 2, 3] * 3000

@@ -75,7 +75,8 @@ _STRETCH = 256  # tokens within which a step grows by as much as it varies
 _N_KEPT = 9  # steps of a stretch: its lower quartile outlives two held up in three
 _N_NEEDED = 3  # plain steps of a stretch
 _SPAN = 512  # tokens between stretches that are compared: it grows by twice what it varies
-_STEEPEST = 0.01  # thirty times that: beyond, the timings are wrong
+STEEPEST = 0.01
+"""The smallest models, whose weights lie in the cache, have 0.007; beyond, timings are wrong."""
 
 
 class ContextSlope:
@@ -111,4 +112,4 @@ class ContextSlope:
             return None
         slope = median(slopes)
         base = median(seconds - slope * n for n, seconds in points)
-        return min(max(slope / base, 0.0), _STEEPEST) if base > 0.0 else None
+        return min(max(slope / base, 0.0), STEEPEST) if base > 0.0 else None

@@ -79,10 +79,8 @@ class VerifyCosts:
         if not 1 <= width <= MAX_WIDTH or not _SHORTEST_S <= seconds <= _LONGEST_S:
             return
         samples = self._samples.setdefault(width, [])
-        if calibrated:
-            del samples[:-2]
         samples.append((n_ctx, seconds))
-        del samples[:-_N_KEPT]
+        del samples[: -3 if calibrated else -_N_KEPT]
         self._learn_share(width, n_ctx, seconds)
         self._fresh.add(width)
         self._update(width)
@@ -100,13 +98,13 @@ class VerifyCosts:
         if plain is None or added * further < _TELLING:
             return
         most = ((seconds / plain - 1.0) / added - 1.0) / further
-        found = []
-        for (n, this), (other, that) in combinations(self._samples[width], 2):
-            more = context.slope * (n - other)
-            if abs(more) * further >= _TELLING:
-                found.append(((this - that) / plain / more - 1.0) / further)
-        seen = max(min(median(found) if found else context.share, most), 0.0)
-        self.set_context(context.slope, context.share + _LEARNT * (min(seen, 1.0) - context.share))
+        found = [
+            ((this - that) / plain / more - 1.0) / further
+            for (n, this), (other, that) in combinations(self._samples[width], 2)
+            if abs(more := context.slope * (n - other)) * further >= _TELLING
+        ]
+        seen = min(max(min(median(found or [context.share]), most), 0.0), 1.0)
+        self.set_context(context.slope, context.share + _LEARNT * (seen - context.share))
 
     def set_context(
         self, slope: float, share: float | None = None, *, keeps_ratios: bool = False

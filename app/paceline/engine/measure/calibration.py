@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from paceline.engine.auto.context_cost import USUAL_SHARE
+from paceline.engine.auto.context_cost import STEEPEST, USUAL_SHARE
 from paceline.engine.auto.controller import MOST_SWITCH
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
@@ -53,8 +53,6 @@ _N_FIRST = 4  # widths of the target before the draft model has its turn
 _SETTLED, _SETTLED_S = 8, 0.01
 """Plain decodes in a row, or their seconds, after which the next ones are no faster."""
 
-MOST_SLOPE = 0.01
-"""Measured with the smallest models, whose weights lie in the CPU's cache: 0.007."""
 WIDE = 4
 """Tokens of the batch that shows what the context costs each row."""
 _LEAST_MORE = 128
@@ -235,7 +233,7 @@ def between(
     added = there[0] - here[0]
     if below <= 0:  # no step of any length takes less than nothing
         return None
-    slope = min(max(added / below, 0.0), MOST_SLOPE)
+    slope = min(max(added / below, 0.0), STEEPEST)
     if added < _LEAST_ADDED * here[0]:  # too little to be shared out
         return slope, USUAL_SHARE
     share = ((there[1] - here[1]) / added - 1.0) / (WIDE - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -22,7 +22,7 @@ from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import translator
 from paceline.gui.look.scale import STEP, px
 
-TITLE_BAR_PX = 32
+_TITLE_BAR_PX = 32
 _WIDTH_PX = 340
 _Dialog = TypeVar("_Dialog", bound=QDialog)
 
@@ -61,9 +61,9 @@ class DialogOwner(QObject, Generic[_Dialog]):
         self.dialog = None
 
 
-def room_on_screen(window: QWidget) -> QRect:
-    """Return where a window may lie; of its frame is known only that it has a title bar."""
-    return window.screen().availableGeometry().adjusted(0, TITLE_BAR_PX, 0, 0)
+def within_screen(window: QWidget, size: QSize) -> QSize:
+    """Return a size, or what the screen has room for; a frame is only known to have a title bar."""
+    return size.boundedTo(window.screen().availableSize() - QSize(0, _TITLE_BAR_PX))
 
 
 def scrolling(page: QWidget, name: str = "") -> QScrollArea:

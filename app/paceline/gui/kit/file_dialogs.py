@@ -88,9 +88,9 @@ class FileChooser(QObject):
     """
 
     chosen = Signal(str)
-    """The file, the folder or the place that was asked for."""
+    """The file or the first of several, the folder, or the place that was asked for."""
     files_chosen = Signal(list)
-    """The files, where several were asked for."""
+    """All files that were asked for."""
     closed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -143,10 +143,7 @@ class FileChooser(QObject):
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(Path(name).suffix.lstrip("."))
             dialog.selectFile(name)
-        if mode == _Mode.ExistingFiles:
-            dialog.filesSelected.connect(self._on_files_chosen)
-        else:
-            dialog.fileSelected.connect(self._on_chosen)
+        dialog.filesSelected.connect(self._on_chosen)  # of a single one as well
         dialog.finished.connect(self._on_finished)
         self.dialog = dialog
         dialog.open()
@@ -166,15 +163,11 @@ class FileChooser(QObject):
                 button.setIcon(look.icon(icon))
                 button.setVisible(bool(icon))
 
-    @Slot(str)
-    def _on_chosen(self, path: str) -> None:
-        self.remember(path)
-        self.chosen.emit(path)
-
     @Slot(list)
-    def _on_files_chosen(self, paths: list[str]) -> None:
+    def _on_chosen(self, paths: list[str]) -> None:
         if paths:
             self.remember(paths[0])
+            self.chosen.emit(paths[0])
             self.files_chosen.emit(paths)
 
     @Slot()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.gui.kit.dialogs import closing_row, room_on_screen, scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import ElidedLabel, say, text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
@@ -364,7 +364,7 @@ class SettingsDialog(QDialog):
         self.list.setCurrentRow(0)
         self.list.setFocus()
         # Room for every page without scrolling, where the screen has it.
-        self.resize(QSize(px(860), px(660)).boundedTo(room_on_screen(self).size()))
+        self.resize(within_screen(self, QSize(px(860), px(660))))
 
     @Slot()
     def _fit(self) -> None:

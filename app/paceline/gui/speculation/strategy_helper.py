@@ -15,7 +15,7 @@ from paceline.chat.advice import USE_CASES, UseCase, recommend
 from paceline.engine.draft.strategy import settings_named
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.dialogs import DialogOwner, closing_row, room_on_screen, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling, within_screen
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
 from paceline.gui.kit.translation import local_size
@@ -145,7 +145,7 @@ class StrategyHelper(QDialog):
     @Slot()
     def _fit(self) -> None:
         self.setMinimumWidth(px(420))
-        self.resize(QSize(px(580), px(720)).boundedTo(room_on_screen(self).size()))
+        self.resize(within_screen(self, QSize(px(580), px(720))))
 
     @Slot(str)
     def _on_applied(self, strategy: str) -> None:

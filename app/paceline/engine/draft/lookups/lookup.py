@@ -2,9 +2,9 @@
 
 A lookup finds earlier places of the text's end and proposes what followed there. Its index follows
 the history token by token. Where much is missing (a long chat that was just opened, a setting that
-shapes the index was changed in mid-reply) it is built in slices of at most a millisecond per step,
-and the lookup proposes nothing until it has caught up. An index outlives its turn: the next turn
-of the same chat goes on with it.
+shapes the index was changed in mid-reply) it is built in slices: after the prefill one of a
+hundredth of its time, then of at most a millisecond per step, and the lookup proposes nothing until
+it has caught up. An index outlives its turn: the next turn of the same chat goes on with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from paceline.engine.draft.base import NO_DRAFT, Draft, Settings, Workbench
 STEP_S = 0.001
 """Seconds of indexing per step."""
 PREFILL_S = 0.010
-"""Seconds of indexing right after a prefill, which has just taken far longer."""
+"""Seconds of indexing right after a prefill, or a hundredth of what that took."""
 
 
 class Index(Protocol):
@@ -49,6 +49,7 @@ class Lookup(ABC, Generic[I]):
         self._history: Sequence[int] = ()
         self._index = self.new_index()
         self._n_fed = 0
+        self._made_s = time.perf_counter()
 
     # ---------------------------------------------------------------------- for subclasses
 
@@ -78,8 +79,8 @@ class Lookup(ABC, Generic[I]):
         """Take the index of the turn before if it fits, and catch up with the history."""
         self._history = history
         self._take_kept()
-        is_after_prefill = len(history) - n_prompt <= 1
-        self._catch_up(PREFILL_S if is_after_prefill else STEP_S)
+        prefill_s = time.perf_counter() - self._made_s  # if a reply begins: nearly all of that
+        self._catch_up(STEP_S if len(history) - n_prompt > 1 else max(PREFILL_S, prefill_s / 100))
 
     def propose(self, n_max: int) -> Draft:
         """Look up what followed the text's end."""
