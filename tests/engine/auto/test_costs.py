@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -271,3 +273,18 @@ def test_contexts_that_are_too_alike_say_nothing() -> None:
     for n_ctx in range(400):
         slope.add(n_ctx, 0.01)
     assert slope.fit() is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_long_reply_does_not_make_a_share_of_noise(seed: int) -> None:
+    """Its contexts differ by hundreds of tokens, and its steps by what they vary."""
+    rng, slope, share = random.Random(seed), 5e-4, 0.33
+    at_empty = {1: 1.0, 5: 1.6, 12: 3.0, 17: 4.0, 33: 8.0}
+    costs = table(at_empty)
+    costs.set_context(slope, share)
+    for n_ctx in range(4000, 4300, 5):
+        width = rng.choice([5, 12, 17, 33])
+        true = at_empty[width] + slope * n_ctx * (1 + share * (width - 1))
+        costs.add(width, n_ctx, true * rng.gauss(1.0, 0.05))
+    assert costs.context.share == pytest.approx(share, abs=0.06)
+    assert costs.ratios(0)[33] == pytest.approx(8.0, rel=0.8)

@@ -33,8 +33,7 @@ _STEEPEST_HOPED = 0.2  # and after
 _N_FIRST = 4  # samples that say what a width costs in the longer run
 _MOVES = 0.1  # of the way to what they cost recently, whenever the table ages
 _DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
-_TELLING = 1.0  # plain steps that the context adds for further rows; less is noise
-_LEARNT = 0.3  # of what one step says of their share
+_LEARNT = 0.3  # of what one step says of the share that the context adds for further rows
 _STRETCH = 16  # tokens of context within which costs count as equal
 _CHEAPER = 0.9  # of what the width itself takes: less is noise
 _MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0
@@ -88,23 +87,26 @@ class VerifyCosts:
             self._known[width] = self._medians[width]
 
     def _learn_share(self, width: int, n_ctx: int, seconds: float) -> None:
-        """Learn what the context adds for each row, by steps of this width at shorter contexts.
+        """Learn what the context adds for each row, by steps of this width at other contexts.
 
-        Where there are none, it is at most what leaves a plain step: what a width takes at an empty
-        context could otherwise not be told, and the error would stay.
+        They must differ by a plain step for further rows, and by half of the longer one, or noise
+        would tell anything. Whatever they say, the share is at most what leaves a plain step: what
+        a width takes at an empty context could otherwise not be told, and the error would stay.
         """
         context, plain = self.context, self.plain
         added, further = context.slope * n_ctx, width - 1
-        if plain is None or added * further < _TELLING:
+        if plain is None or added * further < 1.0:
             return
         most = ((seconds / plain - 1.0) / added - 1.0) / further
         found = [
             ((this - that) / plain / more - 1.0) / further
             for (n, this), (other, that) in combinations(self._samples[width], 2)
-            if abs(more := context.slope * (n - other)) * further >= _TELLING
+            if abs(more := context.slope * (n - other)) * further >= 1.0
+            and 2 * abs(n - other) >= max(n, other)
         ]
         seen = min(max(min(median(found or [context.share]), most), 0.0), 1.0)
-        self.set_context(context.slope, context.share + _LEARNT * (seen - context.share))
+        if abs(seen - context.share) > 0.01:  # the table is made anew, which takes 60 us
+            self.set_context(context.slope, context.share + _LEARNT * (seen - context.share))
 
     def set_context(
         self, slope: float, share: float | None = None, *, keeps_ratios: bool = False

@@ -100,7 +100,6 @@ class AutoChain(Chain):
         own: Clock | None = None,
     ) -> None:
         # What closing needs stands first: a drafter that cannot be made closes all others.
-        self._current: set[str] = set()  # ids of drafters that have seen the last step
         self._resting = _Step(decision=_RESTS)
         self._n_rest = self._n_rested = 0
         self._rested_s = self._passed_s = 0.0
@@ -115,6 +114,7 @@ class AutoChain(Chain):
         self._computed = time.thread_time if own else _clock
         self._models = [m for m in self._members if m.info.family == "model"]
         self._lookups = {m.info.id: m for m in self._members if m.info.family != "model"}
+        self._current = set(self._lookups)  # ids of drafters that have seen the last step
         self._control_now: Controller | None = None
         self._step = _Step()
         self._is_first = False
@@ -136,6 +136,8 @@ class AutoChain(Chain):
             CancelledError: The user stopped the turn.
         """
         self._is_first = is_first
+        for member in self._lookups.values():  # with the prefill, which its index is a part of
+            member.begin(history, n_prompt)
         if self._rests():
             self._step = self._resting
             return NOTHING, 0.0

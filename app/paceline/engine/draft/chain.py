@@ -84,6 +84,17 @@ class GuardedDrafter:
         """Whether it is worth asking."""
         return self.failure is None
 
+    def begin(self, history: Sequence[int], n_prompt: int) -> DrafterMeter:
+        """Begin, unless it has, and return its counts."""
+        meter = self._meter
+        if meter is None:
+            meter = self._meter = self._turn_meter.drafter(self.info.id)
+            began = _clock()
+            self._guard(self._drafter.begin, history, n_prompt)
+            meter.n_begin += 1
+            meter.begin_s += _clock() - began
+        return meter
+
     def propose(self, history: Sequence[int], n_prompt: int, n_max: int) -> Draft:
         """Return a sound proposal of at most `n_max` tokens.
 
@@ -102,7 +113,7 @@ class GuardedDrafter:
 
     def backlog(self, history: Sequence[int], n_prompt: int) -> int:
         """Return how many tokens it would have to read before it can draft, at least 1."""
-        self._begin(history, n_prompt)
+        self.begin(history, n_prompt)
         return 1 if self._paced is None else self._guard(_backlog_of, self._paced) or 1
 
     @property
@@ -171,17 +182,6 @@ class GuardedDrafter:
         """Close the drafter; a failure is kept."""
         self._guard(self._drafter.close)
 
-    def _begin(self, history: Sequence[int], n_prompt: int) -> DrafterMeter:
-        """Begin, unless it has, and return its counts."""
-        meter = self._meter
-        if meter is None:
-            meter = self._meter = self._turn_meter.drafter(self.info.id)
-            began = _clock()
-            self._guard(self._drafter.begin, history, n_prompt)
-            meter.n_begin += 1
-            meter.begin_s += _clock() - began
-        return meter
-
     def _ask(
         self,
         history: Sequence[int],
@@ -191,7 +191,7 @@ class GuardedDrafter:
         *args: *Ts,
     ) -> Draft:
         """Return what a call proposes, as far as that is sound."""
-        meter = self._begin(history, n_prompt)
+        meter = self.begin(history, n_prompt)
         began = _clock()
         draft = self._guard(self._sound, n_max, call, *args) or NO_DRAFT
         meter.n_draft += 1

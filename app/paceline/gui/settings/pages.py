@@ -370,7 +370,8 @@ class SettingsDialog(QDialog):
     def _fit(self) -> None:
         """Make room for names in the size that the text has."""
         self._side.setFixedWidth(px(_LIST_PX))
-        self.setMinimumSize(px(704), px(400))  # the pictures of the themes side by side
+        # The pictures of the themes side by side.
+        self.setMinimumSize(within_screen(self, QSize(px(704), px(400))))
         for row in range(self.list.count()):
             self.list.item(row).setSizeHint(QSize(100, px(_ROW_PX)))
 

@@ -2,9 +2,10 @@
 
 A lookup finds earlier places of the text's end and proposes what followed there. Its index follows
 the history token by token. Where much is missing (a long chat that was just opened, a setting that
-shapes the index was changed in mid-reply) it is built in slices: after the prefill one of a
-hundredth of its time, then of at most a millisecond per step, and the lookup proposes nothing until
-it has caught up. An index outlives its turn: the next turn of the same chat goes on with it.
+shapes the index was changed in mid-reply) it is built in slices: after the prefill one of 10 ms, or
+of a hundredth of its time where that is more, then of at most a millisecond per step, and the
+lookup proposes nothing until it has caught up. An index outlives its turn: the next turn of the
+same chat goes on with it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from paceline.engine.draft.base import NO_DRAFT, Draft, Settings, Workbench
 STEP_S = 0.001
 """Seconds of indexing per step."""
 PREFILL_S = 0.010
-"""Seconds of indexing right after a prefill, or a hundredth of what that took."""
+"""Seconds of indexing right after a prefill."""
 
 
 class Index(Protocol):
@@ -79,8 +80,9 @@ class Lookup(ABC, Generic[I]):
         """Take the index of the turn before if it fits, and catch up with the history."""
         self._history = history
         self._take_kept()
-        prefill_s = time.perf_counter() - self._made_s  # if a reply begins: nearly all of that
-        self._catch_up(STEP_S if len(history) - n_prompt > 1 else max(PREFILL_S, prefill_s / 100))
+        least_s = STEP_S if len(history) - n_prompt > 1 else PREFILL_S
+        # What has passed since the turn began is nearly all prefill.
+        self._catch_up(max(least_s, (time.perf_counter() - self._made_s) / 100))
 
     def propose(self, n_max: int) -> Draft:
         """Look up what followed the text's end."""
