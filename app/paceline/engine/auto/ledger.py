@@ -9,8 +9,9 @@ for a loss in this one.
 Where there is a draft model the prefill counts as well: a reply may lose 2 % of it, and 3 % more
 are there to read the prompt with the model, since after a long one nothing else would show what it
 is worth. Lookups read nothing, and 5 % of a long prefill would be a seventh of the reply that is
-seen being written; their index takes 1 % of it or 10 ms, which is not booked here. Half of the fourth plain step is never granted: it is for what no clock here
-sees, such as caches that are emptied before it is known what the rest of a step takes.
+seen being written; their index takes 1 % of it or 10 ms, which is not booked here. Half of the
+fourth plain step is never granted: it is for what no clock here sees, such as caches that are
+emptied before it is known what the rest of a step takes.
 """
 
 from __future__ import annotations
