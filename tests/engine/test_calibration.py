@@ -113,28 +113,6 @@ def test_it_finds_what_the_context_costs_each_row(clock: Clock, share: float) ->
         assert known_s == pytest.approx(cost(width, 640), rel=0.05)
 
 
-def test_behind_a_long_reply_it_finds_what_there_was_no_time_for(clock: Clock) -> None:
-    def cost(n: int, past: int) -> float:
-        return 0.05 * (1 + 0.1 * (n - 1) + 0.002 * past * (1 + 0.6 * (n - 1)))
-
-    pair, calibration = made(clock, cost, n_ctx=2048)
-    finish(calibration)
-    costs = pair.knowledge.costs
-    assert costs.context.slope == 0.0, "filling a context would take seconds"
-    text = TOKENS * 40
-    pair.target.feed(text[:400], 0)
-    assert finish(calibration) == 0
-    for start in range(400, len(text), 400):
-        pair.target.feed(text[start : start + 400], 0)
-    began = clock.now
-    assert finish(calibration) == 1
-    assert clock.now - began < 13 * cost(1, len(text)) + 4 * REBUILD_S
-    assert costs.context.slope == pytest.approx(0.002, rel=0.1)
-    assert costs.context.share == pytest.approx(0.6, abs=0.1)
-    assert pair.target.tokens == text
-    assert finish(calibration) == 0
-
-
 @pytest.mark.parametrize(("plain_s", "n_plain"), [(0.0005, 9), (0.003, 3), (0.02, 2)])
 def test_the_decode_that_builds_a_graph_does_not_count(
     clock: Clock, plain_s: float, n_plain: int

@@ -2,11 +2,12 @@
 
 Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff beyond, steps of
 four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
-steps of width n, at the pace that the machine had then (`pace.py`). What lies between two measured
-widths is guessed on the straight line for the rule and at the wider one's cost for the ledger; what
-lies beyond all of them is guessed hopefully for the rule and at one whole plain step per token for
-the ledger, so that wider batches are tried, but only out of what was saved. What tokens in the
-context add is said in `context_cost.py`; the table is that of an empty one.
+steps of width n, at contexts like the present one where there are two of them, and at the pace that
+the machine had then (`pace.py`). What lies between two measured widths is guessed on the straight
+line for the rule and at the wider one's cost for the ledger; what lies beyond all of them is
+guessed hopefully for the rule and at one whole plain step per token for the ledger, so that wider
+batches are tried, but only out of what was saved. What tokens in the context add is said in
+`context_cost.py`; the table is that of an empty one.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class VerifyCosts:
         self._medians: dict[int, float] = {}  # seconds at an empty context
         self._known: dict[int, float] = {}  # what the medians were in the longer run
         self._fresh: set[int] = set()  # widths that were timed since the table last aged
+        self._octave = 0  # of the context that the medians are for
         self._hopeful: list[float] = []
         self._careful: list[float] = []
         self._is_stale = False
@@ -77,9 +79,11 @@ class VerifyCosts:
         """
         if not 1 <= width <= MAX_WIDTH or not _SHORTEST_S <= seconds <= _LONGEST_S:
             return
+        self._move(n_ctx)
         samples = self._samples.setdefault(width, [])
         samples.append((n_ctx, seconds))
-        del samples[: -3 if calibrated else -_N_KEPT]
+        for old in self._alike(width)[: -3 if calibrated else -_N_KEPT]:
+            samples.remove(old)
         self._learn_share(width, n_ctx, seconds)
         self._fresh.add(width)
         self._update(width)
@@ -89,20 +93,19 @@ class VerifyCosts:
     def _learn_share(self, width: int, n_ctx: int, seconds: float) -> None:
         """Learn what the context adds for each row, by steps of this width at other contexts.
 
-        They must differ by a plain step for further rows, and by half of the longer one, or noise
-        would tell anything. Whatever they say, the share is at most what leaves a plain step: what
-        a width takes at an empty context could otherwise not be told, and the error would stay.
+        They must differ by so much that all of it for each row would be as much as the step, or
+        noise would tell anything. Whatever they say, the share is at most what leaves a plain step,
+        or else it could not be told what a width takes at an empty context.
         """
         context, plain = self.context, self.plain
         added, further = context.slope * n_ctx, width - 1
-        if plain is None or added * further < 1.0:
+        if plain is None or added * further * plain < seconds:
             return
         most = ((seconds / plain - 1.0) / added - 1.0) / further
         found = [
             ((this - that) / plain / more - 1.0) / further
             for (n, this), (other, that) in combinations(self._samples[width], 2)
-            if abs(more := context.slope * (n - other)) * further >= 1.0
-            and 2 * abs(n - other) >= max(n, other)
+            if abs(more := context.slope * (n - other)) * further * plain > max(this, that)
         ]
         seen = min(max(min(median(found or [context.share]), most), 0.0), 1.0)
         if abs(seen - context.share) > 0.01:  # the table is made anew, which takes 60 us
@@ -130,8 +133,27 @@ class VerifyCosts:
             self._update(width)
         self._is_stale = True
 
+    def _move(self, n_ctx: int) -> None:
+        """Tell the medians by samples of contexts like this one."""
+        octave = _octave(n_ctx)
+        if octave != self._octave:
+            self._octave = octave
+            for width in sorted(self._samples):
+                self._update(width)
+                self._known[width] = self._medians[width]
+
+    def _alike(self, width: int) -> list[tuple[int, float]]:
+        """Return this width's samples of contexts like the present one; all, where they are few.
+
+        What a step takes at an empty context is a small part of what it takes at a long one, so
+        that it is told badly by it.
+        """
+        samples = self._samples[width]
+        alike = [sample for sample in samples if _octave(sample[0]) == self._octave]
+        return alike if len(alike) > 1 else samples
+
     def _update(self, width: int) -> None:
-        ordered = sorted(self.context.bases(width, self._samples[width], self.plain))
+        ordered = sorted(self.context.bases(width, self._alike(width), self.plain))
         n = len(ordered)
         # What comes in between makes steps slower only, so a few are best told by the faster ones.
         middle = ordered[n // 2] if n > 4 else ordered[n > 2]
@@ -154,27 +176,28 @@ class VerifyCosts:
         slowest step is dropped, while there are more than three.
         """
         for width, samples in self._samples.items():
-            middle, known = self._medians[width], self._known[width]
+            middle, known, alike = self._medians[width], self._known[width], self._alike(width)
             if width in self._fresh:
                 self._known[width] = known * (middle / known) ** _MOVES
             elif width > 1 and middle > _DOUBTED * known:
-                self._samples[width] = self._as_if(width, math.sqrt(middle * known))
+                others = [sample for sample in samples if sample not in alike]
+                samples[:] = others + self._as_if(width, math.sqrt(middle * known))
                 self._update(width)
-            elif width > 1 and len(samples) > 3:
-                samples.remove(max(samples, key=itemgetter(1)))
+            elif width > 1 and len(alike) > 3:
+                samples.remove(max(alike, key=itemgetter(1)))
                 self._update(width)
         self._fresh.clear()
 
     def _as_if(self, width: int, base: float) -> list[tuple[int, float]]:
         """Return samples by which a width takes so many seconds at an empty context."""
-        n_ctx = self._samples[width][-1][0]
+        n_ctx = self._alike(width)[-1][0]
         return [(n_ctx, self.context.at(width, n_ctx, base, self.plain))] * 2
 
     # -------------------------------------------------------------------------------- asking
 
     def n_samples(self, width: int) -> int:
         """Return how many timed steps the cost of this width rests on."""
-        return len(self._samples.get(width, ()))
+        return len(self._alike(width)) if width in self._samples else 0
 
     def doubt(self, width: int) -> float:
         """Return the relative error to expect of what this width takes in plain steps."""
@@ -218,13 +241,14 @@ class VerifyCosts:
             return ()
         plain, ratios = self.plain * self.context.scale(n_ctx), self.ratios(n_ctx)
         return tuple(
-            WidthCost(width, ratios[width] * plain, len(self._samples[width]))
+            WidthCost(width, ratios[width] * plain, self.n_samples(width))
             for width in sorted(self._medians)
         )
 
     def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
         """Return `ratios`, and the same as the ledger sees it, never falling with the width."""
         n_ctx -= n_ctx % _STRETCH
+        self._move(n_ctx)
         if self._is_stale:
             self._rebuild()
         elif self._near_to == n_ctx:
@@ -290,7 +314,7 @@ class VerifyCosts:
                     raise ValueError(f"no width: {width}")
                 costs._samples[width] = [
                     (int(_number(n_ctx, 0, 1e9)), _number(seconds, _SHORTEST_S, _LONGEST_S))
-                    for n_ctx, seconds in held[-_N_KEPT:]
+                    for n_ctx, seconds in held[-8 * _N_KEPT :]
                 ]
                 if costs._samples[width]:
                     costs._update(width)
@@ -300,6 +324,11 @@ class VerifyCosts:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"these are no costs: {error}") from error
         return costs
+
+
+def _octave(n_ctx: int) -> int:
+    """Return in which range of contexts one lies: below 512 tokens, 1,024, 2,048 and so on."""
+    return (n_ctx // 512).bit_length()
 
 
 def _number(value: object, low: float, high: float) -> float:

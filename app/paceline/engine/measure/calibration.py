@@ -1,10 +1,10 @@
 """Measures what decodes of each width cost: in idle time, or at once by the command `Calibrate`.
 
 In idle time every slice is one decode, which a command stops through the cancel flag. A load spends
-at most the time of twelve plain steps, or a second, on all its slices together, and some ten steps
-more after a long reply where it is not known what the context costs: what is missing then is
-learned from real steps. What an earlier load has measured is only looked at: when a plain step and
-a wide one take about as long as they did, the rest is believed.
+at most the time of twelve plain steps, or a second, on all its slices together: what is missing
+then, such as what a long context costs, is learned from real steps. What an earlier load has
+measured is only looked at: when a plain step and a wide one take about as long as they did, the
+rest is believed.
 
 The command measures thoroughly: rounds over all widths, so that a hiccup of the machine meets each
 of them once at most. After them a longer text is put into the context, as far as that is quickly
@@ -21,7 +21,6 @@ random tokens.
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -272,8 +271,6 @@ IDLE_STEPS = 12
 _FITS = 1.3
 """A plain step that is faster or slower by more than this shows a table of other times."""
 _N_EACH = 2
-LONGER = 512
-"""Tokens by which a context has to be longer to tell what it costs where others work, too."""
 SLOPE_TOKENS = 256
 """Tokens that are put into the context to see how much slower that makes a step."""
 
@@ -298,8 +295,6 @@ class IdleCalibration:
         is_there = is_known and bool(self._items)
         self._checks = [Item(pair.target, w) for w in (1, WIDE)] if is_there else []
         self._wants_slope = bool(self._items) and pair.knowledge.costs.context.slope == 0
-        self._short: tuple[int, tuple[float, float]] | None = None
-        self._here: tuple[int, dict[int, float]] = (0, {})
         self._n_measured = self._n_kept = 0
         self.spent_s = 0.0
 
@@ -337,9 +332,7 @@ class IdleCalibration:
             for item in self._items:
                 if self._n_known(item) < n_each and item.has_room and self._can_afford(item):
                     return partial(self._measure, item)
-        if self._can_measure_slope():
-            return self._measure_slope
-        return self._look_at_a_long_context if self._is_context_long else None
+        return self._measure_slope if self._can_measure_slope() else None
 
     def _n_known(self, item: Item) -> int:
         knowledge = self._pair.knowledge
@@ -374,18 +367,6 @@ class IdleCalibration:
         filling = Item(self._pair.target, SLOPE_TOKENS)
         return filling.has_room and 2 * self._expected_s(filling) <= self._left_s
 
-    @property
-    def _is_context_long(self) -> bool:
-        """Whether a reply has filled the context by so much that what it costs can be told."""
-        context = self._pair.target
-        n_held = len(context.tokens)
-        return (
-            self._wants_slope
-            and self._short is not None
-            and n_held - self._short[0] >= max(LONGER, self._short[0])
-            and n_held + WIDE <= context.n_ctx
-        )
-
     # ---------------------------------------------------------------------------------- doing it
 
     def _look_at_the_table(self) -> None:
@@ -397,9 +378,7 @@ class IdleCalibration:
         knowledge, n_ctx = self._pair.knowledge, len(self._pair.target.tokens)
         found = [min(item.seconds) for item in self._checks]
         known = [knowledge.costs.seconds(item.width, n_ctx) or 0.0 for item in self._checks]
-        if all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
-            self._short = n_ctx, (found[0], found[1])
-        else:
+        if not all(k / _FITS < f < k * _FITS for k, f in zip(known, found, strict=True)):
             knowledge.costs, self._wants_slope = VerifyCosts(), True
         self._checks = []
 
@@ -411,7 +390,6 @@ class IdleCalibration:
         if not item.is_draft:
             n_ctx = len(item.context.tokens)
             knowledge.costs.add(item.width, n_ctx, seconds, calibrated=True)
-            self._note_short_context(item, n_ctx)
         elif len(item.seconds) == _N_EACH:
             costs = knowledge.draft_costs[item.context.model.drafter]
             if item.width == 1:
@@ -426,30 +404,6 @@ class IdleCalibration:
         if found is not None:
             self._n_measured += 1
             self._pair.knowledge.learn_context(*found)
-
-    def _note_short_context(self, item: Item, n_ctx: int) -> None:
-        """Keep what plain and wide decodes took at the context of the last one."""
-        if self._here[0] != n_ctx:
-            self._here = n_ctx, {}
-        here = self._here[1]
-        here[item.width] = min(item.seconds[-1], here.get(item.width, math.inf))
-        if 1 in here and WIDE in here and (self._short is None or self._short[0] == n_ctx):
-            self._short = n_ctx, (here[1], here[WIDE])
-
-    def _look_at_a_long_context(self) -> None:
-        """See what the context costs where there was no time to fill one for that.
-
-        That is at most a dozen plain steps once per load, after a long reply.
-        """
-        assert self._short is not None
-        context = self._pair.target
-        found = self._timer.plain_and_wide(context, 2)
-        self._wants_slope = False
-        if found is not None:
-            cost = between(*self._short, len(context.tokens), found)
-            if cost is not None:
-                self._n_measured += 1
-                self._pair.knowledge.learn_context(*cost)
 
     def _keep(self) -> None:
         if self._n_measured > self._n_kept:
