@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from itertools import accumulate, combinations
+from itertools import accumulate
 from operator import itemgetter
 from statistics import median
 
@@ -54,7 +54,9 @@ class VerifyCosts:
     def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}  # context and seconds, the last ones
         self._medians: dict[int, float] = {}  # seconds at an empty context
-        self._known: dict[int, float] = {}  # what the medians were in the longer run
+        self._known: dict[
+            tuple[int, int], float
+        ] = {}  # what they were in the longer run, by octave
         self._fresh: set[int] = set()  # widths that were timed since the table last aged
         self._octave = 0  # of the context that the medians are for
         self._hopeful: list[float] = []
@@ -82,30 +84,32 @@ class VerifyCosts:
         self._move(n_ctx)
         samples = self._samples.setdefault(width, [])
         samples.append((n_ctx, seconds))
-        for old in self._alike(width)[: -3 if calibrated else -_N_KEPT]:
+        here = self._here(width)
+        for old in here[: -3 if calibrated else -_N_KEPT]:
             samples.remove(old)
-        self._learn_share(width, n_ctx, seconds)
+        self._learn_share(width, here)
         self._fresh.add(width)
         self._update(width)
-        if calibrated or len(samples) <= _N_FIRST:
-            self._known[width] = self._medians[width]
+        if calibrated or len(here) <= _N_FIRST:
+            self._known[self._octave, width] = self._medians[width]
 
-    def _learn_share(self, width: int, n_ctx: int, seconds: float) -> None:
-        """Learn what the context adds for each row, by steps of this width at other contexts.
+    def _learn_share(self, width: int, here: list[tuple[int, float]]) -> None:
+        """Learn what the context adds for each row: the median step here, by those elsewhere.
 
-        They must differ by so much that all of it for each row would be as much as the step, or
-        noise would tell anything. Whatever they say, the share is at most what leaves a plain step,
-        or else it could not be told what a width takes at an empty context.
+        The contexts must differ by so much that all of it for each row would be as much as the
+        step, or noise would tell anything. Whatever they say, the share is at most what leaves a
+        plain step, or else it could not be told what a width takes at an empty context.
         """
         context, plain = self.context, self.plain
+        n_ctx, seconds = sorted(here, key=itemgetter(1))[(len(here) - 1) // 2]
         added, further = context.slope * n_ctx, width - 1
         if plain is None or added * further * plain < seconds:
             return
         most = ((seconds / plain - 1.0) / added - 1.0) / further
         found = [
-            ((this - that) / plain / more - 1.0) / further
-            for (n, this), (other, that) in combinations(self._samples[width], 2)
-            if abs(more := context.slope * (n - other)) * further * plain > max(this, that)
+            ((seconds - elsewhere) / plain / more - 1.0) / further
+            for other, elsewhere in self._samples[width]
+            if abs(more := context.slope * (n_ctx - other)) * further * plain > seconds
         ]
         seen = min(max(min(median(found or [context.share]), most), 0.0), 1.0)
         if abs(seen - context.share) > 0.01:  # the table is made anew, which takes 60 us
@@ -140,17 +144,20 @@ class VerifyCosts:
             self._octave = octave
             for width in sorted(self._samples):
                 self._update(width)
-                self._known[width] = self._medians[width]
+                self._known.setdefault((octave, width), self._medians[width])
+
+    def _here(self, width: int) -> list[tuple[int, float]]:
+        """Return this width's samples of contexts like the present one."""
+        return [each for each in self._samples[width] if _octave(each[0]) == self._octave]
 
     def _alike(self, width: int) -> list[tuple[int, float]]:
-        """Return this width's samples of contexts like the present one; all, where they are few.
+        """Return the same, or all samples where these are few.
 
         What a step takes at an empty context is a small part of what it takes at a long one, so
         that it is told badly by it.
         """
-        samples = self._samples[width]
-        alike = [sample for sample in samples if _octave(sample[0]) == self._octave]
-        return alike if len(alike) > 1 else samples
+        here = self._here(width)
+        return here if len(here) > 1 else self._samples[width]
 
     def _update(self, width: int) -> None:
         ordered = sorted(self.context.bases(width, self._alike(width), self.plain))
@@ -176,15 +183,16 @@ class VerifyCosts:
         slowest step is dropped, while there are more than three.
         """
         for width, samples in self._samples.items():
-            middle, known, alike = self._medians[width], self._known[width], self._alike(width)
+            middle, here, key = self._medians[width], self._here(width), (self._octave, width)
+            known = self._known[key]
             if width in self._fresh:
-                self._known[width] = known * (middle / known) ** _MOVES
+                self._known[key] = known * (middle / known) ** _MOVES
             elif width > 1 and middle > _DOUBTED * known:
-                others = [sample for sample in samples if sample not in alike]
+                others = [sample for sample in samples if sample not in here]
                 samples[:] = others + self._as_if(width, math.sqrt(middle * known))
                 self._update(width)
-            elif width > 1 and len(alike) > 3:
-                samples.remove(max(alike, key=itemgetter(1)))
+            elif width > 1 and len(here) > 3:
+                samples.remove(max(here, key=itemgetter(1)))
                 self._update(width)
         self._fresh.clear()
 
@@ -286,7 +294,7 @@ class VerifyCosts:
         """Return everything as a text, but for what a bad minute has changed."""
         held = {}
         for width in sorted(self._samples):
-            samples, known = self._samples[width], self._known[width]
+            samples, known = self._samples[width], self._known[self._octave, width]
             is_bad = width > 1 and self._medians[width] > 1.1 * known
             held[str(width)] = self._as_if(width, known) if is_bad else samples
         context = self.context
@@ -318,7 +326,7 @@ class VerifyCosts:
                 ]
                 if costs._samples[width]:
                     costs._update(width)
-                    costs._known[width] = costs._medians[width]
+                    costs._known[0, width] = costs._medians[width]
                 else:
                     del costs._samples[width]
         except (KeyError, TypeError, AttributeError) as error:
