@@ -288,3 +288,32 @@ def test_one_long_reply_does_not_make_a_share_of_noise(seed: int) -> None:
         costs.add(width, n_ctx, true * rng.gauss(1.0, 0.05))
     assert costs.context.share == pytest.approx(share, abs=0.06)
     assert costs.ratios(0)[33] == pytest.approx(8.0, rel=0.8)
+
+
+def test_steps_of_a_long_context_leave_what_short_ones_cost() -> None:
+    """Most of them is the context's, so a share that is a little wrong would change all."""
+    costs = table({1: 1.0, 5: 1.6, 33: 8.0}, n=3)
+    costs.set_context(5e-4, 0.1)
+    before = costs.ratios(100)[5], costs.ratios(100)[33]
+    for n_ctx in range(4000, 4200, 10):
+        for width, base in ((5, 1.6), (33, 8.0)):
+            costs.add(width, n_ctx, base + 5e-4 * n_ctx * (1 + 0.33 * (width - 1)))
+    assert costs.n_samples(33) == 9
+    assert costs.ratios(4100)[33] == pytest.approx((8.0 + 2.05 * 11.56) / 3.05, rel=0.03)
+    assert costs.ratios(100)[5] == pytest.approx(before[0], rel=0.05)
+    assert costs.ratios(100)[33] == pytest.approx(before[1], rel=0.1)
+    assert costs.n_samples(33) == 3
+
+
+def test_a_bad_minute_is_remembered_beside_a_reply_at_a_long_context() -> None:
+    costs = table({1: 1.0, 8: 2.0}, n=4)
+    for _ in range(9):
+        costs.add(8, 0, 6.0)
+    costs.age()
+    for n_ctx in range(4000, 4100, 10):
+        costs.add(1, n_ctx, 1.0)
+    costs.age()
+    assert costs.ratios(0)[8] > 4.0
+    for _ in range(8):
+        costs.age()
+    assert costs.ratios(0)[8] < 2.6
