@@ -370,8 +370,7 @@ class SettingsDialog(QDialog):
     def _fit(self) -> None:
         """Make room for names in the size that the text has."""
         self._side.setFixedWidth(px(_LIST_PX))
-        # The pictures of the themes side by side.
-        self.setMinimumSize(within_screen(self, QSize(px(704), px(400))))
+        self.setMinimumSize(px(704), px(400))  # the pictures of the themes side by side
         for row in range(self.list.count()):
             self.list.item(row).setSizeHint(QSize(100, px(_ROW_PX)))
 
