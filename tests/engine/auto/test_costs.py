@@ -317,3 +317,17 @@ def test_a_bad_minute_is_remembered_beside_a_reply_at_a_long_context() -> None:
     for _ in range(8):
         costs.age()
     assert costs.ratios(0)[8] < 2.6
+
+
+def test_what_was_not_measured_at_a_context_is_not_doubted_there() -> None:
+    costs = table({1: 1.0}, n=3)
+    costs.set_context(1e-3, 1.0)
+    for _ in range(3):
+        costs.add(8, 100, 2.8)
+    costs.add(1, 4000, 5.0)  # and so the medians are told for long contexts
+    costs.set_context(1e-3, 0.0)  # by which all that was measured elsewhere seems to cost more
+    before = costs.ratios(4000)[8]
+    for _ in range(20):
+        costs.age()
+    assert costs.ratios(4000)[8] == before
+    assert costs.n_samples(8) == 3

@@ -54,9 +54,8 @@ class VerifyCosts:
     def __init__(self) -> None:
         self._samples: dict[int, list[tuple[int, float]]] = {}  # context and seconds, the last ones
         self._medians: dict[int, float] = {}  # seconds at an empty context
-        self._known: dict[
-            tuple[int, int], float
-        ] = {}  # what they were in the longer run, by octave
+        # What they were in the longer run, by octave of the context and width.
+        self._known: dict[tuple[int, int], float] = {}
         self._fresh: set[int] = set()  # widths that were timed since the table last aged
         self._octave = 0  # of the context that the medians are for
         self._hopeful: list[float] = []
@@ -187,7 +186,7 @@ class VerifyCosts:
             known = self._known[key]
             if width in self._fresh:
                 self._known[key] = known * (middle / known) ** _MOVES
-            elif width > 1 and middle > _DOUBTED * known:
+            elif width > 1 and len(here) > 1 and middle > _DOUBTED * known:
                 others = [sample for sample in samples if sample not in here]
                 samples[:] = others + self._as_if(width, math.sqrt(middle * known))
                 self._update(width)

@@ -198,15 +198,13 @@ class DecodeTimer:
             return None
         return between(n_held, here, n_there, there)
 
-    def plain_and_wide(
-        self, context: CachedContext, n_each: int = _N_SLOPE
-    ) -> tuple[float, float] | None:
+    def plain_and_wide(self, context: CachedContext) -> tuple[float, float] | None:
         """Return the seconds of one token and of `WIDE` in a batch; None without room.
 
         Raises and leaves behind what `run` does.
         """
         plain, wide = Item(context, 1), Item(context, WIDE)
-        if self.take(plain, n_each) is None or self.take(wide, n_each) is None:
+        if self.take(plain, _N_SLOPE) is None or self.take(wide, _N_SLOPE) is None:
             return None
         return min(plain.seconds), min(wide.seconds)  # what comes in between makes them slower
 
