@@ -39,9 +39,9 @@
 // What the order depends on. ggml's F16 product uses four sums of 16 lanes where it was built for
 // AVX-512, and four of 8 where it was built for AVX2; what is left of a head beyond whole groups
 // of four is added in double. This file, compiled for either, does the same as ggml compiled for
-// it (but not for AVX512-FP16, where ggml adds values in F16 registers). GCC and Clang fuse the same
-// multiplications and additions in ggml, but for one, see `with_sink`. Not-a-numbers come out as
-// such, perhaps with other sign and payload bits.
+// it. Built for AVX512-FP16 ggml adds F16 values in F16 registers; whether it was is tried out, see
+// `adds_in_halves`. GCC and Clang fuse the same multiplications and additions in ggml, but for one,
+// see `with_sink`. Not-a-numbers come out as such, perhaps with other sign and payload bits.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"         // GCC 12 says both of its own AVX-512 header
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -54,6 +54,11 @@
 
 #include <math.h>
 #include <string.h>
+
+#if defined(__AVX512VNNI__) && (!defined(__clang__) || __clang_major__ > 14) && __has_include(<avx512fp16intrin.h>)
+#include <avx512fp16intrin.h>   // Clang leaves it out where not all of a file is compiled for it
+#define WITH_FP16 __attribute__((target("avx512fp16")))
+#endif
 
 namespace paceline::PACELINE_ISA {
 
@@ -129,6 +134,8 @@ struct Quantised { uint16_t scale; int8_t value[QUANT]; };   // ggml's block_q8_
 
 constexpr int HALF_LANES = LANES / 2;   // doubles
 constexpr int GROUP      = 4 * LANES;   // elements that ggml's F16 product takes at a time
+constexpr int HALVES     = 128;         // elements of a value that it adds at a time in F16 registers
+bool adds_in_halves();
 
 // ---- exp ---------------------------------------------------------------------------------------
 
@@ -163,6 +170,7 @@ INLINE uint32_t exp_block(const float * x, float * y) {
 struct Node {
     const ggml_tensor * q, * k, * v, * mask, * sinks;
     int     head, rows, group, kv_heads, sequences;   // group: query heads of a KV head
+    int     in_halves = 0;   // elements of a value that ggml adds in F16 registers, from the first on
     int64_t cells;
     bool    half, split;
     float   scale, cap;
@@ -175,6 +183,7 @@ struct Node {
         memcpy(&scale, op->op_params, sizeof(scale));
         memcpy(&cap, op->op_params + 2, sizeof(cap));
         if (cap != 0.0f) scale /= cap;
+        if (half && head >= HALVES && adds_in_halves()) in_halves = head / HALVES * HALVES;
         if (planted == WRONG_SCALE) scale *= 1.0001f;
     }
     int pairs() const { return rows * group; }   // of one KV head
@@ -488,12 +497,80 @@ template <bool HALF, bool AS_HALVES, int N> static void add_values(const Rows & 
     }
 }
 
-template <bool HALF, bool AS_HALVES> static void add_all_values(const Rows & values, int head, Pair * p, int n_pairs) {
+// Add values for elements [from, head).
+template <bool HALF, bool AS_HALVES> static void add_all_values(const Rows & values, int from, int head, Pair * p, int n_pairs) {
     constexpr void (*with[])(const Rows &, int, Pair *, int) = {   // as many registers
         nullptr, add_values<HALF, AS_HALVES, 1>, add_values<HALF, AS_HALVES, 2>, add_values<HALF, AS_HALVES, 3>, add_values<HALF, AS_HALVES, 4>,
         add_values<HALF, AS_HALVES, 5>, add_values<HALF, AS_HALVES, 6>, add_values<HALF, AS_HALVES, 7>, add_values<HALF, AS_HALVES, 8>,
     };
-    for (int at = 0; at < head; at += 8 * LANES) with[head - at < 8 * LANES ? (head - at) / LANES : 8](values, at, p, n_pairs);
+    for (int at = from; at < head; at += 8 * LANES) with[head - at < 8 * LANES ? (head - at) / LANES : 8](values, at, p, n_pairs);
+}
+
+// ggml built for AVX512-FP16 rounds weights to F16, and multiplies and adds whole groups of HALVES
+// elements in F16, in one rounding. What is left of a head it adds as everywhere.
+#if defined(WITH_FP16)
+WITH_FP16 INLINE __m512h all_halves(float x) { return _mm512_castsi512_ph(_mm512_set1_epi16((short) _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT))); }
+
+// Add a block's values to a pair's sums, for HALVES elements from `at` on; `values` are a cache's.
+WITH_FP16 static void add_halves(const Rows & values, int at, Pair & p) {
+    constexpr int N = HALVES / 32;
+    __m512h sum[N];
+    for (int i = 0; i < N; i++) {   // they are halves already
+        const float * from = p.sum + at + 32 * i;
+        const __m256i low = _mm512_cvtps_ph(load_floats(from), _MM_FROUND_TO_NEAREST_INT), high = _mm512_cvtps_ph(load_floats(from + LANES), _MM_FROUND_TO_NEAREST_INT);
+        sum[i] = _mm512_castsi512_ph(half_each(low, high));
+    }
+    for (uint32_t left = p.live; left; left &= left - 1) {
+        const int c = __builtin_ctz(left);
+        const __m512h w = all_halves(p.weight[c]);
+        if (p.rises >> c & 1) {
+            const __m512h factor = all_halves(p.factor[c]);
+            for (int i = 0; i < N; i++) sum[i] = _mm512_mul_ph(sum[i], factor);
+        }
+        const uint16_t * value = (const uint16_t *) (values.data + values.stride * (size_t) c) + at;
+        for (int i = 0; i < N; i++) sum[i] = _mm512_fmadd_ph(_mm512_loadu_ph(value + 32 * i), w, sum[i]);
+    }
+    for (int i = 0; i < N; i++) {
+        store_floats(p.sum + at + 32 * i, _mm512_cvtph_ps(_mm512_castsi512_si256(_mm512_castph_si512(sum[i]))));
+        store_floats(p.sum + at + 32 * i + LANES, _mm512_cvtph_ps(_mm512_extracti64x4_epi64(_mm512_castph_si512(sum[i]), 1)));
+    }
+}
+
+// Let ggml add HALVES values, of 1 to 2, with a weight that is no half. It has a bias, so it is not ours.
+static bool try_halves() {
+    unsigned a = 7, b, c = 0, d;
+    __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    if (!(d >> 23 & 1)) return false;
+    ggml_context * ctx = ggml_init({ 1 << 18, nullptr, false });
+    if (!ctx) return false;
+    ggml_tensor * q = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, HALVES, 1), * k = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2);
+    ggml_tensor * v = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2), * mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 2, 1);
+    memset(q->data, 0, ggml_nbytes(q));
+    memset(k->data, 0, ggml_nbytes(k));
+    memset(v->data, 0, ggml_nbytes(v));
+    for (int i = 0; i < HALVES; i++) ((uint16_t *) v->data)[HALVES + i] = (uint16_t) (0x3C00 + 8 * i);
+    ((uint16_t *) mask->data)[0] = 0;
+    ((uint16_t *) mask->data)[1] = 0xBD9A;   // about -1.4, of which the bias leaves half
+    ggml_tensor * out = ggml_flash_attn_ext(ctx, q, k, v, mask, 1.0f, 1.0f, 0.0f);
+    ggml_cgraph * graph = ggml_new_graph(ctx);
+    ggml_build_forward_expand(graph, out);
+    bool in_halves = ggml_graph_compute_with_ctx(ctx, graph, 1) == GGML_STATUS_SUCCESS;
+    const float weight = expf(0.5f * half_to_float(0xBD9A)), rounded = half_to_float(_cvtss_sh(weight, _MM_FROUND_TO_NEAREST_INT));
+    for (int i = 0; i < HALVES; i++) {
+        const float sum = half_to_float(_cvtss_sh(half_to_float(((uint16_t *) v->data)[HALVES + i]) * rounded, _MM_FROUND_TO_NEAREST_INT));
+        in_halves &= ((float *) out->data)[i] == sum * (1.0f / (1.0f + weight));
+    }
+    ggml_free(ctx);
+    return in_halves;
+}
+#else
+static void add_halves(const Rows &, int, Pair &) {}
+static bool try_halves() { return false; }
+#endif
+
+bool adds_in_halves() {
+    static const bool answer = try_halves();
+    return answer;
 }
 
 // ---- a piece of work ---------------------------------------------------------------------------
@@ -640,11 +717,16 @@ static void piece(const Node & n, int sequence, int kv_head, int pair_0, int n_p
         }
         for (int i = 0; i < n_pairs; i++) m.pair[i].unsure = exp_block(m.pair[i].argument, m.pair[i].weight);
         for (int i = 0; i < n_pairs; i++) settle(m.pair[i]);
+        for (int i = 0; i < n_pairs && n.in_halves; i++) {
+            add_weights(m.pair[i]);
+            for (int at = 0; at < n.in_halves; at += HALVES) add_halves(values, at, m.pair[i]);
+        }
+        if (n.in_halves == n.head) continue;
         if (!direct) {
             load_values(n, v, n.v->nb[1], count, m.values);
             values = { (const char *) m.values, row, CELLS };
         }
-        add_block(values, n.head, m.pair, n_pairs);
+        add_block(values, n.in_halves, n.head, m.pair, n_pairs);
     }
     for (int i = 0; i < n_pairs; i++) finish(n, sequence, m.pair[i], op);
 }
@@ -691,6 +773,7 @@ bool attention_knows(const ggml_tensor * op) {
     float bias;
     memcpy(&bias, op->op_params + 1, sizeof(bias));
     if (bias != 0.0f || (op->op_params[3] != GGML_PREC_DEFAULT && op->op_params[3] != GGML_PREC_F32)) return false;
+    if (k->type == GGML_TYPE_F16 && head >= HALVES) adds_in_halves();   // tried out now, while no thread computes
     return !sinks || sink_order() != UNKNOWN;
 }
 

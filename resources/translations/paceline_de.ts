@@ -3482,6 +3482,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
+        <source>tokens: {}, steps: {}, {:.2f} s</source>
+        <translation>Token: {}, Schritte: {}, {:.2f} s</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{:,} tokens</source>
         <translation>{:,} Token</translation>
     </message>
@@ -3539,11 +3544,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} t/s</source>
         <translation>{} t/s</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} tokens in {:.2f} s, {} steps</source>
-        <translation>{} Token in {:.2f} s, {} Schritte</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -8927,11 +8927,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>On a processor, checking several tokens in {0} costs about as much as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.</source>
         <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {0} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/own_kernels.py"/>
-        <source>On this processor llama.cpp adds up attention over F16 caches in F16 registers. Paceline's attention does not, so llama.cpp's is used there, and drafts can turn a near-tie. Over Q8_0 caches (--kv-type-k q8_0 --kv-type-v q8_0) Paceline's is used.</source>
-        <translation>Auf diesem Prozessor addiert llama.cpp Attention über F16-Caches in F16-Registern. Pacelines Attention tut das nicht, darum wird dort die von llama.cpp benutzt, und Entwürfe können einen knappen Fall anders entscheiden. Über Q8_0-Caches (--kv-type-k q8_0 --kv-type-v q8_0) wird die von Paceline benutzt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>

@@ -16,7 +16,6 @@ from paceline import kernel_files
 from paceline.cli import doctor, main
 from paceline.cli.model_options import read_kernels
 from paceline.engine.llama import kernels
-from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import write_mark
 from paceline.errors import ValueOutOfRangeError
 
@@ -209,11 +208,6 @@ def test_the_doctor_knows_what_was_proved(
     assert asked("--kernels", "stock") == {
         **known, "choice": "stock", "reason": "They are chosen.",
     }  # fmt: skip
-    puppet.setattr(own_kernels, "processor", lambda: "some|avx512_fp16")
-    puppet.setenv("STAND_IN_ATTENTION_F16", "different")
-    asked("--kernels", "own")
-    text = next(x for x in run("doctor").out.splitlines() if x.startswith("CPU kernels: "))
-    assert "(different). On this processor llama.cpp adds up attention" in text
 
     write_mark(str(paceline_home / "cache"), kernel_puppet.KEY, "q4_K-repacked")
     marked = asked()

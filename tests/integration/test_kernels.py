@@ -263,17 +263,6 @@ def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Pat
     assert len(begun(tmp_path / "log")) == 3
 
 
-def test_where_ggml_adds_in_f16_that_is_told_and_no_fault(
-    own: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    own.setattr(own_kernels, "processor", lambda: "some|avx512_fp16")
-    own.setenv("STAND_IN_ATTENTION_F16", "different")
-    (note,) = Chosen("own", str(tmp_path / "cache")).notes
-    assert "in F16 registers" in note
-    assert "--kv-type-k q8_0" in note
-    assert "failed" not in note
-
-
 def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
     log, cache = tmp_path / "log", str(tmp_path / "cache")
     own.setenv("STAND_IN_LOG", str(log))

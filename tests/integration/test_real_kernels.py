@@ -43,9 +43,6 @@ def library(path: Path) -> KernelLibrary:
 def test_every_kernel_is_equal(library: KernelLibrary) -> None:
     found = {kernel.name: library.self_test(i) for i, kernel in enumerate(library.kernels)}
     assert len(found) > 10
-    processor = Path("/proc/cpuinfo")
-    if processor.exists() and "avx512_fp16" in processor.read_text():  # ggml adds in F16 there
-        assert found.pop("attention-f16") in (0, 1)
     assert found == dict.fromkeys(found, 1)
 
 

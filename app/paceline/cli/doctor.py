@@ -354,7 +354,6 @@ def _kernels_line(kernels: dict[str, Any]) -> str:
         (
             f"CPU kernels: Paceline's ({kernels['library']}). {tests}",
             *([f"Left out: {left_out}."] if left_out else []),
-            *filter(None, map(own_kernels.why_expected, refused, refused.values())),
         )
     )
 

@@ -31,7 +31,6 @@ from paceline.engine.model.own_kernels import (
     key_of,
     known_outcomes,
     mark_path,
-    why_expected,
 )
 from paceline.figures import KernelUse
 from paceline.files import private_folder
@@ -197,18 +196,12 @@ def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
 
     Those that there was no time to test are not told of: the next load tests them.
     """
-    refused = [
-        f"{name} ({why})"
-        for name, why in outcomes.items()
-        if why != EQUAL and not why_expected(name, why)
-    ]
-    notes = [*filter(None, map(why_expected, outcomes, outcomes.values()))]
-    if refused:
-        notes.append(
-            "Paceline's own CPU kernels that failed their test here are left out: "
-            f"{', '.join(refused)}. {AGAIN}"
-        )
-    return tuple(notes)
+    refused = ", ".join(f"{name} ({why})" for name, why in outcomes.items() if why != EQUAL)
+    if not refused:
+        return ()
+    return (
+        f"Paceline's own CPU kernels that failed their test here are left out: {refused}. {AGAIN}",
+    )
 
 
 @functools.cache

@@ -28,11 +28,6 @@ BUILD = "`paceline doctor --build-kernels` builds them where there is a C++ comp
 EQUAL = "equal"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
 
-_ADDS_IN_F16 = (
-    "On this processor llama.cpp adds up attention over F16 caches in F16 registers. Paceline's "
-    "attention does not, so llama.cpp's is used there, and drafts can turn a near-tie. Over Q8_0 "
-    "caches (--kv-type-k q8_0 --kv-type-v q8_0) Paceline's is used."
-)
 _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
 """Instructions that ggml and the kernels choose their code by."""
 
@@ -97,12 +92,6 @@ def fact_name(key: str, kernel: str) -> str:
 def isa_fact(key: str) -> str:
     """Return the name of the fact that keeps which instructions a build uses here."""
     return f"kernel_isa|{key}|{processor()}"
-
-
-def why_expected(kernel: str, outcome: str) -> str:
-    """Return what follows from an outcome of a kernel's test that is no fault; empty: it is one."""
-    is_other = (kernel, outcome) == ("attention-f16", "different")
-    return _ADDS_IN_F16 if is_other and "avx512_fp16" in processor() else ""
 
 
 @functools.cache
