@@ -180,3 +180,24 @@ def test_no_lower_neighbour_cuts_off_large_words(
     for widget in (badge.open_button, page.level, page.search, steps.target.name):
         qtbot.waitUntil(lambda it=widget: it.height() >= it.sizeHint().height())  # type: ignore[misc]
     log.close()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_help_stays_within_the_screen_at_the_largest_text(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program(Settings(font_px=22))
+    client.finish_load()
+    room = QGuiApplication.primaryScreen().availableSize()
+    for open_dialog, owner in (
+        (program.help.open_guide, program.help.guide),
+        (program.help.open_shortcuts, program.help.shortcuts),
+        (program.help.open_log, program.help.log),
+        (program.help.open_about, program.help.about),
+    ):
+        open_dialog()
+        assert owner.dialog is not None
+        size = owner.dialog.size()
+        assert size.width() <= room.width(), owner.dialog
+        assert size.height() < room.height(), owner.dialog  # Close can be reached
+        owner.close()

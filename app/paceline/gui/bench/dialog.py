@@ -22,7 +22,7 @@ from paceline.gui.bench import words
 from paceline.gui.bench.result_page import ResultPage, show_report
 from paceline.gui.bench.setup_page import SetupPage
 from paceline.gui.kit.card import FactsCard, Row
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
@@ -54,7 +54,7 @@ class BenchDialog(QDialog):
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._build_results)
         column_of((self._pages, 1), self._make_foot(), on=self, margins=0, spacing=0)
-        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, scaled(SIZE)))
         look.follow(self._set_smallest)
         self.show_setup()
 
@@ -93,7 +93,7 @@ class BenchDialog(QDialog):
 
     @Slot()
     def _set_smallest(self) -> None:
-        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+        self.setMinimumSize(within_screen(self, scaled(SMALLEST)))
 
     @property
     def results(self) -> ResultPage:
@@ -185,7 +185,7 @@ class PassportDialog(QDialog):
             margins=0,
             spacing=0,
         )
-        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, scaled(SIZE)))
         show_report(self.results, report, chosen, ending=words.measured_text(report))
 
     def _cards(self, report: Report, page: QWidget) -> list[FactsCard]:

@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 import psutil
-from PySide6.QtCore import Qt, Slot, qVersion
+from PySide6.QtCore import QSize, Qt, Slot, qVersion
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QDialog,
@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from paceline import __version__, starter
 from paceline.gui.kit.card import FactsCard
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.translation import local_size, translator
@@ -248,7 +248,7 @@ class AboutDialog(QDialog):
         self.copy.clicked.connect(self._on_copy)
         column_of(head, (middle, 1), closing_row(self, (self.copy,)), on=self, margins=0, spacing=0)
         self.setMinimumSize(480, 360)
-        self.resize(px(860), px(640))
+        self.resize(within_screen(self, QSize(px(860), px(640))))
 
     def show_engine(self, engine: EngineDescribed) -> None:
         """Show what the engine said of itself meanwhile."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QLocale, QRectF, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QLocale, QRectF, QSize, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import (
     QDesktopServices,
     QImage,
@@ -19,7 +19,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QDialog, QFrame, QTextBrowser, QWidget
 
 from paceline.chat.markdown import make_parser
-from paceline.gui.kit.dialogs import closing_row
+from paceline.gui.kit.dialogs import closing_row, within_screen
 from paceline.gui.kit.layouts import Refits, column_of
 from paceline.gui.kit.search_field import SearchField
 from paceline.gui.look.current import look
@@ -162,7 +162,7 @@ class GuideDialog(QDialog):
         head = column_of(self.search, margins=(PAGE, 2 * STEP, PAGE, STEP))
         column_of(head, (self.page, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.setMinimumSize(420, 320)
-        self.resize(px(780), px(720))
+        self.resize(within_screen(self, QSize(px(780), px(720))))
         self.search.setFocus()
 
     @Slot(str)

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 from paceline.errors import UserError
 from paceline.gui.help.about import VersionsPage
 from paceline.gui.kit.background import Background
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of
@@ -172,7 +172,7 @@ class LogDialog(QDialog):
         column_of((middle, 1), closing_row(self), on=self, margins=0, spacing=0)
         self.finished.connect(self.page.close_page)
         self.setMinimumSize(480, 320)
-        self.resize(px(900), px(600))
+        self.resize(within_screen(self, QSize(px(900), px(600))))
         self.page.start()
 
 

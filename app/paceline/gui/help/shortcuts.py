@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QFrame, QMenuBar, QWidget
 
 from paceline.gui.help.palette import actions_of, plain_text
 from paceline.gui.kit.card import Card, FoundRow, show_matching
-from paceline.gui.kit.dialogs import closing_row, scrolling
+from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.search_field import SearchField
@@ -116,7 +116,7 @@ class ShortcutsDialog(QDialog):
             spacing=0,
         )
         self.setMinimumSize(420, 320)
-        self.resize(px(560), px(640))
+        self.resize(within_screen(self, QSize(px(560), px(640))))
         self.search.setFocus()
 
     @Slot(str)

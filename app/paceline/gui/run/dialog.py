@@ -27,6 +27,7 @@ from paceline.chat.decisions import Mix
 from paceline.chat.sameness import CannotCompare, Differs, Result, Same
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FactsCard, FoldCard
+from paceline.gui.kit.dialogs import within_screen
 from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
 from paceline.gui.kit.sentences import said
@@ -349,7 +350,7 @@ class RunDialog(QDialog):
         column_of((self.tabs, 1), self._make_foot(), on=self, margins=(0, 8, 0, 0), spacing=0)
         self.chat_page.chosen.connect(self._on_chosen)
         look.follow(self._fit)
-        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, scaled(SIZE)))
 
     def _make_foot(self) -> QFrame:
         foot = styled(QFrame(), kind="foot")
@@ -365,7 +366,7 @@ class RunDialog(QDialog):
 
     @Slot()
     def _fit(self) -> None:
-        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+        self.setMinimumSize(within_screen(self, scaled(SMALLEST)))
 
     def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
         """Show another run; see `ReplyPage`."""

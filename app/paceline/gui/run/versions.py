@@ -14,7 +14,7 @@ from paceline.chat.difference import Difference, as_table, compare
 from paceline.chat.reply import Reply, can_be_repeated, to_record
 from paceline.conversation import Message
 from paceline.gui.context import AppContext
-from paceline.gui.kit.dialogs import DialogOwner
+from paceline.gui.kit.dialogs import DialogOwner, within_screen
 from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
 from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
@@ -73,7 +73,7 @@ class VersionsDialog(QDialog):
         self.back.clicked.connect(self._on_back)
         self.on.clicked.connect(self._on_next)
         look.follow(self._dress)
-        self.resize(scaled(SIZE).boundedTo(self.screen().availableSize()))
+        self.resize(within_screen(self, scaled(SIZE)))
 
     def _lay_out(self) -> None:
         head = grid_of(margins=(20, 12, 20, 12), across=20, stretches=(0, 1))
@@ -163,7 +163,7 @@ class VersionsDialog(QDialog):
 
     @Slot()
     def _dress(self) -> None:
-        self.setMinimumSize(scaled(SMALLEST).boundedTo(self.screen().availableSize()))
+        self.setMinimumSize(within_screen(self, scaled(SMALLEST)))
         self._render()
 
     @Slot()

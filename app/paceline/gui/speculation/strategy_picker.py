@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.engine.draft.base import DrafterInfo
-from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling
+from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling, within_screen
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import IconLabel, column_of, fill, row_of, styled
@@ -397,7 +397,7 @@ class ChainDialog(QDialog):
             margins=(20, 18, 20, 16),
             spacing=12,
         )
-        self.resize(px(_CHAIN_WIDTH), px(_CHAIN_HEIGHT))
+        self.resize(within_screen(self, QSize(px(_CHAIN_WIDTH), px(_CHAIN_HEIGHT))))
         for info in ticked:
             if info.id in self.boxes and self.boxes[info.id].isEnabled():
                 self.boxes[info.id].setChecked(True)

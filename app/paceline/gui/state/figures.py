@@ -154,8 +154,8 @@ def stats_details(reply: Reply) -> str:
         return ""
     rows = [
         _tr("strategy {}, seed {}").format(reply.strategy, reply.seed),
-        _tr("{} tokens in {:.2f} s, {} steps").format(
-            stats.n_generated, local(stats.decode_s), stats.n_steps
+        _tr("tokens: {}, steps: {}, {:.2f} s").format(
+            stats.n_generated, stats.n_steps, local(stats.decode_s)
         ),
         _tr("prompt: {} tokens ({} reused), {:.2f} s").format(
             stats.n_prompt, stats.n_reused, local(stats.prefill_s)

@@ -28,13 +28,13 @@ from shiboken6 import delete
 
 from paceline.catalog.models import Models
 from paceline.errors import UserError
-from paceline.gui.kit.dialogs import scrolling
+from paceline.gui.kit.dialogs import scrolling, within_screen
 from paceline.gui.kit.drop_zones import model_files
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, text_label
 from paceline.gui.kit.layouts import Refits, column_of, fill, row_of, set_look, styled
 from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import px
+from paceline.gui.look.scale import px, scaled
 from paceline.gui.look.style import PICKER
 from paceline.gui.models.candidates import MainButton, Picks
 from paceline.gui.models.downloads.model import DownloadsModel
@@ -182,7 +182,7 @@ class PickerDialog(Refits, QDialog):
         self.side_scroll = scrolling(pane)
         column_of(self.side_scroll, on=self.side, margins=0)
         column.addWidget(self._make_foot(downloads))
-        self.resize(SIZE)
+        self.resize(within_screen(self, scaled(SIZE)))
 
     def _make_foot(self, downloads: DownloadsModel) -> QFrame:
         foot = styled(QFrame(), kind="foot")
