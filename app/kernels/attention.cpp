@@ -22,7 +22,8 @@
 //      exps of a block are computed together. The chain that adds up weights is left running beside
 //      step 3.
 //   3. The block's values are converted once, then added to every pair's sums, which stay in
-//      registers for the whole block. Eight registers are eight independent chains.
+//      registers for the whole block. Eight registers are eight independent chains. What is added in
+//      F16 registers (`add_halves`) needs no conversion.
 //
 // With one or two pairs, F16 rows are converted where they are used instead (DIRECT).
 //
@@ -39,8 +40,8 @@
 // What the order depends on. ggml's F16 product uses four sums of 16 lanes where it was built for
 // AVX-512, and four of 8 where it was built for AVX2; what is left of a head beyond whole groups
 // of four is added in double. This file, compiled for either, does the same as ggml compiled for
-// it. Built for AVX512-FP16 ggml adds F16 values in F16 registers; whether it was is tried out, see
-// `adds_in_halves`. GCC and Clang fuse the same multiplications and additions in ggml, but for one,
+// it. Built for AVX512-FP16 ggml adds F16 values in F16 registers, and so does this file where the
+// compiler knows that; whether ggml was built so is tried out, see `adds_in_halves`. GCC and Clang fuse the same multiplications and additions in ggml, but for one,
 // see `with_sink`. Not-a-numbers come out as such, perhaps with other sign and payload bits.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"         // GCC 12 says both of its own AVX-512 header
@@ -55,7 +56,7 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__AVX512VNNI__) && (!defined(__clang__) || __clang_major__ > 14) && __has_include(<avx512fp16intrin.h>)
+#if defined(__AVX512VNNI__) && !defined(PACELINE_WITHOUT_AVX512FP16)
 #include <avx512fp16intrin.h>   // Clang leaves it out where not all of a file is compiled for it
 #define WITH_FP16 __attribute__((target("avx512fp16")))
 #endif
@@ -442,7 +443,7 @@ INLINE void add_weights(Pair & p) {
 static void load_values(const Node & n, const char * p, size_t stride, int count, float * to) {
     for (int c = 0; c < count; c++, p += stride, to += n.head) {
         if (n.half) {
-            for (int i = 0; i < n.head; i += LANES) store_floats(to + i, load_halves((const uint16_t *) p + i));
+            for (int i = n.in_halves; i < n.head; i += LANES) store_floats(to + i, load_halves((const uint16_t *) p + i));
         } else {
             for (int i = 0; i < n.head; i += LANES) {
                 const Quantised & b = ((const Quantised *) p)[i / QUANT];
@@ -541,7 +542,7 @@ static bool try_halves() {
     unsigned a = 7, b, c = 0, d;
     __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
     if (!(d >> 23 & 1)) return false;
-    ggml_context * ctx = ggml_init({ 1 << 18, nullptr, false });
+    ggml_context * ctx = ggml_init({ 1 << 21, nullptr, false });   // ggml's work takes 164 KB, and too little would end the program
     if (!ctx) return false;
     ggml_tensor * q = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, HALVES, 1), * k = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2);
     ggml_tensor * v = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2), * mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 2, 1);

@@ -189,7 +189,7 @@ int test_attention(int kernel, const Head & head, int cells) {
 int test(int kernel) {
     if (paceline_kernels_operation(kernel) == 1) {
         for (const auto & [head, cells] : std::vector<std::pair<Head, int>>{
-                 {{64, 9, 3, 0, false}, 64}, {{64, 4, 1, 0, true}, 257}, {{128, 4, 2, 0, false}, 640}, {{96, 2, 2, 30, false}, 100}, {{160, 4, 2, 0, true}, 130}, {{256, 2, 1, 0, false}, 96}}) {
+                 {{64, 9, 3, 0, false}, 64}, {{64, 4, 1, 0, true}, 257}, {{128, 4, 2, 0, false}, 640}, {{96, 2, 2, 30, false}, 100}, {{160, 4, 2, 0, true}, 130}, {{192, 2, 2, 0, false}, 600}, {{256, 2, 1, 0, false}, 96}}) {
             const int answer = test_attention(kernel, head, cells);
             if (answer != 1) return answer;
         }

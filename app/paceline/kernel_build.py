@@ -5,7 +5,7 @@ Standard library only, so that the bootstrap can have it done while it installs 
 
 A source that opens `namespace ... PACELINE_ISA` has vector code and is compiled once for each
 instruction set that the compiler (GCC or Clang) knows, the others once for any x86-64 processor. Of
-a set that it does not know, they learn by -DPACELINE_WITHOUT_AVXVNNI or -DPACELINE_WITHOUT_AVX512.
+a set that it does not know, they all learn by -DPACELINE_WITHOUT_AVXVNNI, _AVX512 or _AVX512FP16.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from paceline.errors import UserError
 from paceline.files import new_content
 from paceline.kernel_files import (
     COMMON,
+    HALVES,
     VARIANTS,
     Variant,
     ggml_library,
@@ -50,7 +51,7 @@ NOT_BUILT = "kernels-not-built"
 
 AGAIN = "Then call `paceline doctor --build-kernels`."
 
-_PROBE = "#include <immintrin.h>\nvoid probe({0} *p) {{ *p = {1}(p[0], p[1], p[2]); }}\n"
+_PROBE = "#include <immintrin.h>\n{2}void probe({0} *p) {{ *p = {1}(p[0], p[1], p[2]); }}\n"
 _VECTOR_SOURCE = re.compile(r"^[ \t]*namespace\b[^/\n]*\bPACELINE_ISA\b", re.MULTILINE)
 _ANOTHER = "Name another compiler in the variable CXX."
 _ERROR = re.compile(r"\berror\b|undefined (reference|symbol)", re.IGNORECASE)
@@ -141,17 +142,18 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
         OSError: A file cannot be read or written.
     """
     sources, headers, ggml = parts
-    variants = [variant for variant in VARIANTS if _knows(compiler, variant, scratch)]
-    missing = [variant.isa for variant in VARIANTS if variant not in variants]
+    known = [variant for variant in (*VARIANTS, HALVES) if _knows(compiler, variant, scratch)]
+    variants = [variant for variant in VARIANTS if variant in known]
+    missing = [variant.isa for variant in (*VARIANTS, HALVES) if variant not in known]
     if VARIANTS[0] not in variants:
         raise KernelBuildError(f"{shlex.join(compiler)} does not know AVX2.", f"{_ANOTHER} {AGAIN}")
     folders = (headers / "include", headers / "src", headers / "src" / "ggml-cpu")
-    common = [*compiler, *COMMON, f"-I{sources}", *(f"-isystem{folder}" for folder in folders)]
-    without = [f"-DPACELINE_WITHOUT_{isa.upper()}" for isa in missing]
+    common = [*compiler, *COMMON, *(f"-DPACELINE_WITHOUT_{isa.upper()}" for isa in missing)]
+    common += [f"-I{sources}", *(f"-isystem{folder}" for folder in folders)]
     every = sorted(sources.glob("*.cpp"))
     vector = [p for p in every if _VECTOR_SOURCE.search(p.read_text("utf-8", "replace"))]
     plain = [path for path in every if path not in vector]
-    jobs = {scratch / f"{path.stem}.o": [*common, *without, "-c", str(path)] for path in plain}
+    jobs = {scratch / f"{path.stem}.o": [*common, "-c", str(path)] for path in plain}
     for variant in variants:
         words = [*common, *variant.flags, f"-DPACELINE_ISA={variant.isa}", "-c"]
         jobs |= {scratch / f"{path.stem}-{variant.isa}.o": [*words, str(path)] for path in vector}
@@ -206,7 +208,7 @@ def _run(command: Sequence[str]) -> tuple[int, str]:
 def _knows(compiler: list[str], variant: Variant, scratch: Path) -> bool:
     """Whether compiler and assembler know an instruction set."""
     source = scratch / f"probe-{variant.isa}.cpp"
-    source.write_text(_PROBE.format(variant.register, variant.function), "utf-8")
+    source.write_text(_PROBE.format(variant.register, variant.function, variant.before), "utf-8")
     words = [*compiler, *COMMON, *variant.flags, "-c", str(source), "-o", str(scratch / "probe.o")]
     return _run(words)[0] == 0
 
