@@ -41,8 +41,9 @@
 // AVX-512, and four of 8 where it was built for AVX2; what is left of a head beyond whole groups
 // of four is added in double. This file, compiled for either, does the same as ggml compiled for
 // it. Built for AVX512-FP16 ggml adds F16 values in F16 registers, and so does this file where the
-// compiler knows that; whether ggml was built so is tried out, see `adds_in_halves`. GCC and Clang fuse the same multiplications and additions in ggml, but for one,
-// see `with_sink`. Not-a-numbers come out as such, perhaps with other sign and payload bits.
+// compiler knows that; whether ggml was built so is tried out, see `adds_in_halves`. GCC and Clang
+// fuse the same multiplications and additions in ggml, but for one, see `with_sink`. Not-a-numbers
+// come out as such, perhaps with other sign and payload bits.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wuninitialized"         // GCC 12 says both of its own AVX-512 header
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -116,6 +117,7 @@ INLINE Floats sum_lanes(Floats * t) {
     return add(_mm256_shuffle_ps(t[0], t[2], 0x88), _mm256_shuffle_ps(t[0], t[2], 0xDD));
 }
 #endif
+INLINE float as_half(float x) { return half_to_float(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT)); }
 INLINE Floats as_half(Floats x) { return OP(cvtph_ps)(OP(cvtps_ph)(x, _MM_FROUND_TO_NEAREST_INT)); }
 INLINE Doubles doubles(double x) { return OP(set1_pd)(x); }
 INLINE Doubles add(Doubles a, Doubles b) { return OP(add_pd)(a, b); }
@@ -507,6 +509,32 @@ template <bool HALF, bool AS_HALVES> static void add_all_values(const Rows & val
     for (int at = from; at < head; at += 8 * LANES) with[head - at < 8 * LANES ? (head - at) / LANES : 8](values, at, p, n_pairs);
 }
 
+// Attention by ggml of one row to two cells, by which is tried out how it rounds. Query and keys are
+// 0, so that the mask alone weighs the cells: 0 and `second`, a half.
+struct Trial {
+    ggml_context * ctx;
+    ggml_tensor  * out = nullptr;
+    uint16_t     * values = nullptr;   // 2 * head halves, 0 at first
+
+    Trial(int head, int heads, uint16_t second, float bias)
+        : ctx(ggml_init({ 1 << 21, nullptr, false })) {   // ggml's work takes 164 KB, and too little would end the program
+        if (!ctx) return;
+        ggml_tensor * q = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, head, 1, heads), * k = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, head, 2);
+        ggml_tensor * v = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, head, 2), * mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 2, 1);
+        for (ggml_tensor * each : { q, k, v, mask }) memset(each->data, 0, ggml_nbytes(each));
+        ((uint16_t *) mask->data)[1] = second;
+        values = (uint16_t *) v->data;
+        out = ggml_flash_attn_ext(ctx, q, k, v, mask, 1.0f, bias, 0.0f);
+    }
+    ~Trial() { if (ctx) ggml_free(ctx); }
+    const float * result() const { return (const float *) out->data; }
+    bool compute() {
+        ggml_cgraph * graph = ggml_new_graph(ctx);
+        ggml_build_forward_expand(graph, out);
+        return ggml_graph_compute_with_ctx(ctx, graph, 1) == GGML_STATUS_SUCCESS;
+    }
+};
+
 // ggml built for AVX512-FP16 rounds weights to F16, and multiplies and adds whole groups of HALVES
 // elements in F16, in one rounding. What is left of a head it adds as everywhere.
 #if defined(WITH_FP16)
@@ -542,26 +570,16 @@ static bool try_halves() {
     unsigned a = 7, b, c = 0, d;
     __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
     if (!(d >> 23 & 1)) return false;
-    ggml_context * ctx = ggml_init({ 1 << 21, nullptr, false });   // ggml's work takes 164 KB, and too little would end the program
-    if (!ctx) return false;
-    ggml_tensor * q = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, HALVES, 1), * k = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2);
-    ggml_tensor * v = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HALVES, 2), * mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 2, 1);
-    memset(q->data, 0, ggml_nbytes(q));
-    memset(k->data, 0, ggml_nbytes(k));
-    memset(v->data, 0, ggml_nbytes(v));
-    for (int i = 0; i < HALVES; i++) ((uint16_t *) v->data)[HALVES + i] = (uint16_t) (0x3C00 + 8 * i);
-    ((uint16_t *) mask->data)[0] = 0;
-    ((uint16_t *) mask->data)[1] = 0xBD9A;   // about -1.4, of which the bias leaves half
-    ggml_tensor * out = ggml_flash_attn_ext(ctx, q, k, v, mask, 1.0f, 1.0f, 0.0f);
-    ggml_cgraph * graph = ggml_new_graph(ctx);
-    ggml_build_forward_expand(graph, out);
-    bool in_halves = ggml_graph_compute_with_ctx(ctx, graph, 1) == GGML_STATUS_SUCCESS;
-    const float weight = expf(0.5f * half_to_float(0xBD9A)), rounded = half_to_float(_cvtss_sh(weight, _MM_FROUND_TO_NEAREST_INT));
+    constexpr uint16_t MASK = 0xBD9A;   // about -1.4, of which the bias leaves half
+    Trial trial(HALVES, 1, MASK, 1.0f);
+    if (!trial.ctx) return false;
+    uint16_t * second = trial.values + HALVES;
+    for (int i = 0; i < HALVES; i++) second[i] = (uint16_t) (0x3C00 + 8 * i);
+    bool in_halves = trial.compute();
+    const float weight = expf(0.5f * half_to_float(MASK));
     for (int i = 0; i < HALVES; i++) {
-        const float sum = half_to_float(_cvtss_sh(half_to_float(((uint16_t *) v->data)[HALVES + i]) * rounded, _MM_FROUND_TO_NEAREST_INT));
-        in_halves &= ((float *) out->data)[i] == sum * (1.0f / (1.0f + weight));
+        in_halves &= trial.result()[i] == as_half(half_to_float(second[i]) * as_half(weight)) * (1.0f / (1.0f + weight));
     }
-    ggml_free(ctx);
     return in_halves;
 }
 #else
@@ -605,34 +623,25 @@ INLINE float with_sink(float total, float factor, SinkOrder order) {
     return order == FUSED ? __builtin_fmaf(total, factor, 1.0f) : product + 1.0f;
 }
 
-// Let ggml compute heads with two cells and different sinks. A head of 8 is none that is known here.
+// Let ggml compute heads with different sinks. A head of 8 is none that is known here.
 static SinkOrder try_sinks() {
     constexpr int HEAD = 8, HEADS = 64;
-    ggml_context * ctx = ggml_init({ 1 << 18, nullptr, false });
-    if (!ctx) return UNKNOWN;
-    ggml_tensor * q = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, HEAD, 1, HEADS), * k = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HEAD, 2);
-    ggml_tensor * v = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, HEAD, 2), * mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 2, 1);
-    ggml_tensor * sinks = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, HEADS);
-    memset(q->data, 0, ggml_nbytes(q));
-    memset(k->data, 0, ggml_nbytes(k));
-    for (int i = 0; i < 2 * HEAD; i++) ((uint16_t *) v->data)[i] = 0x3C00;   // 1
-    ((uint16_t *) mask->data)[0] = 0;
-    ((uint16_t *) mask->data)[1] = 0xB99A;                                   // about -0.7
+    constexpr uint16_t MASK = 0xB99A;   // about -0.7
+    Trial trial(HEAD, HEADS, MASK, 0.0f);
+    if (!trial.ctx) return UNKNOWN;
+    for (int i = 0; i < 2 * HEAD; i++) trial.values[i] = 0x3C00;   // 1
+    ggml_tensor * sinks = ggml_new_tensor_1d(trial.ctx, GGML_TYPE_F32, HEADS);
     for (int i = 0; i < HEADS; i++) ((float *) sinks->data)[i] = 0.03f * (float) (i + 1);
-    ggml_tensor * out = ggml_flash_attn_ext(ctx, q, k, v, mask, 1.0f, 0.0f, 0.0f);
-    ggml_flash_attn_ext_add_sinks(out, sinks);
-    ggml_cgraph * graph = ggml_new_graph(ctx);
-    ggml_build_forward_expand(graph, out);
-    const bool done = ggml_graph_compute_with_ctx(ctx, graph, 1) == GGML_STATUS_SUCCESS;
+    ggml_flash_attn_ext_add_sinks(trial.out, sinks);
+    const bool done = trial.compute();
     bool alike[] = { done, done };   // to FUSED, ROUNDED
-    const float weight = expf(half_to_float(0xB99A)), sum = half_to_float(_cvtss_sh(1.0f + weight, _MM_FROUND_TO_NEAREST_INT));
+    const float weight = expf(half_to_float(MASK)), sum = as_half(1.0f + weight);
     for (int i = 0; i < HEADS; i++) {
         const float factor = expf(-((float *) sinks->data)[i]);
         for (int j = 0; j < 2; j++) {
-            alike[j] &= ((float *) out->data)[i * HEAD] == sum * factor * (1.0f / with_sink(1.0f + weight, factor, (SinkOrder) j));
+            alike[j] &= trial.result()[i * HEAD] == sum * factor * (1.0f / with_sink(1.0f + weight, factor, (SinkOrder) j));
         }
     }
-    ggml_free(ctx);
     return alike[FUSED] == alike[ROUNDED] ? UNKNOWN : alike[FUSED] ? FUSED : ROUNDED;
 }
 

@@ -53,10 +53,13 @@ VARIANTS = (
     Variant("avx512", (*_AVX512, *_AVX2), "__m512i", "_mm512_dpbusd_epi32"),
 )
 HALVES = Variant(
-    *("avx512fp16", VARIANTS[-1].flags, "__m512h", "_mm512_fmadd_ph"),
-    '#include <avx512fp16intrin.h>\n__attribute__((target("avx512fp16"))) ',
+    "avx512fp16",
+    VARIANTS[-1].flags,
+    "__m512h",
+    "_mm512_fmadd_ph",
+    before='#include <avx512fp16intrin.h>\n__attribute__((target("avx512fp16"))) ',
 )
-"""Used by some functions of the one for AVX-512 alone."""
+"""No variant of its own: some functions of the last one use it."""
 
 _DIGEST_BYTES = 32
 
