@@ -1,6 +1,6 @@
 """The structure of the program in numbers: ``python tests/architecture/measures.py``.
 
-`test_measures` holds them against their limits, so that they get better and never worse.
+`test_measures` holds the size of each room against its budget (`budgets.py`).
 """
 
 from __future__ import annotations
@@ -102,6 +102,25 @@ def folders() -> Counter[str]:
     return Counter(place.rpartition("/")[0] or "." for place in places)
 
 
+def rooms() -> Mapping[str, tuple[int, int]]:
+    """Files and code lines of every room.
+
+    A room is a package of the program; engine and gui have rooms of their own. The modules beside
+    the packages are the room ``.``, those beside the rooms of engine and gui ``engine``, ``gui``.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for module in modules():
+        room = _room(module.place)
+        n_files, n_lines = found.get(room, (0, 0))
+        found[room] = n_files + 1, n_lines + code_lines(module)
+    return dict(sorted(found.items()))
+
+
+def _room(place: str) -> str:
+    folder = place.rpartition("/")[0].split("/")
+    return "/".join(folder[: 2 if folder[0] in {"engine", "gui"} else 1]) or "."
+
+
 def with_one_importer() -> list[str]:
     """Modules that exactly one other imports; packages and entry points are not counted."""
     packages = {m.name for m in modules() if m.place.endswith("__init__.py")}
@@ -151,6 +170,8 @@ def report() -> str:
             f"docstring lines           {docs} ({docs / lines:.1%} of {lines})",
             f"constructors above six    {sum(n > 6 for n, _ in wide)}, most {wide[0]}",
             f"signals                   {signals()}",
+            "rooms                     files, code lines",
+            *(f"  {room:<24}{files:>5}{lines:>7}" for room, (files, lines) in rooms().items()),
         )
     )
 
