@@ -1,0 +1,1 @@
+"""Random JSON schemas, random texts that a grammar allows, and a judge of such texts."""
