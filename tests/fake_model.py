@@ -67,14 +67,18 @@ class ByteVocabulary:
         """Return the byte, or ``<end>``."""
         return bytes([token]) if token < EOG else b"<end>"
 
-    def grammar(self, gbnf: str) -> Grammar:
+    def grammar(self, gbnf: str, after: str = "") -> Grammar:
         """Refuse: scripted models know no grammars."""
         del gbnf
         raise ValueOutOfRangeError("bad-grammar", "The scripted model knows no grammars.")
 
-    def grammar_of_schema(self, schema: str) -> Grammar:
+    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
         """Refuse, see `grammar`."""
         return self.grammar(schema)
+
+    def prepare_grammars(self) -> bool:
+        """Have nothing to make."""
+        return False
 
     def close(self) -> None:
         """Hold nothing, free nothing."""

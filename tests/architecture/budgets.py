@@ -32,6 +32,8 @@ BUDGETS = {
     "engine/prompt": Size(8, 920),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
+    # Every keyword of JSON Schema is carried out or refused by name.
+    "engine/schema": Size(14, 1_550),
     "gui": Size(11, 1_890),
     "gui/bench": Size(11, 2_190),
     "gui/chat": Size(33, 6_950),

@@ -116,8 +116,16 @@ class TextsGrammar:
         self.done = b""
         self.n_open = [1]
 
-    def allowed(self, tokens: Any) -> Any:
-        return np.array([self._allows(int(token)) for token in tokens], np.bool_)
+    def allowed(self) -> Any:
+        return np.array([self._allows(token) for token in range(EOG + 1)], np.bool_)
+
+    def forced(self) -> list[int]:
+        left = {text[len(self.done) :] for text in self.texts if text.startswith(self.done)}
+        if left == {b""}:
+            return [EOG]
+        first, last = min(left), max(left)
+        ends = (i for i, byte in enumerate(first) if byte != last[i])
+        return list(first[: next(ends, len(first))])
 
     def _allows(self, token: int) -> bool:
         if token == EOG:

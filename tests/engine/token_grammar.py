@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fake_model import EOG
 from paceline.errors import EngineError
 
+MOST_FORCED = 1000
 Rule = Callable[[tuple[int, ...]], Collection[int]]
 
 
@@ -19,7 +20,6 @@ class Books:
 
     def __init__(self) -> None:
         self.n_open = 0
-        self.n_asked = 0
         self.n_questions = 0
         self.n_clones = 0
 
@@ -34,19 +34,30 @@ class TokenGrammar:
         self.books.n_open += 1
         self.is_open = True
 
-    def allowed(self, tokens: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def allowed(self) -> NDArray[np.bool_]:
         assert self.is_open
-        assert tokens.dtype == np.int64
-        assert tokens.ndim == 1
-        self.books.n_asked += len(tokens)
         self.books.n_questions += 1
-        return np.isin(tokens, np.array(sorted(self.rule(self.text)), np.int64))
+        tokens = sorted(self.rule(self.text))
+        mask = np.zeros(max(tokens, default=0) + 1, np.bool_)
+        mask[tokens] = True
+        return mask
 
     def accept(self, token: int) -> None:
         assert self.is_open
         if token not in self.rule(self.text):
             raise EngineError("not-allowed", f"Token {token} is not allowed here.")
         self.text = (*self.text, token)
+
+    def forced(self) -> list[int]:
+        assert self.is_open
+        self.books.n_questions += 1
+        tokens: list[int] = []
+        while len(tokens) < MOST_FORCED:
+            following = self.rule((*self.text, *tokens))
+            if len(following) != 1:
+                break
+            tokens += following
+        return tokens
 
     def clone(self) -> TokenGrammar:
         assert self.is_open

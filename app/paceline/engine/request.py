@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
-from paceline.engine.prompt.reasoning_marks import opened_by
+from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
 from paceline.engine.prompt.size import (
     Cutter,
     FittedPrompt,
@@ -43,8 +43,15 @@ _ROLES = {"system", "user", "assistant"}  # anything else could smuggle control 
 _ROLE_NAMES = ", ".join(sorted(_ROLES))
 
 
-def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
+def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int, opening: str = "") -> Sampler:
     """Return the reply's sampler, with its grammar at the beginning.
+
+    Args:
+        vocab: Of the target.
+        command: Says how to sample, and what the reply must follow.
+        seed: 0 or more.
+        opening: The mark by which the prompt has begun the reasoning; what the reply must follow
+            then begins after the reasoning.
 
     Raises:
         ValueOutOfRangeError: A sampling setting or a grammar that cannot be.
@@ -58,8 +65,11 @@ def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int) -> Sampler:
             refuse(
                 "A grammar ends the reply, but ends are to be ignored.", "Switch one of them off."
             )
-        schema = params.json_schema
-        grammar = vocab.grammar_of_schema(schema) if schema else vocab.grammar(params.grammar)
+        schema, after = params.json_schema, PAIRS.get(opening.strip(), "")
+        if schema:
+            grammar = vocab.grammar_of_schema(schema, after)
+        else:
+            grammar = vocab.grammar(params.grammar, after)
     try:
         return Sampler(
             params,

@@ -112,7 +112,7 @@ class Turn:
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
         if command.remember:
             recall_what_was_forgotten(pair)
-        self._sampler = make_sampler(vocab, command, seed)
+        self._sampler = make_sampler(vocab, command, seed, prompt.opening)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,
@@ -129,8 +129,7 @@ class Turn:
             kept=pair.kept,
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
-        # A grammar writes the answer at once, whatever the prompt has opened.
-        self._opening = "" if self._sampler.grammar else prompt.opening
+        self._opening = prompt.opening
         self._text = TextAssembler(vocab, stops, self._opening)
         try:
             self._decoder = Decoder(

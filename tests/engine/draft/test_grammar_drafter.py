@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from engine.token_grammar import Books, Rule, TokenGrammar, one_of
 from fake_model import EOG, ByteVocabulary
 from paceline.engine.draft.base import NO_DRAFT, Workbench
-from paceline.engine.draft.grammar_drafter import INFO, ForcedTokens
+from paceline.engine.draft.grammar_drafter import ForcedTokens
 from paceline.engine.model.backend import Grammar, Vocabulary
 from paceline.engine.native import llama_backend
 from paceline.engine.sample.sampling import Sampler
@@ -71,10 +70,6 @@ def test_no_more_than_asked_for() -> None:
     assert forced(one_of("abc"), 4) == [*b"abc", EOG]
 
 
-def test_long_texts_are_cut() -> None:
-    assert forced(one_of("x" * 1000), 1000) == list(b"x" * 96)
-
-
 def test_behind_another_draft() -> None:
     rule = one_of("call(a)", "call(b)", "keep(1)")
     assert forced(rule) == []
@@ -82,12 +77,6 @@ def test_behind_another_draft() -> None:
     assert forced(rule, ahead=list(b"ca")) == list(b"ll(")
     assert forced(rule, ahead=list(b"zz")) == []  # the grammar does not allow it
     assert forced(one_of("a"), ahead=[*b"a", EOG]) == []
-
-
-def test_characters_of_several_bytes_are_not_cut_in_half() -> None:
-    assert forced(one_of("é", "è")) == []  # their first bytes agree
-    assert forced(one_of("né", "nè")) == list(b"n")
-    assert forced(one_of("é")) == [*"é".encode(), EOG]
 
 
 def test_a_dead_end_forces_nothing() -> None:
@@ -100,73 +89,22 @@ def test_against_the_common_prefix(texts: list[str], n_max: int) -> None:
     n = 0
     while all(len(d) > n for d in data) and len({d[n] for d in data}) == 1:
         n += 1
-    common = list(min(data)[:n])
-    tail = bytes(t for t in common if t != EOG)
-    whole = tail.decode("utf-8", "ignore").encode()
-    expected = list(whole) + common[len(tail) :]
-    assert forced(one_of(*texts), n_max) == expected[:n_max]
+    assert forced(one_of(*texts), n_max) == list(min(data)[:n])[:n_max]
 
 
-def test_an_open_place_costs_one_small_question() -> None:
+def test_an_open_place_costs_one_question_and_no_copy() -> None:
     books = Books()
     drafter, _ = drafter_of(lambda _text: range(32, 127), books)
     for _ in range(10):
         assert drafter.propose(16) is NO_DRAFT
     assert books.n_clones == 0
     assert books.n_questions == 10
-    assert books.n_asked <= 10 * 12
 
 
 def test_without_a_grammar_it_refuses() -> None:
     with pytest.raises(UserError) as caught:
         ForcedTokens(bench_of(None, ByteVocabulary(), frozenset({EOG})), {})
     assert caught.value.code == "no-grammar"
-
-
-class SpacedVocabulary(ByteVocabulary):
-    """Puts a space before what it tokenizes, as SentencePiece models do."""
-
-    def tokenize(self, text: str, *, special: bool) -> list[int]:
-        return super().tokenize(" " + text, special=special)
-
-
-def test_a_tokenizer_that_adds_a_space() -> None:
-    grammar = TokenGrammar(one_of("ab"))
-    drafter = ForcedTokens(bench_of(grammar, SpacedVocabulary(), frozenset({EOG})), {})
-    assert list(drafter.propose(9).tokens) == [*b"ab", EOG]
-
-
-class LossyVocabulary(ByteVocabulary):
-    """Tokenizes to something else."""
-
-    def tokenize(self, text: str, *, special: bool) -> list[int]:
-        return list(text.encode().upper())
-
-
-def test_a_tokenizer_that_changes_the_text() -> None:
-    drafter = ForcedTokens(bench_of(TokenGrammar(one_of("ab")), LossyVocabulary(), frozenset()), {})
-    assert drafter.propose(9) is NO_DRAFT
-
-
-def test_without_an_end_of_generation() -> None:
-    drafter = ForcedTokens(bench_of(TokenGrammar(one_of("ab")), ByteVocabulary(), frozenset()), {})
-    assert list(drafter.propose(9).tokens) == list(b"ab")
-
-
-def test_the_byte_tokens_are_looked_up_once() -> None:
-    calls = []
-
-    class Counting(ByteVocabulary):
-        def piece(self, token: int) -> bytes:
-            calls.append(token)
-            return super().piece(token)
-
-    bench = bench_of(TokenGrammar(one_of("a")), Counting(), frozenset({EOG}))
-    INFO.make(bench, {})
-    n = len(calls)
-    assert n == 256
-    INFO.make(bench, {})
-    assert len(calls) == n
 
 
 # ------------------------------------------------------------------------------ llama.cpp's own
@@ -193,17 +131,17 @@ def test_names_of_a_json_schema_are_drafted(vocab: Vocabulary) -> None:
     grammar = vocab.grammar_of_schema(json.dumps(schema))
     drafter = ForcedTokens(bench_of(grammar, vocab, vocab.eog), {})
     drafted = []
-    for typed in ('{"', ": 21", ', "'):
+    for typed in ('{"', '": 21', ', "'):
         for token in vocab.tokenize(typed, special=False):
             grammar.accept(token)
-        before = grammar.allowed(np.arange(vocab.n_tokens))
+        before = grammar.allowed()
         draft = drafter.propose(40)
-        assert (grammar.allowed(np.arange(vocab.n_tokens)) == before).all()
+        assert (grammar.allowed() == before).all()
         assert not set(draft.tokens) & vocab.eog
         for token in draft.tokens:
             grammar.accept(token)
         drafted.append(text_of(vocab, draft.tokens).strip())
-    assert drafted == ['temperature"', "", 'unit"']
+    assert drafted == ["temperature", "", "unit"]
     grammar.close()
 
 

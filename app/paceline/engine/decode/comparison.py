@@ -71,7 +71,6 @@ class Comparison:
             n = len(self._expected)
             expected = self._expected[position] if position < n else NO_TOKEN
             if found != expected:
-                # Now, because the grammar moves on with the token.
                 margin = margin_of(self._sampler, row, position, found, expected)
                 self.divergence = Divergence(position, expected, found, margin)
         return found
@@ -97,7 +96,8 @@ def margin_of(sampler: Sampler, row: Row, position: int, found: int, expected: i
 
     Args:
         sampler: Has just drawn from the row and not gone on.
-        row: float32 [n_vocab], as the sampler has left it: with biases and penalties.
+        row: float32 [n_vocab], as the sampler has left it: with biases, penalties and the mask of
+            the grammar.
         position: Index of the token within the reply.
         found: What was drawn.
         expected: Another token.
@@ -107,8 +107,6 @@ def margin_of(sampler: Sampler, row: Row, position: int, found: int, expected: i
         exist or is forbidden, or no change of up to `MOST` suffices.
     """
     tokens = (row > -math.inf).nonzero()[0]
-    if sampler.grammar is not None:
-        tokens = tokens[sampler.grammar.allowed(tokens)]
     if not np.isin((found, expected), tokens).all():
         return None
     params = sampler.params

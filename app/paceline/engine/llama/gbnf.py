@@ -1,400 +1,187 @@
-"""Reads a GBNF text before llama.cpp does, and says what is wrong with it.
+"""GBNF, llama.cpp's notation for grammars, written in that of llguidance.
 
-llama.cpp's own parser (src/llama-grammar.cpp) complains to stderr, without a place, and what some
-grammars do to it ends the process or never ends: `{5,2}` counts down from 2^64, left recursion
-after an empty rule grows without bound, alternatives that double from rule to rule are followed
-one by one, deep brackets and long chains fill the stack. So this module lays out the rules as that
-parser does, with the same counts, and refuses all that it would refuse or die of.
-
-Rules on single tokens (``<think>``, ``!<[5]>``) are refused too: where one follows a character,
-llama.cpp's check allows tokens whose acceptance then throws through the C boundary.
+The library brings a reader of GBNF, which knows characters only as far as both notations write
+them alike. Here every character becomes a code, names become numbers, and the rules that consist
+of characters alone are found, so that each of them is one expression.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from typing import Any
 
-MAX_TEXT = 1 << 20
-MAX_REPEATS = 2000  # MAX_REPETITION_THRESHOLD; beyond, llama.cpp quietly takes "any number"
-_MAX_DEPTH = 10_000
-_MAX_ELEMENTS = 500_000
-_CHARACTER, _MORE_OF_CHARACTER, _OR = -1, -2, -3
-_SPACE = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
-_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
-_NAME = re.compile(r"[a-zA-Z0-9-]+")
-_CHAR = re.compile(
-    r'\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[trn\\"\[\]-])|[^\\]', re.DOTALL
-)
-_REPEAT = re.compile(r"[0-9]+")
-_REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+from llguidance import gbnf_to_lark as reader
+
+_MOST_CHARACTERS = 256 << 10
+_MOST_RULES = 2_000
+_MOST_REPEATS = 20_000
+_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "[": "[", "]": "]", "-": "-"}
+_CODES = {"x": 2, "u": 4, "U": 8}
+_HEX = re.compile("[0-9a-fA-F]+")
 
 
 class GrammarError(Exception):
-    """What is wrong with the text, as a part of a sentence."""
+    """Why a grammar cannot be used, as a part of a sentence: where and why."""
 
 
-@dataclass(slots=True)
-class Rules:
-    """A grammar as llama.cpp lays it out.
+class _Reader(reader.GrammarParser):
+    """Reads characters as codes."""
 
-    Attributes:
-        names: By rule; of a rule that brackets or a repetition made, the rule that they are in.
-        elements: By rule: numbers of other rules, `_CHARACTER`, `_MORE_OF_CHARACTER`, `_OR`.
-    """
+    def _parse_char(self, pos: Any) -> tuple[str, Any]:
+        char = pos.current()
+        if not char:
+            raise reader.GbnfToLarkError(pos, "a “]” or a quotation mark is missing")
+        pos = pos.advance()
+        if char in '"]' or char != "\\":
+            return char, pos
+        kind = pos.current()
+        n = _CODES.get(kind, 0)
+        if n:
+            digits = pos.peek(n + 1)[1:]
+            if len(digits) < n or not _HEX.fullmatch(digits) or int(digits, 16) > 0x10FFFF:
+                raise reader.GbnfToLarkError(pos, f"“\\{kind}” needs {n} digits of a character")
+            return rf"\x{{{int(digits, 16):x}}}", pos.advance(n + 1)
+        if kind not in _SIMPLE:
+            raise reader.GbnfToLarkError(pos, "there is no such escape")
+        return rf"\x{{{ord(_SIMPLE[kind]):x}}}", pos.advance()
 
-    names: list[str] = field(default_factory=list)
-    elements: list[list[int] | None] = field(default_factory=list)
+    def _parse_literal(self, pos: Any) -> tuple[Any, Any]:
+        pos, codes = pos.advance(), ""
+        while True:
+            char, pos = self._parse_char(pos)
+            if char == '"':
+                break
+            codes += _coded(char)
+        return (reader.RegexNode(codes) if codes else reader.LiteralNode("")), pos
 
-
-@dataclass(slots=True)
-class _Level:
-    """A rule or a pair of brackets that is being read."""
-
-    rule: int
-    elements: list[int] = field(default_factory=list)
-    last: int = 0
-    n_last_rules: int = 1
-    n_rules_before: int = 0
-
-
-class _Reader:
-    """One pass over the text; brackets are kept on a list and not on Python's stack."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.rules = Rules()
-        self.numbers: dict[str, int] = {}
-        self.places: dict[int, int] = {}
-        self.n_elements = 0
-
-    def fail(self, what: str, at: int | None = None) -> GrammarError:
-        place = self.at if at is None else at
-        line = self.text.count("\n", 0, place) + 1
-        column = place - self.text.rfind("\n", 0, place)
-        return GrammarError(f"line {line}, column {column}: {what}")
-
-    def skip(self, *, lines: bool) -> None:
-        match = (_SPACE_AND_LINES if lines else _SPACE).match(self.text, self.at)
-        self.at = match.end() if match else self.at
-
-    def new_rule(self, name: str) -> int:
-        self.rules.names.append(name)
-        self.rules.elements.append(None)
-        return len(self.rules.names) - 1
-
-    def name(self) -> str:
-        match = _NAME.match(self.text, self.at)
-        if not match:
-            raise self.fail("the name of a rule is expected (letters, digits and “-”)")
-        return match[0]
-
-    def number_of(self, name: str) -> int:
-        number = self.numbers.get(name)
-        if number is None:
-            number = self.numbers[name] = self.new_rule(name)
-            self.places[number] = self.at
-        return number
-
-    def grow(self, n: int) -> None:
-        self.n_elements += n
-        if self.n_elements > _MAX_ELEMENTS:
-            raise self.fail("with its repetitions written out the grammar is too long")
-
-    def read(self) -> Rules:
-        self.skip(lines=True)
-        while self.at < len(self.text):
-            self.rule()
-            self.skip(lines=True)
-        for number, elements in enumerate(self.rules.elements):
-            if elements is None:
-                name = self.rules.names[number]
-                raise self.fail(f"there is no rule “{name}”", self.places[number])
-        if "root" not in self.numbers:
-            raise GrammarError("there is no rule “root”, which it would begin with")
-        return self.rules
-
-    def rule(self) -> None:
-        name = self.name()
-        number = self.number_of(name)
-        self.at += len(name)
-        self.skip(lines=False)
-        if not self.text.startswith("::=", self.at):
-            raise self.fail(f"“::=” is expected after the name “{name}”")
-        self.at += 3
-        self.skip(lines=True)
-        levels = [_Level(number)]
-        while self.item(levels, name):
-            pass
-        if len(levels) > 1:
-            raise self.fail("“)” is missing")
-        self.finish(levels[0])
-        if self.at < len(self.text) and self.text[self.at] not in "\r\n":
-            raise self.fail(f"“{self.text[self.at]}” does not belong here")
-
-    def finish(self, level: _Level) -> None:
-        self.grow(len(level.elements) + 1)
-        self.rules.elements[level.rule] = level.elements
-
-    def item(self, levels: list[_Level], name: str) -> bool:
-        """Read one item; False at the end of the rule, or at what belongs to none."""
-        level = levels[-1]
-        sign = self.text[self.at : self.at + 1]
-        if sign == "|":
-            level.elements.append(_OR)
-            level.last, level.n_last_rules = len(level.elements), 1
-            self.at += 1
-            self.skip(lines=True)
-        elif sign == "(":
-            if len(levels) > _MAX_DEPTH:
-                raise self.fail(f"brackets are nested more than {_MAX_DEPTH} deep")
-            self.at += 1
-            before = len(self.rules.names)
-            levels.append(_Level(self.new_rule(name), n_rules_before=before))
-            self.skip(lines=True)
-        elif sign == ")" and len(levels) > 1:
-            self.finish(levels.pop())
-            outer = levels[-1]
-            outer.last = len(outer.elements)
-            outer.n_last_rules = max(1, len(self.rules.names) - level.n_rules_before)
-            outer.elements.append(level.rule)
-            self.at += 1
-            self.skip(lines=len(levels) > 1)
-        elif sign and sign in '"[.':
-            self.begin(level)
-            (self.literal if sign == '"' else self.characters if sign == "[" else self.any)(level)
-            self.skip(lines=len(levels) > 1)
-        elif sign and sign in "*+?{":
-            least, most = self.repeats(lines=len(levels) > 1)
-            self.repeat(level, name, least, most)
-        elif sign and sign in "<!":
-            raise self.fail("rules on single tokens (<…>) are not supported")
-        elif _NAME.match(self.text, self.at):
-            self.begin(level)
-            used = self.name()
-            level.elements.append(self.number_of(used))
-            self.at += len(used)
-            self.skip(lines=len(levels) > 1)
-        else:
-            return False
-        return True
-
-    @staticmethod
-    def begin(level: _Level) -> None:
-        level.last, level.n_last_rules = len(level.elements), 1
-
-    def char(self, what: str) -> None:
-        match = _CHAR.match(self.text, self.at)
-        if not match:
-            ended = self.at >= len(self.text)
-            raise self.fail(f"{what} is not closed" if ended else "there is no such escape")
-        self.at = match.end()
-
-    def literal(self, level: _Level) -> None:
-        start = self.at
-        self.at += 1
-        while not self.text.startswith('"', self.at):
-            if self.at >= len(self.text):
-                raise self.fail("a text in quotes is not closed", start)
-            self.char("a text in quotes")
-            level.elements.append(_CHARACTER)
-        self.at += 1
-
-    def characters(self, level: _Level) -> None:
-        start = self.at
-        self.at += 2 if self.text.startswith("^", self.at + 1) else 1
-        while not self.text.startswith("]", self.at):
-            if self.at >= len(self.text):
-                raise self.fail("“[” is not closed", start)
-            self.char("“[”")
-            is_first = level.last == len(level.elements)
-            level.elements.append(_CHARACTER if is_first else _MORE_OF_CHARACTER)
-            if self.text.startswith("-", self.at) and not self.text.startswith("]", self.at + 1):
-                self.at += 1
-                self.char("“[”")
-                level.elements.append(_MORE_OF_CHARACTER)
-        self.at += 1
-
-    def any(self, level: _Level) -> None:
-        self.at += 1
-        level.elements.append(_CHARACTER)
-
-    def repeats(self, *, lines: bool) -> tuple[int, int | None]:
-        """Read ``*``, ``+``, ``?`` or ``{…}``: how often at least and at most."""
-        sign, start = self.text[self.at], self.at
-        self.at += 1
-        self.skip(lines=lines)
-        if sign != "{":
-            return _REPEATS[sign]
-        least = self.count(lines=lines)
-        most: int | None = least
-        if self.text.startswith(",", self.at):
-            self.at += 1
-            self.skip(lines=lines)
-            is_open = not _REPEAT.match(self.text, self.at)
-            most = None if is_open else self.count(lines=lines)
-        if not self.text.startswith("}", self.at):
-            raise self.fail("“}” is expected")
-        self.at += 1
-        self.skip(lines=lines)
-        if most is not None and most < least:
-            raise self.fail(f"at least {least} and at most {most} times contradict", start)
-        return least, most
-
-    def count(self, *, lines: bool) -> int:
-        match = _REPEAT.match(self.text, self.at)
-        if not match:
-            raise self.fail("a number is expected")
-        if len(match[0]) > 9 or int(match[0]) > MAX_REPEATS:
-            raise self.fail(f"more than {MAX_REPEATS} repetitions cannot be counted")
-        self.at = match.end()
-        self.skip(lines=lines)
-        return int(match[0])
-
-    def repeat(self, level: _Level, name: str, least: int, most: int | None) -> None:
-        """Write the repetition out, rule by rule, as llama.cpp's `handle_repetitions` does."""
-        item = level.elements[level.last :]
-        if not item:
-            raise self.fail("there is nothing before this to repeat")
-        n_times = most or least or 1
-        if level.n_last_rules * n_times > MAX_REPEATS:
-            raise self.fail(f"nested repetitions come to more than {MAX_REPEATS} rules")
-        n_optional = 1 if most is None else most - least
-        self.grow(len(item) * max(least - 1, 0) + n_optional * (len(item) + 3))
-        if least == 0:
-            del level.elements[level.last :]
-        level.elements.extend(item * (least - 1))
-        made = -1
-        for i in range(n_optional):
-            rule = self.new_rule(name)
-            again = [rule if most is None else made] if most is None or i else []
-            self.rules.elements[rule] = [*item, *again, _OR]
-            made = rule
-        if n_optional:
-            level.elements.append(made)
-        level.n_last_rules *= n_times
+    def _parse_char_class(self, pos: Any) -> tuple[Any, Any]:
+        begin, pos = pos, pos.advance()
+        is_negated = pos.current() == "^"
+        if is_negated:
+            pos = pos.advance()
+        members: list[str] = []
+        while True:
+            char, pos = self._parse_char(pos)
+            if char == "]":
+                break
+            if char == "-" and members and pos.current() not in ("]", ""):
+                last, pos = self._parse_char(pos)
+                members[-1] += f"-{_coded(last)}"
+            else:
+                members.append(_coded(char))
+        if not members:
+            if not is_negated:
+                raise reader.GbnfToLarkError(begin, "“[]” is no character")
+            return reader.RegexNode("(?s:.)"), pos
+        return reader.RegexNode(f"[{'^' if is_negated else ''}{''.join(members)}]"), pos
 
 
-def read(text: str) -> Rules:
-    """Read a grammar.
+def _coded(char: str) -> str:
+    return char if len(char) > 1 else rf"\x{{{ord(char):x}}}"
+
+
+def gbnf_to_lark(text: str, after: str = "") -> tuple[str, dict[str, str]]:
+    """Return a grammar in the library's notation, and the names of rules by those in it.
+
+    Args:
+        text: GBNF.
+        after: Rules for what comes before it, with `before` for the whole.
 
     Raises:
-        GrammarError: llama.cpp would refuse it, or could not stand it.
+        GrammarError: It is no GBNF; says where and why.
     """
-    if len(text) > MAX_TEXT:
-        raise GrammarError(f"it has more than {MAX_TEXT} characters")
+    rules = _read(text)
+    for rule in rules.values():
+        rule.alternatives = rule.alternatives.simplify()
+    for rule in rules.values():
+        for node in _nodes(rule):
+            if isinstance(node, reader.RuleRefNode):
+                if node.name not in rules:
+                    raise GrammarError(f"there is no rule “{node.name[:80]}”")
+                node.target = rules[node.name]
+            elif isinstance(node, reader.RegexNode) and node.rx == ".":
+                node.rx = "(?s:.)"
+            elif isinstance(node, reader.RepetitionNode):
+                _check_repeats(node)
+    _mark_terminals(rules)
+    names = {}
+    for i, (name, rule) in enumerate(rules.items()):
+        rule.name = f"T{i}" if rule.rule_is_terminal else f"r{i}"
+        rule.comment = ""
+        names[rule.name] = name
+    start = f"start: {'before' if after else ''} {rules['root'].name}"
+    return "\n".join((start, *map(str, rules.values()), after)), names
+
+
+def _read(text: str) -> dict[str, Any]:
+    if len(text) > _MOST_CHARACTERS:
+        raise GrammarError(f"it has more than {_MOST_CHARACTERS:,} characters")
     if "\0" in text:
-        raise GrammarError("it holds a NUL character")
-    if not text.isascii() and re.search("[\ud800-\udfff]", text):
-        raise GrammarError("it holds half a surrogate pair")
-    if not text.strip():
+        raise GrammarError("it contains a NUL character")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise GrammarError("it contains half of a surrogate pair")
+    try:
+        rules: dict[str, Any] = _Reader().parse(text)
+    except reader.GbnfToLarkError as error:
+        at = error.pos.pos
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        reason = str(error).partition(" at line ")[0].replace("::=", "“::=”")
+        raise GrammarError(f"line {line}, column {column}: {reason}") from None
+    except RecursionError:
+        raise GrammarError("it is nested too deep") from None
+    except IndexError:
+        raise GrammarError("it ends within an escape") from None
+    if not rules:
         raise GrammarError("it is empty")
-    return _Reader(text).read()
+    if "root" not in rules:
+        raise GrammarError("there is no rule “root”")
+    if len(rules) > _MOST_RULES:
+        raise GrammarError(f"it has more than {_MOST_RULES:,} rules")
+    return rules
 
 
-def alternatives(elements: list[int]) -> list[list[int]]:
-    """Return a rule's alternatives, each as the rules and characters in it."""
-    found: list[list[int]] = [[]]
-    for element in elements:
-        if element == _OR:
-            found.append([])
-        elif element != _MORE_OF_CHARACTER:
-            found[-1].append(element)
-    return found
+def _nodes(node: Any) -> Iterator[Any]:
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(node.children())
 
 
-_MAX_BEGINNINGS = 20_000
-_MAX_PATHS = 50_000_000
+def _check_repeats(node: Any) -> None:
+    least, most = node.min_times, node.max_times
+    if most is not None and least > most:
+        raise GrammarError(f"at least {least} and at most {most} times contradict")
+    if max(least, most or 0) > _MOST_REPEATS:
+        raise GrammarError(f"more than {_MOST_REPEATS:,} repetitions cannot be counted")
 
 
-def check_recursion(rules: Rules) -> None:
-    """Refuse left recursion and rules with too many ways to begin.
-
-    llama.cpp looks for left recursion by following every path, without remembering where it was
-    (`llama_grammar_detect_left_recursion` in src/llama-grammar.cpp), takes for empty only what is
-    so at first sight, and then lays out every path once more as a stack. Here the empty rules are
-    found completely and the paths are counted instead of followed.
-
-    Raises:
-        GrammarError: Names the rules.
-    """
-    choices = [alternatives(elements or []) for elements in rules.elements]
-    empty = _may_be_empty(choices)
-    corners = [_corners(choice, empty) for choice in choices]
-    n_paths: list[int] = [0] * len(corners)
-    for rule in _leaves_first(corners, rules.names):
-        n = len(choices[rule]) + sum(n_paths[corner] for corner in corners[rule])
-        n_paths[rule] = n
-        if n > _MAX_BEGINNINGS:
-            name = rules.names[rule]
-            raise GrammarError(f"there are more than {_MAX_BEGINNINGS} ways to begin “{name}”")
-    if sum(n_paths) > _MAX_PATHS:
-        raise GrammarError("its rules can begin in too many ways")
+def _mark_terminals(rules: dict[str, Any]) -> None:
+    """Note which rules consist of characters and such rules alone, without referring back."""
+    users: dict[int, list[Any]] = {id(rule): [] for rule in rules.values()}
+    n_open: dict[int, int] = {}
+    for rule in rules.values():
+        targets = [n.target for n in _nodes(rule) if isinstance(n, reader.RuleRefNode)]
+        n_open[id(rule)] = len(targets)
+        for target in targets:
+            users[id(target)].append(rule)
+    todo = [rule for rule in rules.values() if not n_open[id(rule)]]
+    while todo:
+        done = todo.pop()
+        done.rule_is_terminal = True
+        for user in users[id(done)]:
+            n_open[id(user)] -= 1
+            if not n_open[id(user)]:
+                todo.append(user)
 
 
-def _may_be_empty(choices: list[list[list[int]]]) -> list[bool]:
-    """Return, by rule, whether it can be the empty text."""
-    empty = [False] * len(choices)
-    used_in: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    missing: list[list[int]] = []
-    found: list[int] = []
-    for rule, choice in enumerate(choices):
-        missing.append([len(items) for items in choice])
-        for i, items in enumerate(choice):
-            for item in items:
-                if item >= 0:
-                    used_in[item].append((rule, i))
-        if 0 in missing[rule]:
-            empty[rule] = True
-            found.append(rule)
-    while found:
-        for rule, i in used_in[found.pop()]:
-            missing[rule][i] -= 1
-            if missing[rule][i] == 0 and not empty[rule]:
-                empty[rule] = True
-                found.append(rule)
-    return empty
-
-
-def _corners(choice: list[list[int]], empty: list[bool]) -> list[int]:
-    """Return the rules that a rule can begin with, as often as it can."""
-    corners = []
-    for items in choice:
-        for item in items:
-            if item < 0:
-                break
-            corners.append(item)
-            if not empty[item]:
-                break
-    return corners
-
-
-def _leaves_first(corners: list[list[int]], names: list[str]) -> list[int]:
-    """Return the rules so that each comes after those it can begin with."""
-    order: list[int] = []
-    state = bytearray(len(corners))  # 1: on the path, 2: done
-    for start in range(len(corners)):
-        path = [] if state[start] else [(start, iter(corners[start]))]
-        state[start] = state[start] or 1
-        while path:
-            rule, rest = path[-1]
-            corner = next(rest, None)
-            if corner is None:
-                state[rule] = 2
-                order.append(rule)
-                path.pop()
-            elif state[corner] == 1:
-                cycle = [on_path for on_path, _ in path]
-                raise GrammarError(_recursion([names[r] for r in cycle[cycle.index(corner) :]]))
-            elif state[corner] == 0:
-                state[corner] = 1
-                path.append((corner, iter(corners[corner])))
-    return order
-
-
-def _recursion(cycle: list[str]) -> str:
-    steps = [name for i, name in enumerate(cycle) if i == 0 or name != cycle[i - 1]]
-    way = " → ".join(f"“{name}”" for name in ([*steps[:5], "…"] if len(steps) > 5 else steps))
-    return f"the rule {way} can begin with itself, and would never end"
+def named(error: str, lark: str, names: dict[str, str]) -> str:
+    """Return what the library says of a grammar, with the rule that it means."""
+    lines = lark.split("\n")
+    found = re.search(r"(\d+)\(\d+\):", error)
+    rule = ""
+    if found and int(found[1]) <= len(lines):
+        rule = names.get(lines[int(found[1]) - 1].partition(":")[0], "")
+    reason = "it is too large or too complex" if "limit" in error else "it cannot be carried out"
+    return f"rule “{rule}”: {reason}" if rule else reason

@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from paceline.engine.llama.gbnf import GrammarError
-from paceline.engine.llama.grammar import Candidates, SchemaError, compile_grammar, schema_to_gbnf
+from paceline.engine.llama.grammar import (
+    GrammarTokens,
+    compile_grammar,
+    compile_schema,
+    text_until,
+)
 from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Grammar
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
+from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 
 # Where llama.cpp has no hand-written splitter for a tokenizer it takes std::regex, which recurses
@@ -24,6 +30,7 @@ _BPE = 2
 # llama.cpp turns these control tokens of gpt-oss into ordinary ones, read in any text.
 _ALWAYS_READ = (*HARMONY, "<|constrain|>")
 _TYPED = re.compile("<(?=" + "|".join(re.escape(mark[1:]) for mark in _ALWAYS_READ) + ")")
+_NO_TEXT = 1 << 0 | 1 << 3  # enum llama_token_attr: unknown, control
 _NO = False  # for C functions, which take no keywords
 
 
@@ -95,14 +102,14 @@ class LlamaVocabulary:
         """Return the token's entry in the vocabulary."""
         return llama_cpp.llama_vocab_get_text(self._pointer, token) or b""
 
-    def grammar(self, gbnf: str) -> Grammar:
+    def grammar(self, gbnf: str, after: str = "") -> Grammar:
         """Return a grammar over these tokens, at its beginning.
 
         Raises:
             ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
         """
         try:
-            return compile_grammar(gbnf, self._candidates)
+            return compile_grammar(gbnf, self._grammar_tokens, self._until(after))
         except GrammarError as error:
             raise ValueOutOfRangeError(
                 "bad-grammar",
@@ -110,22 +117,26 @@ class LlamaVocabulary:
                 "Correct it; grammars/README.md of llama.cpp describes the notation.",
             ) from None
 
-    def grammar_of_schema(self, schema: str) -> Grammar:
-        """Return a grammar for the JSON texts that a JSON schema allows.
+    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
+        """Return a grammar for JSON texts that are valid by a JSON schema.
 
         Raises:
-            ValueOutOfRangeError: The text is no JSON schema, or one that cannot be followed.
+            ValueOutOfRangeError: The text is no JSON schema, or has a keyword that cannot be
+                enforced where it stands.
         """
         try:
-            return compile_grammar(schema_to_gbnf(schema), self._candidates)
-        except (SchemaError, GrammarError) as error:
-            is_grammar = isinstance(error, GrammarError)
-            reason = f"written as a grammar, {error}" if is_grammar else str(error)
+            return compile_schema(schema, self._grammar_tokens, self._until(after))
+        except SchemaError as error:
             raise ValueOutOfRangeError(
                 "bad-json-schema",
-                f"The JSON schema cannot be used: {reason}.",
+                f"The JSON schema cannot be used: {error}.",
                 "Correct or simplify it.",
             ) from None
+
+    def prepare_grammars(self) -> bool:
+        """Make what every grammar needs, in about a second; False: it is there."""
+        is_new = "_grammar_tokens" not in self.__dict__
+        return bool(is_new and self._grammar_tokens)
 
     @functools.cached_property
     def _pieces(self) -> dict[int, bytes]:
@@ -144,10 +155,43 @@ class LlamaVocabulary:
         return tokens[0] if is_found and tokens[0] not in self.eog else None
 
     @functools.cached_property
-    def _candidates(self) -> Candidates:
-        address = ctypes.cast(self._pointer, ctypes.c_void_p).value
-        assert address
-        return Candidates(address, self.n_tokens, self.eog)
+    def _grammar_tokens(self) -> GrammarTokens:
+        attribute = llama_cpp.llama_vocab_get_attr
+        pieces = [
+            b"" if t in self.eog or attribute(self._pointer, t) & _NO_TEXT else self._ask_piece(t)
+            for t in range(self.n_tokens)
+        ]
+        return GrammarTokens(pieces, self.eog, self.eos, self._tokenize_within)
+
+    def _tokenize_within(self, text: str) -> list[int]:
+        """Return the tokens of a text in mid-reply; nothing where that is unclear.
+
+        Some tokenizers put a blank before any text, so the text may have to stand after another.
+        """
+        for before in ("", "\n"):
+            tokens = self.tokenize(before + text, special=False)
+            pieces = [self.piece(token) for token in tokens]
+            n_extra = sum(map(len, pieces)) - len(text.encode())
+            start = 0
+            while n_extra > 0 and start < len(tokens):
+                n_extra -= len(pieces[start])
+                start += 1
+            if n_extra == 0 and b"".join(pieces[start:]) == text.encode():
+                return tokens[start:]
+        return []
+
+    def _until(self, mark: str) -> str:
+        """Return the rules for a text that goes on until a mark, which may be control tokens."""
+        if not mark:
+            return ""
+        attribute = llama_cpp.llama_vocab_get_attr
+        parts: list[str | int] = [
+            t
+            if attribute(self._pointer, t) & _NO_TEXT
+            else self.piece(t).decode("utf-8", "replace")
+            for t in self._tokenize(mark, special=True)
+        ]
+        return text_until(parts)
 
 
 class LlamaVocabularyFile(LlamaVocabulary):

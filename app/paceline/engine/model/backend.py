@@ -27,8 +27,8 @@ Place = Literal["prompt", "draft"]
 class Grammar(Protocol):
     """A grammar and how far a text has come in it: which tokens may come next."""
 
-    def allowed(self, tokens: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of these ids, int64 [n], may come next, bool [n]; changes nothing.
+    def allowed(self) -> NDArray[np.bool_]:
+        """Return which tokens may come next, bool [n_vocab], read-only.
 
         An end of generation is allowed where the text is complete.
         """
@@ -38,6 +38,12 @@ class Grammar(Protocol):
 
         Raises:
             EngineError: The token is not allowed here; the state is as before.
+        """
+
+    def forced(self) -> list[int]:
+        """Return the tokens that must follow, as the tokenizer writes them; changes nothing.
+
+        An end of generation is among them where nothing else may follow.
         """
 
     def clone(self) -> Grammar:
@@ -70,19 +76,31 @@ class Vocabulary(Protocol):
     def text(self, token: int) -> bytes:
         """Return the token's entry in the vocabulary, control tokens included."""
 
-    def grammar(self, gbnf: str) -> Grammar:
+    def grammar(self, gbnf: str, after: str = "") -> Grammar:
         """Return a grammar over these tokens, at its beginning.
+
+        Args:
+            gbnf: llama.cpp's notation.
+            after: Any text may come before, up to this mark; empty: none.
 
         Raises:
             ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
         """
 
-    def grammar_of_schema(self, schema: str) -> Grammar:
-        """Return a grammar for the JSON texts that a JSON schema allows.
+    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
+        """Return a grammar for JSON texts that are valid by a JSON schema.
+
+        Args:
+            schema: As JSON.
+            after: As for `grammar`.
 
         Raises:
-            ValueOutOfRangeError: The text is no JSON schema, or one that cannot be followed.
+            ValueOutOfRangeError: The text is no JSON schema, or has a keyword that cannot be
+                enforced where it stands.
         """
+
+    def prepare_grammars(self) -> bool:
+        """Make what every grammar needs, in about a second; False: it is there."""
 
 
 class VocabularyFile(Vocabulary, Protocol):

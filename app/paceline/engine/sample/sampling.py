@@ -16,8 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from paceline.engine.model.backend import Grammar, Row
-from paceline.engine.sample.grammar_mask import Walk
-from paceline.engine.sample.gumbel_argmax import Race, argmax_of, scores_of
+from paceline.engine.sample.gumbel_argmax import Race, argmax_of
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
 from paceline.errors import EngineError, NothingAllowedError, refuse
@@ -222,7 +221,6 @@ class Sampler:
         self._penalties = penalties if penalties.is_active else None
         self.has_memory = self._penalties is not None or grammar is not None
         self._race = Race()
-        self._walk = Walk()
         self._accepted: list[int] = []  # by the grammar
 
     def twin(self, n_vocab: int | None = None) -> Sampler:
@@ -280,7 +278,8 @@ class Sampler:
         """Return the token for the generated position, 0 for a reply's first token.
 
         Args:
-            row: float32 [n_vocab]; biases and penalties are written into it.
+            row: float32 [n_vocab]; biases, penalties and what the grammar forbids are written into
+                it.
             position: Index of the token within the reply.
 
         Raises:
@@ -289,8 +288,6 @@ class Sampler:
             EngineError: The row holds NaN or +inf, or nothing but -inf.
         """
         best, top = self._best(row)
-        if self.grammar:
-            return self._draw_allowed(self.grammar, row, best, position)[0]
         if self.params.temperature < COLD:
             return best
         token = self._among_likely(row, best, top, position)
@@ -301,15 +298,9 @@ class Sampler:
 
         The confidence is the probability of the most likely token, not of the one the noise picks:
         softmax over the ten largest logits at temperature 1, which llama.cpp compares with p_min
-        (`common/speculative.cpp`); under a grammar, over the allowed ones among those that were
-        looked at.
+        (`common/speculative.cpp`); under a grammar, over the allowed ones.
         """
         best, top = self._best(row)
-        if self.grammar:
-            token, weights = self._draw_allowed(self.grammar, row, best, position)
-            if weights is not None:
-                return token, 1.0 / sum(weights[:_TOP_OF_CONFIDENCE])
-            return token, _confidence(row, top)
         if self.params.temperature < COLD:
             return best, _confidence(row, top)
         token, weights = self._draw(row, best, top, position)
@@ -320,7 +311,7 @@ class Sampler:
     # ------------------------------------------------------------------------------ within
 
     def _best(self, row: Row) -> tuple[int, float]:
-        """Bias and penalise the row, and return its largest logit and whose it is."""
+        """Bias, penalise and mask the row, and return its largest logit and whose it is."""
         if self._biases:
             self._biases.apply(row)
         if self._penalties:
@@ -339,7 +330,7 @@ class Sampler:
                 "The model produced invalid numbers instead of logits.",
                 "The file may be damaged: verify or download it again, or try another one.",
             )
-        return best, top
+        return _best_allowed(row, self.grammar) if self.grammar else (best, top)
 
     def _among_likely(self, row: Row, best: int, top: float, position: int) -> int | None:
         """Return the token where min-p leaves few; None where it does not, or top-p may decide.
@@ -397,26 +388,26 @@ class Sampler:
                 return argmax_of(tokens, row[tokens], p.temperature, key), None
         return self._race.winner(row, best, p.temperature, key, (floor, len(row))), None
 
-    def _draw_allowed(
-        self, grammar: Grammar, row: Row, best: int, position: int
-    ) -> tuple[int, list[float] | None]:
-        """As `_draw`, from what the grammar allows; the weights are of allowed tokens."""
-        p = self.params
-        if p.temperature < COLD:
-            if grammar.allowed(np.array([best]))[0]:
-                return best, None
-            tokens, logits = self._walk.leaders(grammar, row)
-            few = logits[:_TOP_OF_CONFIDENCE]
-            return int(tokens[0]), weights_of(few, float(few[0]))
-        key = position_key(self.seed, position)
-        if p.top_k or p.top_p < 1 or p.min_p > 0:
-            kept = self._walk.truncate(grammar, row, p, key)
-            return argmax_of(kept.tokens, kept.logits, p.temperature, key), kept.weights
-        token = self._race.winner(row, best, p.temperature, key)
-        if grammar.allowed(np.array([token]))[0]:
-            return token, None
-        scores = scores_of(np.arange(len(row)), row, p.temperature, key)
-        return int(self._walk.leaders(grammar, scores)[0][0]), None
+
+def _best_allowed(row: Row, grammar: Grammar) -> tuple[int, float]:
+    """Mask the row, in place, and return its largest logit and whose it is.
+
+    The row of a draft model may be longer or shorter than the mask.
+    """
+    allowed = grammar.allowed()
+    n = min(len(row), len(allowed))
+    np.copyto(row[:n], -math.inf, where=~allowed[:n])
+    row[n:] = -math.inf
+    best = int(row.argmax())
+    top = row.item(best)
+    if top == -math.inf:
+        raise NothingAllowedError(
+            "grammar-stuck",
+            "The grammar allows no token that the model could go on with.",
+            "Check that every text that the grammar begins can be completed, and that no logit "
+            "bias forbids what it needs.",
+        )
+    return best, top
 
 
 def _likely(row: Row, best: int, top: float, min_p: float) -> list[tuple[float, int]]:

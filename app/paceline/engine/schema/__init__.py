@@ -1,0 +1,1 @@
+"""JSON schemas turned into what the grammar library carries out exactly, or refused."""

@@ -1,0 +1,221 @@
+"""A JSON schema as it was given: parsed, valid by its own rules, with its references."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple, NoReturn
+
+from jsonschema import Draft3Validator, Draft4Validator, Draft202012Validator
+from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
+from jsonschema_specifications import REGISTRY
+from referencing import Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
+
+from paceline.engine.schema.terms import SchemaError
+
+_MAX_BYTES = 256 << 10
+_MAX_DEPTH = 64
+_NOT_TRIED = ("$id", "id", "pattern", "patternProperties", "$dynamicRef", "$recursiveRef")
+_IGNORE_BESIDE_REF = ("draft-03", "draft-04", "draft-06", "draft-07")
+
+Schema = bool | dict[str, Any]
+
+
+class Scope(NamedTuple):
+    """Where a part of a schema stands.
+
+    Attributes:
+        resolver: Finds what its references mean.
+        path: The names of properties and `[]` for items that lead to the value which it
+            describes; empty for the whole.
+    """
+
+    resolver: Any
+    path: str = ""
+
+    def within(self, name: str) -> Scope:
+        """Return the scope of a property's value."""
+        return self._replace(path=f"{self.path}.{name}" if self.path else name)
+
+    @property
+    def items(self) -> Scope:
+        """The scope of the items of an array."""
+        return self._replace(path=f"{self.path}[]")
+
+    @property
+    def place(self) -> str:
+        """The place in words, before what is said of it; nothing for the whole."""
+        return f"property “{self.path[:200]}”: " if self.path else ""
+
+    def refuse(self, keyword: str, reason: str) -> NoReturn:
+        """Say that a keyword stands in the way.
+
+        Raises:
+            SchemaError: Always.
+        """
+        raise SchemaError(f"{self.place}“{keyword[:80]}” {reason}")
+
+
+class Document:
+    """A schema with the rules of its draft.
+
+    Attributes:
+        root: The whole schema.
+        scope: Where it stands.
+
+    Args:
+        text: The schema as JSON.
+
+    Raises:
+        SchemaError: It is no JSON, no schema, or too large.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.root = _parse(text)
+        self._class: type[Validator] = Draft202012Validator
+        if isinstance(self.root, dict):
+            self._class = validator_for(self.root, default=Draft202012Validator)
+        if self._class is Draft3Validator:
+            raise SchemaError("“$schema” names draft 3, which is too old")
+        self.is_draft_4 = self._class is Draft4Validator
+        self._uri = str(self._class.META_SCHEMA.get("$schema", ""))
+        self._specification = specification_with(self._uri.rstrip("#"))
+        root = self._specification.create_resource(self.root)
+        self.scope = Scope(REGISTRY.resolver_with_root(root))
+        self._check()
+
+    def _check(self) -> None:
+        rules = self._class(self._class.META_SCHEMA, format_checker=self._class.FORMAT_CHECKER)
+        problem = best_match(rules.iter_errors(self.root))
+        if problem is None:
+            return
+        path = [step for step in problem.absolute_path if isinstance(step, str)]
+        names = ".".join(
+            step for before, step in zip(["", *path], path, strict=False) if before == "properties"
+        )
+        keyword = str(path[-1]) if path else "the whole"
+        reason = problem.message[:200].rstrip(".")
+        Scope(None, names).refuse(keyword, f"is not as schemas have it: {reason}")
+
+    def entered(self, schema: Schema, scope: Scope) -> Scope:
+        """Return the scope within a part of the schema, which may have an address of its own.
+
+        Raises:
+            SchemaError: It follows another draft.
+        """
+        if not isinstance(schema, dict) or schema is self.root:
+            return scope
+        if schema.get("$schema", self._uri) not in (self._uri, self._uri.rstrip("#")):
+            scope.refuse("$schema", "differs from that of the whole")
+        if "$id" not in schema and "id" not in schema:
+            return scope
+        resource: Resource[Any] = self._specification.create_resource(schema)
+        return scope._replace(resolver=scope.resolver.in_subresource(resource))
+
+    def keywords(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the entries of a schema that bind something in its draft."""
+        known = self._class.VALIDATORS
+        if "$ref" in schema and any(name in self._uri for name in _IGNORE_BESIDE_REF):
+            return {"$ref": schema["$ref"]}
+        return {key: value for key, value in schema.items() if key in known}
+
+    def is_before(self, draft: str) -> bool:
+        """Return whether the draft is an older one, as `2019-09`."""
+        found = re.search(r"draft/?(?:-0)?([\d-]+)", self._uri)
+        return found is not None and len(found[1]) < len(draft)
+
+    def judges_format(self, name: str) -> bool:
+        """Return whether a validator would look whether a text has this format."""
+        return name in self._class.FORMAT_CHECKER.checkers or (
+            name in type(self._class.FORMAT_CHECKER).checkers
+        )
+
+    def can_try(self, schema: Schema) -> bool:
+        """Return whether `allows` can be asked about a part.
+
+        An address within the document would change what references mean, and a pattern could keep
+        Python's matching busy for ever.
+        """
+        return not _mentions(schema, ("$ref", *_NOT_TRIED)) or self._is_plain
+
+    @functools.cached_property
+    def _is_plain(self) -> bool:
+        parts = list(self.root.values()) if isinstance(self.root, dict) else []
+        return not (_mentions(parts, _NOT_TRIED) or _mentions(self.root, _NOT_TRIED[2:]))
+
+    @functools.cached_property
+    def _validator(self) -> Any:
+        return self._class(self.root, registry=REGISTRY, format_checker=self._class.FORMAT_CHECKER)
+
+    def allows(self, schema: Schema, value: object) -> bool:
+        """Return whether a value is valid by a part of the schema."""
+        return bool(self._validator.evolve(schema=schema).is_valid(value))
+
+    def follow(self, reference: str, scope: Scope) -> tuple[Schema, Scope]:
+        """Return what a reference leads to; other files are never fetched.
+
+        Raises:
+            SchemaError: It leads to nothing here.
+        """
+        try:
+            found = scope.resolver.lookup(reference)
+        except (Unresolvable, ValueError):
+            scope.refuse("$ref", f"does not lead to a part of the schema: “{reference[:80]}”")
+        if not isinstance(found.contents, (bool, dict)):
+            scope.refuse("$ref", f"does not lead to a schema: “{reference[:80]}”")
+        return found.contents, scope._replace(resolver=found.resolver)
+
+    def occurrences(self, keyword: str, value: object) -> int:
+        """Return how often a keyword has a value, anywhere in the document."""
+        return sum(part.get(keyword) == value for part in _objects_in(self.root))
+
+
+def _objects_in(part: Any) -> Iterator[dict[str, Any]]:
+    todo = [part]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo.extend(part)
+        elif isinstance(part, dict):
+            yield part
+            todo.extend(part.values())
+
+
+def _mentions(part: Any, words: Collection[str]) -> bool:
+    return any(not found.keys().isdisjoint(words) for found in _objects_in(part))
+
+
+def _parse(text: str) -> Schema:
+    if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
+        raise SchemaError(f"it has more than {_MAX_BYTES >> 10} kB")
+    try:
+        schema = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise SchemaError(
+            f"it is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise SchemaError("it is nested too deep") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SchemaError(f"it is no JSON: {error}") from None
+    if not isinstance(schema, (bool, dict)):
+        raise SchemaError("a schema is a JSON object, as {“type”: “object”, …}")
+    todo: list[tuple[Any, int]] = [(schema, 1)]
+    while todo:
+        part, depth = todo.pop()
+        if depth > _MAX_DEPTH:
+            raise SchemaError(f"it is nested more than {_MAX_DEPTH} deep")
+        if isinstance(part, (list, dict)):
+            inner = part if isinstance(part, list) else part.values()
+            todo.extend((value, depth + 1) for value in inner)
+    return schema
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise SchemaError(f"{name} is no JSON value")

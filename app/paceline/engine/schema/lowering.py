@@ -1,0 +1,360 @@
+"""Lowers a JSON schema: keyword by keyword, each carried out or refused.
+
+What is lowered may allow less than the schema: an array that has to contain something holds it in
+one of the first places, of several options with a common part one is left. It never allows more,
+so every text that follows it validates.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from paceline.engine.schema import arrays, formats, objects
+from paceline.engine.schema.constants import check_value
+from paceline.engine.schema.disjoint import are_disjoint, discriminator
+from paceline.engine.schema.document import Document, Schema, Scope
+from paceline.engine.schema.negation import Negation
+from paceline.engine.schema.numbers import BOUNDS, divisor_of, lower_number
+from paceline.engine.schema.patterns import PatternError, translate
+from paceline.engine.schema.terms import (
+    TYPES,
+    Lowered,
+    SchemaError,
+    all_of,
+    any_of,
+    is_same,
+    of_types,
+    types_in,
+)
+
+_MOST_PARTS = 20_000
+_MOST_BLAMED = 500
+_MOST_CLASHES = 15
+_NUMERIC = (*BOUNDS, "multipleOf")
+_TEXTUAL = ("minLength", "maxLength", "pattern", "format")
+
+
+class Part(NamedTuple):
+    """A part of a schema.
+
+    Attributes:
+        scope: Where it stands.
+        words: Its keywords.
+        lowered: What it became.
+    """
+
+    scope: Scope
+    words: tuple[str, ...]
+    lowered: Lowered
+
+
+class LoweredSchema(NamedTuple):
+    """A whole schema.
+
+    Attributes:
+        whole: In lowered form.
+        parts: All of its parts, inner ones first.
+    """
+
+    whole: dict[str, Any]
+    parts: list[Part]
+
+    def blame(self, fails: Callable[[dict[str, Any]], bool], reason: str) -> SchemaError:
+        """Return a refusal that names the innermost part with which it fails.
+
+        Args:
+            fails: Whether a lowered schema cannot be used.
+            reason: Why, as a part of a sentence.
+        """
+        defs = {"$defs": self.whole["$defs"]} if "$defs" in self.whole else {}
+        for part in self.parts[:_MOST_BLAMED]:
+            if isinstance(part.lowered, dict) and part.words and fails({**part.lowered, **defs}):
+                words = " and ".join(f"“{word}”" for word in part.words[:4])
+                return SchemaError(f"{part.scope.place}{words}: {reason}")
+        return SchemaError(reason)
+
+
+def lower(text: str) -> LoweredSchema:
+    """Lower a schema to one that allows only texts which are valid by it.
+
+    Args:
+        text: A JSON schema of draft 4, 6, 7, 2019-09 or 2020-12, the last where it names none.
+
+    Raises:
+        SchemaError: It is none, or has a keyword that cannot be carried out where it stands.
+    """
+    document = Document(text)
+    lowering = _Lowering(document)
+    root = document.root
+    if isinstance(root, dict) and "type" not in root and root.keys() & {"properties", "required"}:
+        # Other values are valid, too, but whoever names properties wants an object.
+        root = {"type": "object", **root}
+        document.root = root
+    try:
+        return lowering.run(root)
+    except RecursionError:
+        raise SchemaError("it has too many parts within each other") from None
+
+
+class _Lowering:
+    """The work on one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._negation = Negation(document, self.schema)
+        self._arrays = arrays.ArrayLowering(document, self.schema, self._negation)
+        self._objects = objects.ObjectLowering(document, self.schema, self._negation)
+        self._names: dict[int, str] = {}
+        self._kept: list[object] = []  # so that no two schemas have the same id
+        self._todo: list[tuple[str, Schema, Scope]] = []
+        self._parts: list[Part] = []
+        self._divisors: set[float] = set()
+
+    def run(self, root: Schema) -> LoweredSchema:
+        lowered = self.schema(root, self._document.scope)
+        defs: dict[str, Lowered] = {}
+        while self._todo:
+            name, schema, scope = self._todo.pop()
+            defs[name] = self.schema(schema, scope)
+        self._check_cycles(lowered, defs)
+        if lowered is False:
+            raise SchemaError("no value is allowed by it")
+        if len(self._divisors) > 1 and '"allOf"' in json.dumps([lowered, defs]):
+            self._check_divisors()
+        whole: dict[str, Any] = {} if lowered is True else dict(lowered)
+        if defs:
+            whole["$defs"] = defs
+        return LoweredSchema(whole, self._parts)
+
+    def schema(self, schema: Schema, scope: Scope) -> Lowered:
+        """Lower a part.
+
+        Raises:
+            SchemaError: A keyword in it cannot be carried out.
+        """
+        if isinstance(schema, bool):
+            return schema
+        if len(self._parts) > _MOST_PARTS:
+            raise SchemaError("it has too many parts, or options that multiply")
+        scope = self._document.entered(schema, scope)
+        words = self._document.keywords(schema)
+        lowered = self._words(schema, words, scope)
+        self._parts.append(Part(scope, tuple(words), lowered))
+        return lowered
+
+    def _words(self, schema: dict[str, Any], words: dict[str, Any], scope: Scope) -> Lowered:
+        # `then`, `else` and the counts of `contains` belong to other keywords.
+        full = {**schema, **words}
+        types = types_in(words)
+        parts: list[Lowered] = []
+        if _has(words, "const", "enum"):
+            values = self._values(words, scope)
+            if self._document.can_try(schema):
+                values = [each for each in values if self._document.allows(schema, each)]
+                if not values:
+                    scope.refuse(_first(words, "const", "enum"), "leaves no value")
+                return {"enum": values}
+            parts.append({"enum": values} if values else False)
+        kinds = {each: self._of_type(each, types, words, full, scope) for each in _kinds(types)}
+        plain = [each for each, kind in kinds.items() if kind is True]
+        if "number" in plain and "number" not in types:
+            plain[plain.index("number")] = "integer"
+        parts.append(
+            any_of([of_types(plain), *(kind for kind in kinds.values() if kind is not True)])
+        )
+        if "$ref" in words:
+            parts.append(self._reference(words["$ref"], scope))
+        for word in ("$dynamicRef", "$recursiveRef"):
+            if word in words:
+                parts.append(self._dynamic(word, words[word], scope))
+        parts += [self.schema(part, scope) for part in words.get("allOf", ())]
+        if "anyOf" in words:
+            parts.append(any_of([self.schema(part, scope) for part in words["anyOf"]]))
+        if "oneOf" in words:
+            parts.append(self._one_of(words["oneOf"], scope))
+        if "not" in words:
+            parts.append(self._negation.required("not", words["not"], scope))
+        if "if" in words:
+            parts.append(self._conditional(full, scope))
+        return all_of(parts)
+
+    # ------------------------------------------------------------------------------ references
+
+    def _reference(self, reference: str, scope: Scope) -> Lowered:
+        target, inner = self._document.follow(reference, scope)
+        if isinstance(target, bool):
+            return target
+        name = self._names.get(id(target))
+        if name is None:
+            name = self._names[id(target)] = f"r{len(self._names)}"
+            self._kept.append(target)
+            self._todo.append((name, target, inner))
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _dynamic(self, word: str, reference: str, scope: Scope) -> Lowered:
+        """Follow a reference that depends on the way to it only where several places answer."""
+        anchor = reference.removeprefix("#")
+        if word == "$recursiveRef":
+            is_plain = not self._document.occurrences("$recursiveAnchor", True)  # noqa: FBT003
+        else:
+            is_plain = self._document.occurrences("$dynamicAnchor", anchor) < 2
+        if not is_plain:
+            scope.refuse(word, "cannot be enforced where several places have its anchor")
+        return self._reference(reference, scope)
+
+    def _check_cycles(self, root: Lowered, defs: dict[str, Lowered]) -> None:
+        """Refuse what refers to itself before it says anything."""
+
+        def heads(part: Lowered) -> list[str]:
+            if isinstance(part, bool):
+                return []
+            found = [part["$ref"].rpartition("/")[2]] if "$ref" in part else []
+            for option in (*part.get("allOf", ()), *part.get("anyOf", ())):
+                found += heads(option)
+            return found
+
+        graph = {name: heads(part) for name, part in defs.items()} | {"": heads(root)}
+        done: set[str] = set()
+
+        def visit(name: str, above: tuple[str, ...]) -> None:
+            if name in above:
+                raise SchemaError("“$ref” leads to itself before anything is said")
+            if name not in done:
+                for other in graph[name]:
+                    visit(other, (*above, name))
+                done.add(name)
+
+        for name in graph:
+            visit(name, ())
+
+    def _check_divisors(self) -> None:
+        """Refuse divisors whose common multiple the library would count wrongly."""
+        for one, other in itertools.combinations(sorted(self._divisors), 2):
+            a, b = (divisor_of(value, self._document.scope) for value in (one, other))
+            places = max(a.exponent, b.exponent)
+            product = math.prod(d.coefficient * 10 ** (places - d.exponent) for d in (a, b))
+            if product >= 1 << 32:
+                self._document.scope.refuse(
+                    "multipleOf", f"cannot be enforced for {one!r} and {other!r} together"
+                )
+
+    # --------------------------------------------------------------------------------- options
+
+    def _one_of(self, options: Sequence[Schema], scope: Scope) -> Lowered:
+        given = [(option, scope) for option in options]
+        clashes = [
+            (i, k)
+            for i, k in itertools.combinations(range(len(options)), 2)
+            if not are_disjoint(self._document, given[i], given[k])
+        ]
+        lowered = [self.schema(option, scope) for option in options]
+        if not clashes:
+            return any_of(lowered)
+        key = discriminator(self._document, given)
+        if key is not None:
+            needs: Lowered = {"type": "object", "required": [key]}
+            return any_of([all_of([option, needs]) for option in lowered])
+        if len(clashes) > _MOST_CLASHES:
+            scope.refuse("oneOf", "has too many options that overlap")
+        others: list[list[Lowered]] = [[] for _ in options]
+        for i, k in clashes:
+            others[i].append(self._negation.of(options[k], scope))
+            others[k].append(self._negation.of(options[i], scope))
+        found = any_of([all_of([one, *rest]) for one, rest in zip(lowered, others, strict=True)])
+        if found is False:
+            scope.refuse("oneOf", "has options that cannot be told apart")
+        return found
+
+    def _conditional(self, words: dict[str, Any], scope: Scope) -> Lowered:
+        condition = words["if"]
+        then, otherwise = words.get("then", True), words.get("else", True)
+        if then is True and otherwise is True:
+            return True
+        holds = all_of([self.schema(condition, scope), self.schema(then, scope)])
+        fails = all_of([self._negation.of(condition, scope), self.schema(otherwise, scope)])
+        return any_of([fails, holds])
+
+    # ----------------------------------------------------------------------------------- types
+
+    def _values(self, words: dict[str, Any], scope: Scope) -> list[Any]:
+        word = "const" if "const" in words else "enum"
+        values = [words["const"]] if word == "const" else list(words["enum"])
+        if word == "const" and "enum" in words:
+            values = [v for v in values if any(is_same(v, other) for other in words["enum"])]
+        for value in values:
+            check_value(value, word, scope)
+        return values
+
+    def _of_type(
+        self,
+        name: str,
+        types: tuple[str, ...],
+        words: dict[str, Any],
+        full: dict[str, Any],
+        scope: Scope,
+    ) -> Lowered:
+        """Lower the keywords for one type; true where there are none."""
+        if name == "number" and _has(words, *_NUMERIC):
+            lowered = lower_number(
+                full,
+                scope,
+                is_integer="number" not in types,
+                is_draft_4=self._document.is_draft_4,
+            )
+            if "multipleOf" in lowered:
+                self._divisors.add(lowered["multipleOf"])
+            return lowered
+        if name == "string" and _has(words, *_TEXTUAL):
+            return self._string(words, scope)
+        if name == "array" and _has(words, *arrays.KEYWORDS):
+            return self._arrays.lower(words, full, scope)
+        if name == "object" and _has(words, *objects.KEYWORDS):
+            return self._objects.lower(words, scope)
+        return True
+
+    def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
+        lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
+        if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
+            scope.refuse("minLength", "is greater than “maxLength”")
+        parts: list[Lowered] = []
+        if "pattern" in words:
+            parts.append({"type": "string", "pattern": self._pattern(words["pattern"], scope)})
+        if "format" in words:
+            parts.append(self._format(words["format"], scope))
+        if lengths:
+            parts.append({"type": "string"} | lengths)
+        return all_of([{"type": "string"}, *parts]) if len(parts) != 1 else parts[0]
+
+    def _pattern(self, pattern: str, scope: Scope) -> str:
+        try:
+            return f"^(?:{translate(pattern)})$"
+        except PatternError as error:
+            scope.refuse("pattern", f"cannot be enforced: {error}")
+
+    def _format(self, name: str, scope: Scope) -> Lowered:
+        same = formats.SAME.get(name, name)
+        if same in formats.LIBRARY:
+            return {"type": "string", "format": same}
+        if same in formats.PATTERNS:
+            return {"type": "string", "pattern": f"^(?:{formats.PATTERNS[same]})$"}
+        if self._document.judges_format(name):
+            scope.refuse("format", f"cannot be enforced: “{name[:40]}”")
+        return True
+
+
+def _kinds(types: tuple[str, ...]) -> list[str]:
+    """Return the types with `integer` as `number`, in the usual order."""
+    named = {"number" if name == "integer" else name for name in types}
+    return [name for name in TYPES if name in named]
+
+
+def _has(words: dict[str, Any], *names: str) -> bool:
+    return any(name in words for name in names)
+
+
+def _first(words: dict[str, Any], *names: str) -> str:
+    return next(name for name in names if name in words)

@@ -1,0 +1,158 @@
+"""Bounds and divisors of numbers, as the grammar library counts them.
+
+It compares the digits of a text with those of a bound, while a validator compares the number that
+the text was read as. Both agree for whole numbers that a float holds exactly and for decimals of
+few digits, so bounds are moved inwards to such numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from paceline.engine.schema.document import Scope
+
+BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+"""The keywords that bound numbers."""
+_EXACT = 1 << 53
+"""Up to here a float holds every whole number."""
+_LARGEST = (1 << 63) - 1024
+"""The largest whole number that the library and a float hold."""
+_OPEN = 10**17
+"""Up to here the library counts from a bound without one on the other side."""
+_DIGITS = 6
+"""Decimals that are kept where a bound itself is forbidden: more could be read as the bound."""
+_MOST_COEFFICIENT = (1 << 32) - 1
+
+
+class Divisor(NamedTuple):
+    """A `multipleOf` as `coefficient / 10 ** exponent`."""
+
+    coefficient: int
+    exponent: int
+
+
+def divisor_of(value: float, scope: Scope) -> Divisor:
+    """Return a `multipleOf` as the library reads it.
+
+    Raises:
+        SchemaError: The library would read another number.
+    """
+    exact = Decimal(repr(value))
+    scaled, exponent = float(value), 0
+    while scaled != math.floor(scaled) and exponent < 30:
+        scaled *= 10
+        exponent += 1
+    if scaled > _MOST_COEFFICIENT or Decimal(int(scaled)).scaleb(-exponent) != exact:
+        scope.refuse("multipleOf", f"cannot be enforced: {value!r} has too many digits")
+    coefficient = int(scaled)
+    while exponent and coefficient % 10 == 0:
+        coefficient, exponent = coefficient // 10, exponent - 1
+    return Divisor(coefficient, exponent)
+
+
+def lower_number(
+    words: dict[str, Any], scope: Scope, *, is_integer: bool, is_draft_4: bool
+) -> dict[str, Any]:
+    """Return the keywords for numbers in lowered form.
+
+    Args:
+        words: The keywords of a schema.
+        scope: Where it stands.
+        is_integer: Whether only whole numbers count.
+        is_draft_4: Whether bounds are excluded by flags.
+
+    Raises:
+        SchemaError: A bound or divisor cannot be carried out, or no number has all of them.
+    """
+    least, most = _bounds(words, scope, is_draft_4=is_draft_4)
+    lowered: dict[str, Any] = {"type": "integer" if is_integer else "number"}
+    step = Fraction(1 if is_integer else 0)
+    if "multipleOf" in words:
+        divisor_of(words["multipleOf"], scope)
+        lowered["multipleOf"] = words["multipleOf"]
+        given = Fraction(repr(words["multipleOf"]))
+        step = _common_multiple(given, step) if step else given
+    elif not is_integer and any(bound and not bound.included for bound in (least, most)):
+        lowered["multipleOf"] = 10**-_DIGITS
+        step = Fraction(1, 10**_DIGITS)
+    low, high = _moved(least, step, 1), _moved(most, step, -1)
+    if low is not None:
+        lowered["minimum"] = _written(low, scope, "minimum", 1, is_integer=is_integer)
+    if high is not None:
+        lowered["maximum"] = _written(high, scope, "maximum", -1, is_integer=is_integer)
+    if is_integer:  # the library cannot count from a very large bound to nowhere
+        if abs(lowered.get("minimum", 0)) > _OPEN:
+            lowered.setdefault("maximum", _LARGEST)
+        if abs(lowered.get("maximum", 0)) > _OPEN:
+            lowered.setdefault("minimum", -_LARGEST)
+    if lowered.get("minimum", -math.inf) > lowered.get("maximum", math.inf):
+        named = next(word for word in words if word in BOUNDS)
+        scope.refuse(named, "leaves no number, with what stands beside it")
+    return lowered
+
+
+class _Bound(NamedTuple):
+    value: Fraction
+    included: bool
+
+
+def _bounds(
+    words: dict[str, Any], scope: Scope, *, is_draft_4: bool
+) -> tuple[_Bound | None, _Bound | None]:
+    found: list[_Bound | None] = []
+    for name, strict, sign in (
+        ("minimum", "exclusiveMinimum", 1),
+        ("maximum", "exclusiveMaximum", -1),
+    ):
+        bounds = []
+        for key in (name, strict):
+            value = words.get(key)
+            if value is None or isinstance(value, bool):
+                continue
+            if isinstance(value, float) and not math.isfinite(value):
+                scope.refuse(key, "is no finite number")
+            included = key == name and not (is_draft_4 and words.get(strict) is True)
+            exact = Fraction(repr(value) if isinstance(value, float) else value)
+            bounds.append(_Bound(exact, included))
+        found.append(max(bounds, key=lambda b: (sign * b.value, not b.included), default=None))
+    return found[0], found[1]
+
+
+def _moved(bound: _Bound | None, step: Fraction, sign: int) -> Fraction | None:
+    """Return the first number within a bound, of those that are multiples of a step.
+
+    Args:
+        bound: A bound; one that is itself forbidden has a step.
+        step: 0: every number counts.
+        sign: 1 for a lower bound, -1 for an upper one.
+    """
+    if bound is None or not step:
+        return None if bound is None else bound.value
+    n = math.ceil(sign * bound.value / step)
+    if n * step == sign * bound.value and not bound.included:
+        n += 1
+    return sign * n * step
+
+
+def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integer: bool) -> float:
+    """Return a bound that the library and validators read alike, moved inwards if need be."""
+    if not is_integer and abs(value) > _EXACT:
+        if sign * value > 0:
+            scope.refuse(keyword, f"cannot be enforced beyond {_EXACT:,}")
+        return -sign * _EXACT
+    if value.denominator > 1:
+        return float(value)
+    inner = sign * int(value)
+    if inner <= -_LARGEST:
+        return -sign * _LARGEST
+    near = float(inner)
+    return sign * int(near if near >= inner else math.nextafter(near, math.inf))
+
+
+def _common_multiple(one: Fraction, other: Fraction) -> Fraction:
+    """Return the smallest number that is a multiple of both."""
+    numerator = math.lcm(one.numerator * other.denominator, other.numerator * one.denominator)
+    return Fraction(numerator, one.denominator * other.denominator)

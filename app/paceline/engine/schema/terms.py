@@ -1,0 +1,96 @@
+"""Lowered schemas, and how they are joined.
+
+A lowered schema is a JSON schema of draft 2020-12 in the few keywords that the grammar library
+carries out exactly: `type`, `enum`, `properties` and their like, bounds, lengths, `pattern`,
+`anyOf`, `allOf`, `$ref` into `$defs`. It allows nothing that the schema it stands for forbids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from paceline.engine.schema.patterns import none_of
+
+Lowered = bool | dict[str, Any]
+
+
+class SchemaError(Exception):
+    """Why a schema cannot be used, as a part of a sentence: the place, the keyword, the reason."""
+
+
+TYPES = ("null", "boolean", "number", "string", "array", "object")
+
+
+def any_of(options: Iterable[Lowered]) -> Lowered:
+    """Return what allows each of these."""
+    kept: list[Lowered] = []
+    for option in options:
+        if option is True:
+            return True
+        if option is not False and option not in kept:
+            kept.append(option)
+    if len(kept) < 2:
+        return kept[0] if kept else False
+    return {"anyOf": kept}
+
+
+def all_of(parts: Iterable[Lowered]) -> Lowered:
+    """Return what allows only what all of these do."""
+    kept: list[Lowered] = []
+    for part in parts:
+        if part is False:
+            return False
+        if part is not True and part not in kept:
+            kept.append(part)
+    if len(kept) < 2:
+        return kept[0] if kept else True
+    return {"allOf": kept}
+
+
+def of_types(types: Collection[str]) -> Lowered:
+    """Return what allows all values of these types."""
+    if set(TYPES) <= set(types):
+        return True
+    return {"type": list(types)} if types else False
+
+
+def other_strings(texts: list[str]) -> Lowered:
+    """Return what allows all strings but these."""
+    if not texts:
+        return {"type": "string"}
+    return {"type": "string", "pattern": f"^(?:{none_of(texts)})$"}
+
+
+def type_of(value: object) -> str:
+    """Return the name that JSON Schema has for the type of a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether two values are equal for JSON Schema, where true is not 1, but 1.0 is."""
+    if type_of(one) != type_of(other):
+        return False
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    return one == other
+
+
+def types_in(schema: dict[str, Any]) -> tuple[str, ...]:
+    """Return the types that `type` allows, all of them where it is absent."""
+    types = schema.get("type", TYPES)
+    return (types,) if isinstance(types, str) else tuple(types)
