@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from engine.harness import random_language
-from fake_model import FakeModel
+from fake_model import ByteVocabulary, FakeModel
 from paceline.engine.facts import Facts
-from paceline.engine.idle import PIECE, CatchingUp, IdleWork
+from paceline.engine.idle import PIECE, CatchingUp, Grammars, IdleWork
 from paceline.engine.model.backend import Rows
 from paceline.engine.pair import LoadedPair
 from paceline.errors import CancelledError
@@ -100,3 +100,20 @@ def test_a_job_without_memory_ends_and_the_others_go_on(error: Exception) -> Non
         n_slices += 1
     assert n_slices == 3  # one of the job that fails
     assert model.tokens == TEXT
+
+
+class Preparing(ByteVocabulary):
+    """Needs two slices until grammars have what they need."""
+
+    n_left = 2
+
+    def prepare_grammars(self) -> bool:
+        self.n_left -= 1
+        return self.n_left >= 0
+
+
+def test_what_grammars_need_is_made_in_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = LoadedPair(FakeModel(random_language(1)), None, Facts(""))
+    monkeypatch.setattr(pair.target.model, "vocab", Preparing())
+    work = IdleWork(pair, (Grammars(pair),))
+    assert [work.slice() for _ in range(3)] == [True, True, False]

@@ -186,3 +186,43 @@ def test_a_typed_mark_stays_text_on_the_way_in(engine: Engine, typed: str) -> No
     plain = vocab.tokenize(long, special=False)
     assert b"".join(map(vocab.piece, plain)).decode() == long
     assert max(plain) < FIRST
+
+
+@pytest.mark.parametrize("kind", [CONTROL, AS_TEXT])
+@pytest.mark.parametrize("form", ["schema", "gbnf"])
+def test_a_form_begins_after_the_reasoning(tmp_path: Path, kind: int, form: str) -> None:
+    file = write_model(tmp_path / "marks.gguf", ["<think>", "</think>"], kind, layers=1)
+    vocab = LlamaBackend().load_vocabulary(str(file))
+    close, eog = FIRST + 1, sorted(vocab.eog)
+    if form == "schema":
+        grammar = vocab.grammar_of_schema('{"const": [1]}', after="</think>")
+    else:
+        grammar = vocab.grammar('root ::= "[" " "? "1]"', after="</think>")
+    for token in vocab.tokenize('Hm: {"a": [2]}\n<b> </thin', special=False):
+        grammar.accept(token)
+        assert not grammar.allowed()[eog].any()
+        assert grammar.forced() == []
+    assert grammar.allowed()[close]
+    grammar.accept(close)
+    assert not grammar.allowed()[close]
+    for token in vocab.tokenize("\n\n[1]", special=False):
+        grammar.accept(token)
+    assert grammar.allowed()[eog].all()
+    assert grammar.forced()[0] in eog
+    grammar.close()
+    vocab.close()
+
+
+def test_a_form_begins_after_a_mark_of_several_tokens(tmp_path: Path) -> None:
+    parts = ["<|open|>", "<|close|>", "<|sep|>"]
+    file = write_model(tmp_path / "marks.gguf", parts, CONTROL, layers=1)
+    vocab = LlamaBackend().load_vocabulary(str(file))
+    mark = "<|close|>think<|sep|><|open|>response<|sep|>"
+    grammar = vocab.grammar_of_schema('{"enum": [7, 8]}', after=mark)
+    for token in (*vocab.tokenize("7 think", special=False), *vocab.tokenize(mark, special=True)):
+        assert not grammar.allowed()[sorted(vocab.eog)].any()
+        grammar.accept(token)
+    digits = {vocab.piece(int(t)).strip() for t in grammar.allowed().nonzero()[0]}
+    assert digits == {b"7", b"8", b""}
+    grammar.close()
+    vocab.close()

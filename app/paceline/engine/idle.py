@@ -50,7 +50,13 @@ class IdleWork:
     def __init__(self, pair: LoadedPair, jobs: Sequence[Job] | None = None) -> None:
         self._pair = pair
         if jobs is None:
-            jobs = (_calibration(pair), CatchingUp(pair), pair.earlier, pair.promise)
+            jobs = (
+                _calibration(pair),
+                Grammars(pair),
+                CatchingUp(pair),
+                pair.earlier,
+                pair.promise,
+            )
         self._jobs = list(jobs)
 
     def slice(self) -> bool:
@@ -90,6 +96,18 @@ class IdleWork:
 
 def _calibration(pair: LoadedPair) -> IdleCalibration:
     return IdleCalibration(pair, is_known=recall_costs(pair))
+
+
+class Grammars:
+    """Makes what grammars need of the target's vocabulary, so that no first reply waits for it."""
+
+    def __init__(self, pair: LoadedPair) -> None:
+        self._pair = pair
+        self.contexts: Sequence[CachedContext] = ()
+
+    def slice(self) -> bool:
+        """Make a part of it; False: all of it is there."""
+        return self._pair.target.model.vocab.prepare_grammars()
 
 
 class CatchingUp:

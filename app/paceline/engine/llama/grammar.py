@@ -164,6 +164,13 @@ def _refuse_if_lost(matcher: Any) -> None:
         )
 
 
+def load_schemas() -> Callable[[str], Any]:
+    """Return `lowering.lower`, which takes 0.2 s to load; few replies have a schema."""
+    from paceline.engine.schema.lowering import lower
+
+    return lower
+
+
 def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGrammar:
     """Return the grammar of a JSON schema, at its beginning.
 
@@ -175,10 +182,7 @@ def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGr
     Raises:
         SchemaError: It cannot be used; names the place, the keyword and the reason.
     """
-    # What knows JSON Schema takes 0.2 s to load, and few replies have a schema.
-    from paceline.engine.schema.lowering import lower
-
-    lowered = lower(text)
+    lowered = load_schemas()(text)
     form = _json_form(lowered.whole)
     grammar = f"start: before form\nform: %json {form}\n{after}" if after else _only(form)
     matcher = _matcher(grammar, tokens)

@@ -13,6 +13,7 @@ from paceline.engine.llama.grammar import (
     GrammarTokens,
     compile_grammar,
     compile_schema,
+    load_schemas,
     text_until,
 )
 from paceline.engine.llama.library import llama_cpp
@@ -31,6 +32,7 @@ _BPE = 2
 _ALWAYS_READ = (*HARMONY, "<|constrain|>")
 _TYPED = re.compile("<(?=" + "|".join(re.escape(mark[1:]) for mark in _ALWAYS_READ) + ")")
 _NO_TEXT = 1 << 0 | 1 << 3  # enum llama_token_attr: unknown, control
+_TOKENS_AT_ONCE = 4096  # take some milliseconds
 _NO = False  # for C functions, which take no keywords
 
 
@@ -48,6 +50,7 @@ class LlamaVocabulary:
         is_eog = llama_cpp.llama_vocab_is_eog
         self.eog = frozenset(t for t in range(self.n_tokens) if is_eog(pointer, t))
         self._buffer = ctypes.create_string_buffer(256)
+        self._grammar_pieces: list[bytes] = []
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return token ids without BOS; with `special`, control tokens' texts become them."""
@@ -134,9 +137,15 @@ class LlamaVocabulary:
             ) from None
 
     def prepare_grammars(self) -> bool:
-        """Make what every grammar needs, in about a second; False: it is there."""
-        is_new = "_grammar_tokens" not in self.__dict__
-        return bool(is_new and self._grammar_tokens)
+        """Make a part of what every grammar needs; False: all of it is there."""
+        if "_grammar_tokens" in self.__dict__:
+            return False
+        if len(self._grammar_pieces) < self.n_tokens:
+            self._read_pieces(_TOKENS_AT_ONCE)
+        else:
+            load_schemas()
+            bool(self._grammar_tokens)
+        return True
 
     @functools.cached_property
     def _pieces(self) -> dict[int, bytes]:
@@ -156,12 +165,19 @@ class LlamaVocabulary:
 
     @functools.cached_property
     def _grammar_tokens(self) -> GrammarTokens:
-        attribute = llama_cpp.llama_vocab_get_attr
-        pieces = [
-            b"" if t in self.eog or attribute(self._pointer, t) & _NO_TEXT else self._ask_piece(t)
-            for t in range(self.n_tokens)
-        ]
+        self._read_pieces(self.n_tokens)
+        pieces, self._grammar_pieces = self._grammar_pieces, []
         return GrammarTokens(pieces, self.eog, self.eos, self._tokenize_within)
+
+    def _read_pieces(self, n: int) -> None:
+        """Read what the next tokens are as text: nothing for those that are none."""
+        pieces = self._grammar_pieces
+        for token in range(len(pieces), min(len(pieces) + n, self.n_tokens)):
+            is_text = token not in self.eog and not self._is_control(token)
+            pieces.append(self._ask_piece(token) if is_text else b"")
+
+    def _is_control(self, token: int) -> bool:
+        return bool(llama_cpp.llama_vocab_get_attr(self._pointer, token) & _NO_TEXT)
 
     def _tokenize_within(self, text: str) -> list[int]:
         """Return the tokens of a text in mid-reply; nothing where that is unclear.

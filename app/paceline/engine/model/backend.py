@@ -100,7 +100,10 @@ class Vocabulary(Protocol):
         """
 
     def prepare_grammars(self) -> bool:
-        """Make what every grammar needs, in about a second; False: it is there."""
+        """Make a part of what every grammar needs; False: all of it is there.
+
+        The last part takes the longest, up to a second for 262,144 tokens.
+        """
 
 
 class VocabularyFile(Vocabulary, Protocol):
