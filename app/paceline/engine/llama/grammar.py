@@ -166,7 +166,7 @@ def _refuse_if_lost(matcher: Any) -> None:
 
 def load_schemas() -> Callable[[str], Any]:
     """Return `lowering.lower`, which takes 0.2 s to load; few replies have a schema."""
-    from paceline.engine.schema.lowering import lower
+    from paceline.engine.schema.lowering import lower  # noqa: PLC0415
 
     return lower
 
