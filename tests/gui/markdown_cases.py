@@ -64,14 +64,16 @@ SIGNS = st.sampled_from(
         (plain("&"),),
         (plain("<b>"), plain("R&D"), plain("</b>")),
         (plain("("), plain("a)")),
-        (plain("$a_1*b_2*c$"),),
-        (plain("\\(a_1*b\\)"),),
+        (plain("$\\foo a_1*b_2*c$"),),  # no formula: a page and a window show its source
+        (plain("\\(\\foo a_1*b\\)"),),
         (plain("1."),),
         (plain("~"),),
         (plain("https://a.org/x_y*z?q=1"),),
         (hidden("<"), plain("https://a.org/%20ä"), hidden(">")),
         (plain("a_b_c"),),
         (plain("[^1]"),),
+        (plain("是"), hidden("**"), plain("“引用”"), hidden("**"), plain("文字")),
+        (hidden("~~"), plain("旧："), hidden("~~"), plain("10")),
     )
 )
 

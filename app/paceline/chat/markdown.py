@@ -21,9 +21,11 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import mdTrim
 from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_inline import StateInline, backtick, image
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 
 from paceline.chat.maths import MAX_FORMULA_CHARS
+from paceline.chat.syntax.emphasis import beside_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -235,6 +237,9 @@ class _State(StateInline):
     """Notes in each token at which character of the content it was made."""
 
     _text_at = -1
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: FBT001, N803
+        return beside_letters(super().scanDelims(start, canSplitWord), self.src, start, self.posMax)
 
     def append_pending(self, text: str) -> None:
         if self._text_at < 0:

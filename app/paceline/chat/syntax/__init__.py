@@ -1,0 +1,1 @@
+"""What replies write beyond CommonMark, and where CommonMark misunderstands them."""
