@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from paceline.chat.exchange.words import Words, to_markdown
+from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.run_record import RunError, RunRecord
 from storage.chats import record
@@ -68,3 +76,95 @@ def test_a_reply_that_was_cut_says_so_with_and_without_figures() -> None:
     for with_figures in (True, False):
         text = to_markdown(chat, {reply.message_id: record}, with_figures=with_figures)
         assert text.rstrip().endswith("*Cut off at the limit of 1,024 tokens.*")
+
+
+READER = MarkdownIt("commonmark").enable("table")
+
+
+def rendered(tokens: list[Token]) -> str:
+    """The tokens as HTML; line ends after the last line of a block are not seen."""
+    html = str(READER.renderer.render(tokens, READER.options, {}))
+    return re.sub(r"\n+(?=<|$)", "", html)
+
+
+def read_back(text: str) -> list[str]:
+    """The parts of an exported chat below the headings of its messages, each as it is rendered."""
+    tokens = READER.parse(text)
+    starts = [
+        index
+        for index, token in enumerate(tokens)
+        if (token.type, token.tag, token.level) == ("heading_open", "h2", 0)
+        and tokens[index + 1].content in {"You", "Reply"}
+    ]
+    ends = [*starts[1:], len(tokens)]
+    return [rendered(tokens[start + 3 : end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def chat_of(texts: list[str]) -> Conversation:
+    chat, parent = Conversation("c", "A title"), None
+    for index, text in enumerate(texts):
+        role = "assistant" if index % 2 else "user"
+        chat = chat.add(Message(str(index), parent, role, text))
+        parent = str(index)
+    return chat
+
+
+OPEN = (
+    "```python\ndef f(:",
+    "~~~\nx",
+    "`````md\n```\n````",
+    "   ```\n   x",
+    "- ```\n  x",
+    "1. a\n\n   ~~~\n   x",
+    "> ```\n> x",
+    "> - ```\n>   x",
+    "a\n```",
+    "<!-- a",
+    "<pre>\nx",
+    "<script>\nx",
+    "<?php",
+    "<![CDATA[ x",
+    "<!DOCTYPE",
+)
+
+
+@pytest.mark.parametrize("text", OPEN)
+def test_what_a_message_leaves_open_ends_with_it(text: str) -> None:
+    whole = "*Hello* there."
+    for texts in ([text, whole, text, whole], [whole, text, whole, text]):
+        parts = read_back(to_markdown(chat_of(texts)))
+        assert parts == [rendered(READER.parse(closed(part))) for part in texts]
+
+
+def test_a_system_prompt_and_a_question_with_a_file_are_closed_too() -> None:
+    known = replace(record("a"), system_prompt="Like this:\n```\n{}")
+    question = Message("q", None, "user", "Why?\n~~~\nx", 0.0, (Attachment("a", "```", 3),))
+    chat = Conversation("c", "A title").add(question).add(Message("a", "q", "assistant", "So."))
+    parts = read_back(to_markdown(chat, {"a": known}, with_figures=False))
+    assert len(parts) == 2
+    assert parts[1] == "<p>So.</p><p><em>Edited by its user.</em></p>"
+
+
+def test_a_note_below_a_reply_that_was_cut_is_no_code() -> None:
+    cut = RunRecord("1", "finished", reason="length", max_tokens=64)
+    text = to_markdown(chat_of(["Write f.", "```py\ndef f(:"]), {"1": cut})
+    assert read_back(text)[1].endswith("<p><em>Cut off at the limit of 64 tokens.</em></p>")
+
+
+def test_what_is_closed_stays_as_it_is() -> None:
+    for text in ("```\nx\n```", "a ``` b", "<!-- a -->", "<div>\nx", "- ```\n  x", "", "x\n"):
+        assert closed(text) == text
+
+
+LINE = st.tuples(
+    st.sampled_from(("", "", "  ", "    ", "- ", "1. ", "> ", "> - ")),
+    st.sampled_from(("```", "````py", "~~~", "~~~~", "``", "text", "*a*", "| a |", "x = 1", "")),
+).map("".join)
+TEXT = st.lists(LINE, min_size=1, max_size=8).map(lambda lines: "w\n\n" + "\n".join(lines) + "\nz")
+
+
+@given(st.lists(TEXT, min_size=2, max_size=5))
+def test_any_chat_reads_back_as_its_messages(texts: list[str]) -> None:
+    assert read_back(to_markdown(chat_of(texts))) == [
+        rendered(READER.parse(text)) for text in texts
+    ]

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
+from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace, percent
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
@@ -171,8 +172,9 @@ def to_markdown(
 ) -> str:
     """Return the shown path as Markdown.
 
-    Messages stay as they were written, so code stays code. Attached files stand in fences of their
-    own, as the model got them. Reasoning is quoted, since Markdown cannot fold.
+    Messages stay as they were written, so code stays code; a block that one of them leaves open is
+    closed, or it would take in all that follows. Attached files stand in fences of their own, as
+    the model got them. Reasoning is quoted, since Markdown cannot fold.
 
     Args:
         conversation: The conversation.
@@ -189,7 +191,7 @@ def to_markdown(
         parts.append(f"*{about}*")
     system_prompt = system_prompt_of(path, records)
     if system_prompt:
-        parts += [f"## {words.system_prompt}", system_prompt]
+        parts += [f"## {words.system_prompt}", closed(system_prompt)]
     for message in path:
         parts += _message(message, records.get(message.message_id), words, with_figures)
     return "\n\n".join(parts) + "\n"
@@ -208,7 +210,7 @@ def _message(
     with_figures: bool,  # noqa: FBT001
 ) -> list[str]:
     if message.role == "user":
-        return [f"## {words.you}", with_attachments(message)]
+        return [f"## {words.you}", closed(with_attachments(message))]
     parts = [f"## {words.reply}"]
     reasoning = reasoning_of(message.content).strip()
     if reasoning:
@@ -216,6 +218,6 @@ def _message(
         parts += [f"> **{words.reasoning}**\n>\n{quoted}"]
     answer = answer_of(message.content).strip("\n")
     if answer:
-        parts.append(answer)
+        parts.append(closed(answer))
     lines = end_line(record, words), figures_line(record, words) if with_figures else ""
     return [*parts, *(f"*{line}*" for line in lines if line)]
