@@ -20,7 +20,8 @@ BUDGETS = {
     ".": Size(19, 2_220),
     "bench": Size(8, 1_260),
     "catalog": Size(40, 5_520),
-    "chat": Size(28, 5_170),
+    # chat/syntax has a file for each thing that replies write beyond CommonMark.
+    "chat": Size(30, 5_170),
     "cli": Size(19, 4_110),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),

@@ -40,6 +40,13 @@ MATHS = (
     "open \\(x_1 + *y*\n",
     "unknown $\\foo{x}$ stays\n",
     "# Title $E = mc^2$\n",
+    "\\begin{align}\na &= b\\\\\n\n- c &= d\n\\end{align}\n",
+    "- so\n  \\begin{gather}\n  x\\\\\n  y_1\n  \\end{gather} and $`z`$\n",
+    "M = \\begin{pmatrix} 1 & 2 \\end{pmatrix} is one\n",
+    "```math\n\\frac{1}{2}\n```\n",
+    "> ~~~math\n> x\\\\\n> ~~~\n",
+    "\\begin{cases}\n",
+    "\\end{align}\n",
     "$$\n",
     "\\]\n",
 )
@@ -90,6 +97,21 @@ def sources(view: MessageView) -> list[str]:
         ("unfinished \\(x", []),
         ("a price \\$5 and \\$6", []),
         ("$\\foo{x}$", []),
+        (
+            "\\begin{align}\na &= b\\\\\nc &= d\n\\end{align}",
+            ["\\begin{align}\na &= b\\\\\nc &= d\n\\end{align}"],
+        ),
+        ("```math\nx^2\n```", ["```math\nx^2\n```"]),
+        ("So $`x^2`$.", ["$`x^2`$"]),
+        ("> ```math\n> x^2\n> ```", ["```math\nx^2\n```"]),
+        (
+            "A = \\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}.",
+            ["\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}"],
+        ),
+        ("$\\text{如果}$ and $\\ce{H2O}$", []),
+        ("Use \\begin{align} and \\end{align} here", []),
+        ("```math\nx^2", []),
+        ("```mathematica\nx^2\n```", []),
     ],
 )
 def test_what_is_a_formula(qtbot: QtBot, chat: ChatView, text: str, found: list[str]) -> None:

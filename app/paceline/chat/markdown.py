@@ -24,8 +24,8 @@ from markdown_it.rules_inline import StateInline, backtick, image
 from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
 
-from paceline.chat.maths import MAX_FORMULA_CHARS
 from paceline.chat.syntax.emphasis import beside_letters
+from paceline.chat.syntax.formulas import GROWS, formula_block, formula_fence, take_formula
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,24 +41,7 @@ if TYPE_CHECKING:
 PIECES, AT = "pieces", "at"
 """Keys of a token's `meta`: of a block with text its pieces; of an inline token its place."""
 
-GROWS = "grows"
-"""Key of the parser's environment: more text is to come, so a formula may still find its end."""
-
-# A dollar sign in prose is mostly money or a variable of a shell: "$5 and $10", "$HOME/$USER".
-_DOLLAR_MATH = re.compile(
-    r"\$\$(?:[^$`\\]|\\.)+\$\$"
-    r"|\$(?=[^\s$`])(?:[^$\n`\\]|\\.)*(?<![\s/:=,])\$(?![\dA-Z_{(])",
-    re.DOTALL,
-)
-_COMMANDS = re.compile(r"\\[A-Za-z]+\s*(?:\{[^{}]*\})?")
-_PROSE = re.compile(
-    r"\d[\d.,]*(?:\s+(?:to|and|or|per|a)\b|.*\b[A-Za-z]{4})|.*\b[A-Za-z]{3,}\s+[A-Za-z]{3,}\b"
-)
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
-_MAX_JUDGED = 200
-"""Characters by which prose is told from a formula; the pattern is quadratic in them."""
-_OPEN_MATH = re.compile(r"\\[(\[]|\$\$(?=\S)")
-_MATH_BLOCK = re.compile(r"\\\[|\$\$(?=\S|$)", re.MULTILINE)
 
 
 class Piece(NamedTuple):
@@ -181,6 +164,11 @@ def _place_code(state: StateBlock, _n_before: int) -> None:
     token.meta[PIECES] = _line_pieces(state, first, token.content.removesuffix("\n"))
 
 
+def _place_fence(state: StateBlock, n_before: int) -> None:
+    is_code = state.tokens[-1].type == "fence"
+    (_place_code if is_code else _place_paragraph)(state, n_before)
+
+
 def _place_table(state: StateBlock, n_before: int) -> None:
     cells: Iterator[list[Piece]] = iter(())
     for token in state.tokens[n_before:]:
@@ -215,19 +203,24 @@ def _cells(state: StateBlock, line: int) -> Iterator[list[Piece]]:
         yield _cut(pieces, max(0, cell.find(mdTrim(cell))))
 
 
-def _wrap(parser: MarkdownIt, name: str, place: Callable[[StateBlock, int], None]) -> None:
+def _placing(place: Callable[[StateBlock, int], None]) -> Callable[[BlockRule], BlockRule]:
+    def wrap(run: BlockRule) -> BlockRule:
+        def placed(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+            n_before = len(state.tokens)
+            found = run(state, first, end, silent)
+            if found and not silent:
+                place(state, n_before)
+            return found
+
+        return placed
+
+    return wrap
+
+
+def _wrap(parser: MarkdownIt, name: str, wrap: Callable[[BlockRule], BlockRule]) -> None:
     rules = parser.block.ruler
     old = next(rule for rule in rules.__rules__ if rule.name == name)
-    run: BlockRule = old.fn
-
-    def placed(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001  as called
-        n_before = len(state.tokens)
-        found = run(state, first, end, silent)
-        if found and not silent:
-            place(state, n_before)
-        return found
-
-    rules.at(name, placed, {"alt": old.alt})
+    rules.at(name, wrap(old.fn), {"alt": old.alt})
 
 
 # -------------------------------------------------------------------------------------- inline
@@ -274,80 +267,6 @@ class _InlineParser(ParserInline):
         for rule in self.ruler2.getRules(""):
             rule(state)
         return state.tokens
-
-
-def _math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
-    r"""Take `$…$`, `$$…$$`, `\(…\)` and `\[…\]` as they are: emphasis and escapes would maim it.
-
-    One that has no end yet, in text that grows, is as it is written to the end of the text.
-    """
-    start, src = state.pos, state.src
-    if src[start] not in "$\\":
-        return False
-    last = min(state.posMax, start + MAX_FORMULA_CHARS + 4)
-    end = _end_of_math(src, start, last)
-    kind = "math"
-    if end < 0:
-        is_open = last == state.posMax and state.env.get(GROWS) and _OPEN_MATH.match(src, start)
-        if not is_open:
-            return False
-        end, kind = state.posMax, "open_math"
-    if not silent:
-        token = state.push(kind, "", 0)
-        token.content = src[start:end]
-    state.pos = end
-    return True
-
-
-def _end_of_math(src: str, start: int, last: int) -> int:
-    """Where a formula that begins here ends; -1: none does, or not before `last`."""
-    if src[start] == "$":
-        found = _DOLLAR_MATH.match(src, start, last)
-        if found is None or (src[start + 1] != "$" and not _is_formula(src, start, found.end())):
-            return -1
-        return found.end()
-    if src[start + 1 : start + 2] not in ("(", "["):
-        return -1
-    end = src.find("\\)" if src[start + 1] == "(" else "\\]", start + 2, last)
-    return end + 2 if end > start + 2 else -1
-
-
-def _is_formula(src: str, start: int, end: int) -> bool:
-    """Whether what stands between two single dollar signs is no prose."""
-    if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
-        return False
-    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED]))
-
-
-def _math_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    r"""A paragraph that begins with `$$` or `\[` goes on to the formula's end.
-
-    Its lines may begin as those of lists or headings do: "- b" goes on with a difference.
-    """
-    start = state.bMarks[first] + state.tShift[first]
-    mark = _MATH_BLOCK.match(state.src, start, state.eMarks[first])
-    if mark is None or state.is_code_block(first):
-        return False
-    if silent:
-        return True
-    close = "$$" if mark.group() == "$$" else "\\]"
-    line, at = first, start + 2
-    while state.src.find(close, at, state.eMarks[line]) < 0:
-        line += 1
-        if line >= end or state.isEmpty(line) or state.sCount[line] < state.blkIndent:
-            break
-        at = state.bMarks[line] + state.tShift[line]
-    else:
-        line += 1
-    state.line = line
-    token = state.push("paragraph_open", "p", 1)
-    token.map = [first, line]
-    token = state.push("inline", "", 0)
-    token.content = state.getLines(first, line, state.blkIndent, keepLastLF=False).strip()
-    token.map = [first, line]
-    token.children = []
-    state.push("paragraph_close", "p", -1)
-    return True
 
 
 def _break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  as called
@@ -403,25 +322,25 @@ class PlacingParser(MarkdownIt):
         # Joined tokens would lose their places; the writer of tokens joins them instead.
         self.inline.ruler2.disable("fragments_join")
         self.core.ruler.disable("text_join")
-        self.inline.ruler.before("escape", "math", _math)
+        self.inline.ruler.before("escape", "math", take_formula)
         self.inline.ruler.before("autolink", "break", _break)
         self.inline.ruler.at("backticks", _code_span)
         self.inline.ruler.at("image", _any_image)
         rules = self.block.ruler
         before: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-        rules.before("fence", "math_block", _math_block, before)
+        rules.before("fence", "math_block", formula_block, before)
+        _wrap(self, "fence", formula_fence)
+        _wrap(self, "reference", _no_footnote)
         for name, place in (
             ("math_block", _place_paragraph),
             ("paragraph", _place_paragraph),
             ("lheading", _place_paragraph),
             ("heading", _place_heading),
-            ("fence", _place_code),
+            ("fence", _place_fence),
             ("code", _place_code),
             ("table", _place_table),
         ):
-            _wrap(self, name, place)
-        old = next(rule for rule in rules.__rules__ if rule.name == "reference")
-        rules.at("reference", _no_footnote(old.fn), {"alt": old.alt})
+            _wrap(self, name, _placing(place))
 
     def validateLink(self, url: str) -> bool:
         """Whether text of this form is a link; which links can be opened is decided elsewhere."""

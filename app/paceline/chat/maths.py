@@ -32,7 +32,10 @@ _REWRITTEN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\label\s*\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])", ""),
         (r"\\tag\*?\s*\{([^{}]*)\}", r"\\qquad\\text{(\1)}"),
         (r"\\(begin|end)\{(?:align|aligned|split|eqnarray|flalign)\*?\}", r"\\\1{align*}"),
-        (r"\\(begin|end)\{(?:gather|gathered)\*?\}", r"\\\1{gather*}"),
+        (r"\\begin\{alignat(?:ed)?\*?\}\s*\{\d+\}", r"\\begin{align*}"),
+        (r"\\end\{alignat(?:ed)?\*?\}", r"\\end{align*}"),
+        (r"\\(begin|end)\{(?:gather|gathered|multline)\*?\}", r"\\\1{matrix}"),
+        (r"\\(begin|end)\{dcases\}", r"\\\1{cases}"),
         (r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}", ""),
         (r"\\not\s*=", r"\\ne "),
         (r"\\not\s*\\in(?![A-Za-z])", r"\\notin "),
@@ -47,6 +50,8 @@ _REFUSED = re.compile(
     r"\\(?:mathop|href|url|style|class|unicode|char|def|newcommand|renewcommand|require|input"
     r"|include\w*|colorbox|fcolorbox|bbox|ref|eqref|rule|hspace|raisebox)(?![A-Za-z])"
 )
+# Of others the rows would stand in one line, and what parts their columns would be shown.
+_ENVIRONMENT = re.compile(r"\\begin\{(?:align\*|array|cases|smallmatrix|[pbBvV]?matrix\*?)\}")
 _TAGS = re.compile(
     r"math|mrow|mi|mo|mn|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover"
     r"|mtable|mtr|mtd|mstyle|mpadded|mphantom|menclose|mmultiscripts|none"
@@ -86,20 +91,37 @@ class Outline(NamedTuple):
 
 
 def is_display(source: str) -> bool:
-    r"""Whether a formula with its marks (`$…$`, `$$…$$`, `\(…\)`, `\[…\]`) stands alone."""
-    return source.startswith(("$$", "\\["))
+    """Whether a formula with its marks (`chat.syntax.formulas` has all of them) stands alone."""
+    return source.startswith(("$$", "\\[", "`", "~")) or _ALONE.match(source) is not None
+
+
+_ALONE = re.compile(
+    r"\\begin\{(?:align|alignat|displaymath|eqnarray|equation|flalign|gather|multline)\*?\}"
+)
+_FENCED = re.compile(r"[`~]+[^\n]*\n(.*)\n[^\n]*", re.DOTALL)
+
+
+def _latex(source: str) -> str:
+    """Return a formula without its marks."""
+    if source.startswith("\\begin"):
+        return source
+    if fence := _FENCED.fullmatch(source):
+        return fence[1].strip()
+    n_marks = 1 if source.startswith("$") and not source.startswith(("$$", "$`")) else 2
+    return source[n_marks:-n_marks].strip()
 
 
 def mathml(source: str) -> ET.Element | None:
     """Return a formula, given with its marks, as MathML; None: it is none."""
     from latex2mathml.converter import convert_to_element  # noqa: PLC0415  most replies have none
 
-    n_marks = 1 if source.startswith("$") and not is_display(source) else 2
-    latex = source[n_marks:-n_marks].strip()
+    latex = _latex(source)
     if not latex or len(latex) > MAX_FORMULA_CHARS or _REFUSED.search(latex):
         return None
     for pattern, text in _REWRITTEN:
         latex = pattern.sub(text, latex)
+    if latex.count("\\begin") != len(_ENVIRONMENT.findall(latex)):
+        return None
     try:
         root = convert_to_element(latex, display="block" if is_display(source) else "inline")
     except Exception:  # noqa: BLE001  it raises whatever its own code happens to raise
@@ -123,6 +145,8 @@ def outline(source: str) -> Outline | None:
 
 def _is_known(element: ET.Element) -> bool:
     """Write an element's text and attributes as they are meant; tell if nothing else is in it."""
+    if element.text == "&":  # what parts columns, where there are none
+        return False
     element.text = _ESCAPED.sub(r"\1", unescape(element.text or ""))
     for name in _IGNORED & element.attrib.keys():
         del element.attrib[name]

@@ -17,13 +17,13 @@ from typing import NamedTuple
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextTable
 
 from paceline.chat.markdown import (
-    GROWS,
     MAX_LINE_CHARS,
     MAX_MARKDOWN_CHARS,
     MAX_MARKDOWN_LINES,
     shared_parser,
     split_at_caps,
 )
+from paceline.chat.syntax.formulas import GROWS
 from paceline.gui.chat.markdown.build import Builder, LiveCode
 from paceline.gui.chat.markdown.code import PLAIN
 from paceline.gui.chat.markdown.cuts import Growth, can_append, find_cut, growth_of
