@@ -246,6 +246,15 @@ def test_a_stop_text_is_cut_from_the_text_but_not_from_the_tokens() -> None:
     assert plain.out == finished["text"] + "\n"
 
 
+def test_a_stop_at_a_line_break_leaves_the_first_line() -> None:
+    text = chat("--max-tokens", "60", "--seed", "1", prompt="List three colours.").finished["text"]
+    assert "\n" in text
+    ended = chat(
+        "--max-tokens", "60", "--seed", "1", "--stop", "\\n", prompt="List three colours."
+    ).finished
+    assert (ended["reason"], ended["text"]) == ("stop", text[: text.index("\n")])
+
+
 def test_a_reply_can_be_kept_from_ending() -> None:
     short = chat("--max-tokens", "400", "--seed", "1").finished
     assert short["reason"] == "eog"

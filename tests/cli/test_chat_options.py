@@ -8,8 +8,11 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cli.program import assert_one_clear_line, chat, paceline
+from paceline.chat.presets import shown_stop
 from paceline.cli.chat import STRATEGY_IDS, TEMPLATES, THINKING, ChatRequest, read_request
 from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
@@ -55,6 +58,32 @@ def test_every_sampling_option_arrives(tmp_path: Path) -> None:
     assert sampling == SamplingParams(0.5, 7, 0.8, 0.1, 1.1, -0.5, 0.25, biases, 'root ::= "ä"\n')
     schema = request("--json-schema", grammar).turn.sampling
     assert schema == SamplingParams(json_schema='root ::= "ä"\n')
+
+
+@pytest.mark.parametrize(
+    ("typed", "stop"),
+    [
+        ("\\n", "\n"),
+        ("\n", "\n"),
+        ("\\\\n", "\\n"),
+        ("a\\tb", "a\tb"),
+        ("\\begin", "\\begin"),
+        ("</s>", "</s>"),
+    ],
+)
+def test_a_stop_text_is_read_as_in_the_window(typed: str, stop: str) -> None:
+    assert request("--stop", typed).turn.stop == (stop,)
+
+
+@given(st.lists(st.text(alphabet="\\ntr\n\t\r a-ü", min_size=1, max_size=12), max_size=4))
+def test_any_stop_text_can_be_written(stops: list[str]) -> None:
+    arguments = [f"--stop={shown_stop(stop)}" for stop in stops]
+    assert request(*arguments).turn.stop == tuple(stops)
+
+
+def test_the_help_says_how_a_stop_text_is_written() -> None:
+    said = " ".join(paceline("chat", "--help").out.split())
+    assert "\\n is a line break, \\t a tab and \\\\ a backslash" in said
 
 
 @pytest.mark.parametrize(

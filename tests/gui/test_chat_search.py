@@ -163,6 +163,34 @@ def test_nothing_found_says_so_and_offers_the_way_back(sidebar: Sidebar, qtbot: 
     assert sidebar.search.text() == ""
 
 
+@pytest.mark.parametrize("text", ["🎉", "**", "#", "👩‍👩‍👧 ++", "#tag 🎉"])
+def test_a_search_for_signs_alone_says_that_they_are_not_searched(
+    sidebar: Sidebar, text: str
+) -> None:
+    answer(sidebar, ())
+    sidebar.search.setText(text)
+    sidebar.search.tell_now()
+    empty = sidebar.finder.empty
+    if text == "#":
+        assert page(sidebar) is sidebar.list
+        return
+    assert page(sidebar) is empty
+    assert empty.title.text() == "Signs and emoji are not searched"
+    assert text.removeprefix("#tag ") in empty.hint.text()
+
+
+def test_a_search_whose_signs_are_left_out_says_so(sidebar: Sidebar) -> None:
+    answer(sidebar)
+    for text, is_told in (("config++", True), ("🎉 config", True), ("config, 'x'.", False)):
+        sidebar.search.setText(text)
+        sidebar.search.tell_now()
+        assert sidebar.finder.found.summary.text().endswith(", without the signs") == is_told
+    answer(sidebar, ())
+    sidebar.search.setText("xyzzy🎉")
+    sidebar.search.tell_now()
+    assert "not searched" in sidebar.finder.empty.hint.text()
+
+
 def test_late_hits_of_a_search_that_was_cleared_are_not_shown(sidebar: Sidebar) -> None:
     sidebar.search.setText("config")
     sidebar.search.tell_now()

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from paceline.chat.presets import read_stop
 from paceline.chat.prompt import (
     PromptDataError,
     read_conversation,
@@ -232,10 +233,11 @@ def _add_reply(parser: Parser) -> None:
     group.add_argument(
         "--stop",
         metavar="TEXT",
-        type=plain_text,
+        type=_stop_text,
         action="append",
         default=[],
-        help="end the reply before this text; can be given several times",
+        help="end the reply before this text, in which \\n is a line break, \\t a tab and \\\\ a"
+        " backslash (\\\\n: a backslash and an n); can be given several times",
     )
     group.add_argument(
         "--ignore-eog", action="store_true", help="never let the model end its reply itself"
@@ -271,6 +273,11 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--json-schema", metavar="FILE", type=Path, help="JSON schema that the reply must follow"
     )
+
+
+def _stop_text(text: str) -> str:
+    """Return the text of a stop as the window's field reads it, where a shell takes no Enter."""
+    return read_stop(plain_text(text))
 
 
 def _logit_bias(text: str) -> LogitBias:

@@ -277,6 +277,15 @@ def search_messages(
     return found
 
 
+_USUAL = frozenset(".,;:!?'\"()-–—…“”„‘’«»‹›。，、；：？！「」『』（）")
+"""Punctuation that nobody expects to be searched."""
+
+
+def passes_over(text: str) -> bool:
+    """Whether a search for this text leaves out signs or emoji: letters and digits are indexed."""
+    return any(unicodedata.category(char)[0] in "PS" for char in text if char not in _USUAL)
+
+
 _UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer

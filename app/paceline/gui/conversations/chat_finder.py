@@ -27,6 +27,7 @@ from paceline.gui.kit.labels import say, text_label
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.row_painting import show_rows
 from paceline.gui.kit.search_field import SearchField
+from paceline.storage.search import passes_over, words_of
 
 
 class ChatList(QListView):
@@ -270,18 +271,29 @@ class ChatFinder(QWidget):
         self.pages.setCurrentWidget(page)
 
     def _say_nothing_found(self) -> None:
+        text, show_all = self._query.text, self.tr("Show all chats")
+        if not words_of(text):
+            hint = self.tr("Write a word that stands near “{}”: letters and digits are.")
+            title = self.tr("Signs and emoji are not searched")
+            self.empty.say(title, hint.format(text), show_all)
+            return
         hint = self.tr("Titles, messages and replies were searched. Try fewer or shorter words.")
         if self._query.tags:
             hint = self.tr("Only chats with the tag “{}” were searched.").format(
                 "”, “".join(self._query.tags)
             )
-        self.empty.say(
-            self.tr("Nothing has “{}”.").format(self._query.text), hint, self.tr("Show all chats")
-        )
+        if passes_over(text):
+            hint = " ".join((hint, self.tr("Signs and emoji are not searched.")))
+        self.empty.say(self.tr("Nothing has “{}”.").format(text), hint, show_all)
 
     def _refresh_hits(self) -> None:
         if self._hits is not None:
-            self.found.show_hits(self._hits, self._wanted_summary, is_cut=self._is_cut)
+            self.found.show_hits(
+                self._hits,
+                self._wanted_summary,
+                is_cut=self._is_cut,
+                passes_over=passes_over(self._query.text),
+            )
 
     def _wanted_summary(self, conversation_id: str) -> ConversationSummary | None:
         accepts = self._model.accepts(conversation_id)

@@ -207,6 +207,7 @@ class FoundList(QWidget):
         summary_of: Callable[[str], ConversationSummary | None],
         *,
         is_cut: bool = False,
+        passes_over: bool = False,
     ) -> None:
         """Show these.
 
@@ -214,10 +215,14 @@ class FoundList(QWidget):
             hits: The best first.
             summary_of: A chat by its id; None: it does not belong here.
             is_cut: Whether there are more than these.
+            passes_over: Whether signs in what was typed were left out of the search.
         """
         if self._model.show_hits(hits, summary_of):
             self.view.scrollToTop()
-        self.summary.setText(self._words(is_cut=is_cut))
+        words = self._words(is_cut=is_cut)
+        if words and passes_over:
+            words = self.tr("{}, without the signs").format(words)
+        self.summary.setText(words)
 
     @property
     def is_empty(self) -> bool:
