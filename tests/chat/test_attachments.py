@@ -14,7 +14,9 @@ from paceline.chat.attachments import (
     estimated_tokens,
     pasted,
     read_attachment,
+    split_pasted,
     text_of,
+    with_pasted,
 )
 from paceline.conversation import Attachment
 from paceline.errors import UserError
@@ -114,3 +116,28 @@ def test_pasted_text_gets_a_name_of_its_own() -> None:
     assert pasted("b", (first,)).name == "pasted-2.txt"
     assert estimated_tokens(first) == 5
     assert estimated_tokens(Attachment("long.md", "x" * 10_035, 10_035)) == 2_500
+
+
+PIECE = st.text(alphabet='a\x1e"[]\n\\é', max_size=12)
+
+
+@given(PIECE, st.lists(PIECE, max_size=3))
+def test_pasted_files_are_kept_with_the_text(text: str, contents: list[str]) -> None:
+    files = tuple(
+        Attachment(f"pasted-{n}.txt", content, len(content.encode()))
+        for n, content in enumerate(contents)
+    )
+    assert split_pasted(with_pasted(text, files)) == (text, files)
+
+
+@pytest.mark.parametrize(
+    "kept", ['["a", 5]', '["a", ["b"]]', '[5, ["a", "b"]]', "{}", "5", "[]", "["]
+)
+def test_damage_of_what_was_kept_leaves_a_text(kept: str) -> None:
+    assert split_pasted(f"\x1e{kept}") == (f"\x1e{kept}", ())
+
+
+@given(PIECE)
+def test_any_text_that_was_kept_is_read(kept: str) -> None:
+    parts = split_pasted(f"\x1e{kept}")
+    assert split_pasted(with_pasted(*parts)) == parts

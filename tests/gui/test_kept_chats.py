@@ -7,7 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 
 from gui.fake_client import FakeClient
 from paceline.gui.chat.composer_controllers import KEEP_AFTER_MS
@@ -238,6 +238,22 @@ def test_what_was_written_and_not_sent_stays_with_its_chat(
     assert second.composer.text == "for the first one"
     second.session.new()
     assert second.composer.text == "for a second one"
+
+
+def test_a_long_paste_comes_back_with_its_chat(live: Callable[..., Life], qtbot: QtBot) -> None:
+    life = live().load()
+    data = QMimeData()
+    data.setText(pasted := "a" * 100_000)
+    life.composer.edit.insertFromMimeData(data)
+    qtbot.keyClicks(life.composer.edit, "why?")
+    life.ask("One", "1")
+    life.session.new()
+    assert (life.composer.text, life.composer.attachments) == ("", ())
+    life.end()
+    second = live()
+    second.session.show(next(iter(second.session.summaries)).conversation_id)
+    assert second.composer.text == "why?"
+    assert [file.text for file in second.composer.attachments] == [pasted]
 
 
 def test_unsent_text_is_kept_when_typing_rests(live: Callable[..., Life], qtbot: QtBot) -> None:

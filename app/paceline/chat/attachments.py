@@ -7,10 +7,13 @@ of them accepts every file, and a wrong guess would give the model wrong letters
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import stat
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from paceline.conversation import Attachment
@@ -126,12 +129,60 @@ def estimated_tokens(attachment: Attachment) -> int:
 
 
 def pasted(text: str, attached: Sequence[Attachment]) -> Attachment:
-    """Make a file of a text that was pasted, under a name that is still free."""
+    """Make a file of a text that was pasted, of any size, under a name that is still free."""
     taken = {attachment.name for attachment in attached}
     number, name = 1, "pasted.txt"
     while name in taken:
         number += 1
         name = f"pasted-{number}.txt"
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _named(name, text)
+
+
+def check_pasted(file: Attachment) -> None:
+    """Refuse a pasted text that is larger than a file may be.
+
+    Raises:
+        UserError: It is too large.
+    """
+    if file.n_bytes > MAX_BYTES:
+        raise UserError(
+            "attachment-too-large",
+            f"The pasted text has {file.n_bytes / 1e6:.1f} MB; a file may have 1 MB.",
+            "Paste the part that matters.",
+        )
+
+
+_KEPT_WITH_FILES = "\x1e"
+"""The sign, typed by nobody, that what was not sent begins with where it is more than its text."""
+
+
+def with_pasted(text: str, files: Sequence[Attachment]) -> str:
+    """Return a text that was not sent with the files that were made of pasted texts.
+
+    These are kept nowhere else. `split_pasted` takes both apart again.
+    """
+    if not files and not text.startswith(_KEPT_WITH_FILES):
+        return text
+    parts = [text, *([file.name, file.text] for file in files)]
+    return _KEPT_WITH_FILES + json.dumps(parts, ensure_ascii=False)
+
+
+def split_pasted(kept: str) -> tuple[str, tuple[Attachment, ...]]:
+    """Return the text and the files of which `with_pasted` has made one text.
+
+    What it cannot have made, since the file was damaged, is a text.
+    """
+    if kept.startswith(_KEPT_WITH_FILES):
+        with contextlib.suppress(ValueError, TypeError):
+            text, *files = json.loads(kept.removeprefix(_KEPT_WITH_FILES))
+            pairs = [(name, content) for name, content in files]
+            if all(isinstance(part, str) for part in (text, *chain.from_iterable(pairs))):
+                return text, tuple(_named(*pair) for pair in pairs)
+    return kept, ()
+
+
+def _named(name: str, text: str) -> Attachment:
     return Attachment(name, text, len(text.encode(errors="replace")))
 
 

@@ -5,33 +5,44 @@ The composer never loses text: what cannot be sent stays in the field.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
     QDragEnterEvent,
     QDragMoveEvent,
     QFocusEvent,
     QInputMethodEvent,
     QKeyEvent,
+    QKeySequence,
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QWidget,
 )
 
-from paceline.chat.attachments import pasted
+from paceline.chat.attachments import (
+    check_count,
+    check_pasted,
+    pasted,
+    split_pasted,
+    with_pasted,
+)
 from paceline.conversation import Attachment, Message
+from paceline.errors import UserError
 from paceline.gui.chat.context_meter import ContextMeter
 from paceline.gui.chat.markdown.format import TEXT_PX
 from paceline.gui.chat.messages.attachment_chips import DraftAttachments
 from paceline.gui.kit.drop_zones import local_files
+from paceline.gui.kit.fields import TextField
 from paceline.gui.kit.labels import say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import (
     IconButton,
@@ -50,9 +61,18 @@ from paceline.settings import SendKey
 MAX_LINES = 10
 LARGE_PASTE_BYTES = 20_000
 """A longer text is better sent as a file: then its end is marked for the model."""
+MOST_CHARS, MOST_LINES = 40_000, 5_000
+"""Of the message's field; what is pasted beyond becomes a file, or each key would take long."""
+_FEW = 0.1
+"""This share of that is still text in a field that is full."""
 
 
-class ComposerEdit(RefitsWords, QPlainTextEdit):
+def is_long(text: str, share: float = 1.0) -> bool:
+    """Whether a text takes more than all, or this share, of what the message's field holds."""
+    return len(text) > share * MOST_CHARS or text.count("\n") >= share * MOST_LINES
+
+
+class ComposerEdit(RefitsWords, TextField):
     """A text field of 1 to 10 lines, in which Enter sends."""
 
     send_requested = Signal()
@@ -62,6 +82,10 @@ class ComposerEdit(RefitsWords, QPlainTextEdit):
     """Paths of files that were pasted."""
     large_text_pasted = Signal(str)
     """It is in the field already."""
+    long_text_pasted = Signal(str)
+    """It is too long for a limited field, and is not in it."""
+    undo_requested = Signal()
+    """In place of the field's own undo, while `undoes_itself` is off."""
     edit_last_requested = Signal()
     """Up was pressed in the empty field."""
 
@@ -77,6 +101,8 @@ class ComposerEdit(RefitsWords, QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(2)
         self._is_composing = False
+        self.is_limited = False
+        self.undoes_itself = True
         self._send_key: SendKey = "enter"
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
@@ -100,7 +126,9 @@ class ComposerEdit(RefitsWords, QPlainTextEdit):
         """The send key sends, Enter otherwise makes a new line, Esc stops."""
         if event.key() == Qt.Key.Key_Escape:
             self.stop_requested.emit()
-        elif event.key() == Qt.Key.Key_Up and not self.toPlainText() and not event.modifiers():
+        elif not self.undoes_itself and event.matches(QKeySequence.StandardKey.Undo):
+            self.undo_requested.emit()
+        elif event.key() == Qt.Key.Key_Up and self.document().isEmpty() and not event.modifiers():
             self.edit_last_requested.emit()
         elif event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
@@ -128,10 +156,20 @@ class ComposerEdit(RefitsWords, QPlainTextEdit):
             self.files_pasted.emit(paths)
         elif source.hasText():
             text = source.text()
+            if self.is_limited and self._is_too_long(text):
+                self.long_text_pasted.emit(text)
+                return
             self.insertPlainText(text)
             self.ensureCursorVisible()
             if len(text.encode(errors="replace")) > LARGE_PASTE_BYTES:
                 self.large_text_pasted.emit(text)
+
+    def _is_too_long(self, text: str) -> bool:
+        document = self.document()
+        if is_long(text, _FEW):
+            n_lines = document.blockCount() + text.count("\n")
+            return document.characterCount() + len(text) > MOST_CHARS or n_lines > MOST_LINES
+        return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Leave files to the window."""
@@ -221,6 +259,9 @@ class Composer(QFrame):
         elsewhere: In which other chat a reply is being written; its button shows that chat.
     """
 
+    text_refused = Signal(object)
+    """A `UserError`: why a pasted text cannot be a file."""
+
     message_submitted = Signal(str, object)
     """The text and its files, a tuple of `Attachment`; one of both may be empty."""
     stop_requested = Signal()
@@ -238,7 +279,12 @@ class Composer(QFrame):
         self.edit.stop_requested.connect(self._on_stop)
         self.edit.focus_changed.connect(self._on_focus_changed)
         self.edit.large_text_pasted.connect(self._on_large_paste)
-        self.edit.textChanged.connect(self._update)
+        self.edit.is_limited = True
+        self.edit.long_text_pasted.connect(self._on_long_paste)
+        self.edit.undo_requested.connect(self._on_undo)
+        self.edit.textChanged.connect(self._on_text)
+        self._made: set[Attachment] = set()
+        self._last_made: Attachment | None = None
         self._pasted = ""
         self.files = DraftAttachments()
         self.files.changed.connect(self._update)
@@ -296,9 +342,25 @@ class Composer(QFrame):
             self.setTabOrder(before, after)  # else these two come after the panel
 
     def set_text(self, text: str) -> None:
-        """Put a text into the field, e.g. a message to be edited."""
+        """Put a text into the field, e.g. a message to be edited; too long a one becomes a file."""
+        if is_long(text):
+            self._attach(pasted(text, self.attachments))
+            text = ""
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    @property
+    def unsent(self) -> str:
+        """What is written so far, with the files that were made of pasted text."""
+        return with_pasted(self.text, [file for file in self.attachments if file in self._made])
+
+    def show_unsent(self, kept: str, files: Sequence[Attachment] = ()) -> None:
+        """Show again what was `unsent`, and these files with it."""
+        text, made = split_pasted(kept)
+        self._made.update(made)
+        self.files.set_attachments([*files, *(file for file in made if file not in files)])
+        if self.text != text:
+            self.set_text(text)
 
     def set_busy(self, busy: bool, elsewhere: str = "") -> None:  # noqa: FBT001
         """While a reply is generated, the button stops it; `elsewhere` titles another chat's."""
@@ -339,6 +401,9 @@ class Composer(QFrame):
     @Slot()
     def _update(self) -> None:
         """Make button and hint say what is possible."""
+        if self._last_made not in self.attachments:
+            self._last_made = None
+        self.edit.undoes_itself = self._last_made is None
         set_look(self.button, kind="stop" if self._is_busy else "primary")
         if self._is_busy:
             self.button.setText(self.tr("■ Stop"))
@@ -389,6 +454,7 @@ class Composer(QFrame):
         text, files = self.text, self.attachments
         self.edit.clear()
         self.files.set_attachments(())
+        self._made.difference_update(files)
         self.message_submitted.emit(text, files)
 
     @Slot()
@@ -399,6 +465,38 @@ class Composer(QFrame):
     @Slot(bool)
     def _on_focus_changed(self, has_focus: bool) -> None:  # noqa: FBT001
         set_look(self, active="true" if has_focus else "false")
+
+    @Slot()
+    def _on_text(self) -> None:
+        self._last_made = None
+        self._update()
+
+    @Slot(str)
+    def _on_long_paste(self, text: str) -> None:
+        """Attach as a file what has no place in the field."""
+        file = pasted(text, self.attachments)
+        try:
+            check_count(self.attachments, 1)
+            check_pasted(file)
+        except UserError as error:
+            self.text_refused.emit(error)
+            return
+        self._attach(file)
+        self._last_made = file
+        self._update()
+        size = local_size(file.n_bytes)
+        words = self.tr("The {} that you pasted are attached as {}").format(size, file.name)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.edit, words))
+
+    def _attach(self, file: Attachment) -> None:
+        self._made.add(file)
+        self.files.add([file])
+
+    @Slot()
+    def _on_undo(self) -> None:
+        """Take away the file that was made of what was pasted last."""
+        last = self._last_made
+        self.files.set_attachments([file for file in self.attachments if file != last])
 
     @Slot(str)
     def _on_large_paste(self, text: str) -> None:
@@ -414,6 +512,6 @@ class Composer(QFrame):
     def _on_attach_pasted(self) -> None:
         text, self._pasted = self._pasted, ""
         rest = self.text.replace(text, "", 1)
-        self.files.add([pasted(text, self.attachments)])
+        self._attach(pasted(text, self.attachments))
         self.set_text(rest)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,7 +1,7 @@
 """What follows the composer: unsent text and files, the context meter, messages that are too long.
 
-Text is stored with its conversation. Attached files are kept only while the window is open: they
-may be private, and are still where they came from.
+Text is stored with its conversation, and so are files that were made of pasted text. Other files
+are kept only while the window is open: they may be private, and are still where they came from.
 
 The engine is asked what a chat takes when nothing has been typed for a while. During a reply it has
 no time for questions, and the reply's own figures say the same.
@@ -49,8 +49,9 @@ class UnsentController(QObject):
         self._timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._timer.timeout.connect(self.keep)
         if self._kept:
-            composer.set_text(self._kept)
+            composer.show_unsent(self._kept)
         composer.edit.textChanged.connect(self._timer.start)
+        composer.files.changed.connect(self._timer.start)
         context.signals.shown.connect(self._on_shown)
         context.signals.started.connect(self._on_started)
 
@@ -58,7 +59,7 @@ class UnsentController(QObject):
     def keep(self) -> None:
         """Keep now what the composer has."""
         self._timer.stop()
-        text = self._composer.text
+        text = self._composer.unsent
         if text != self._kept:
             self._kept = text
             self._session.conversations.save_unsent(self._id, text)
@@ -75,9 +76,8 @@ class UnsentController(QObject):
         self._files[self._id] = self._composer.attachments
         self._id = unsent_id
         self._kept = self._session.conversations.unsent(unsent_id)
-        self._composer.files.set_attachments(self._files.pop(unsent_id, ()))
-        if self._composer.text != self._kept:
-            self._composer.set_text(self._kept)
+        self._composer.show_unsent(self._kept, self._files.pop(unsent_id, ()))
+        if self._composer.unsent == self._kept:
             self._timer.stop()
 
     @Slot()
@@ -106,6 +106,7 @@ class AttachmentsController(QObject):
         context.actions.attach.triggered.connect(self.ask)
         self._composer.attach.clicked.connect(self.ask)
         self._composer.edit.files_pasted.connect(self.attach)
+        self._composer.text_refused.connect(context.notices.user_error)
 
     @Slot()
     def ask(self) -> None:

@@ -6,11 +6,12 @@ leaves every field, also those of several lines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QValidator, QWheelEvent
+from PySide6.QtCore import QMimeData, QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QTextOption, QValidator, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -33,8 +34,60 @@ from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 
+_LONG_CHARS = 2_000
+_LONG_WORD = re.compile(rf"\S{{{_LONG_CHARS}}}")
 
-class LeavingEdit(QPlainTextEdit):
+
+class TextField(QPlainTextEdit):
+    """Plain text, whose lines break anywhere once it holds a very long word.
+
+    To break lines between words, Qt looks for the end of the word in each line, which takes a time
+    that grows with the square of its length.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.textChanged.connect(self._on_typed)
+        if text:
+            self.setPlainText(text)
+
+    def setPlainText(self, text: str) -> None:
+        """Show another text, without what was undone."""
+        with QSignalBlocker(self):  # the old text is not to be laid out in the other way
+            super().clear()
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self._make_way(text)
+        super().setPlainText(text)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.setPlainText("")
+
+    def insertPlainText(self, text: str) -> None:
+        """Put a text where the cursor is."""
+        self._make_way(text)
+        super().insertPlainText(text)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste text."""
+        self._make_way(source.text())
+        super().insertFromMimeData(source)
+
+    def _make_way(self, text: str) -> None:
+        if _LONG_WORD.search(text):
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+
+    @Slot()
+    def _on_typed(self) -> None:
+        block = self.textCursor().block()
+        if (
+            block.length() > _LONG_CHARS
+            and self.wordWrapMode() != QTextOption.WrapMode.WrapAnywhere
+        ):
+            self._make_way(block.text())
+
+
+class LeavingEdit(TextField):
     """Plain text; Tab and Shift+Tab go to the next and the previous field."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -18,7 +18,7 @@ from paceline.chat.prompt import build_messages
 from paceline.engine.prompt.formats import FORMATS
 from paceline.gui.context import AppContext
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box
-from paceline.gui.kit.fields import Choice, LeavingEdit
+from paceline.gui.kit.fields import Choice, LeavingEdit, TextField
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, row_of, set_look
 from paceline.gui.kit.sentences import said
@@ -65,7 +65,8 @@ class TemplateEditor(QDialog):
             wraps=True,
         )
         self.editor = LeavingEdit(source)
-        self.preview = QPlainTextEdit(readOnly=True)
+        self.preview = TextField()
+        self.preview.setReadOnly(True)
         self.verdict = text_label("", "", wraps=True, plain=True)
         panes = row_of(
             self._pane(self.tr("Template (Jinja)"), self.editor),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -20,6 +21,7 @@ from paceline.chat.attachments import estimated_tokens
 from paceline.conversation import Attachment
 from paceline.gui.chat.markdown.format import CODE_PX
 from paceline.gui.kit.dialogs import closing_row
+from paceline.gui.kit.fields import TextField
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import FlowLayout, Refits, column_of, discard, row_of, styled
 from paceline.gui.kit.translation import local, local_size, translator
@@ -28,15 +30,18 @@ from paceline.gui.look.scale import GAP
 from paceline.gui.look.theme import mono_font
 
 MAX_TEXT_PX = 320
+_LONG_LINE = re.compile(r"[^\n]{5000}")
+"""Painting a part of one would take as long as all of it; it is broken where the view ends."""
 MAX_SHOWN_CHARS = 200_000
 """A longer text is cut in the view: laying it out would hold up the window."""
 
 
 def attachment_view(attachment: Attachment) -> QPlainTextEdit:
     """A view of a file's text; of a very long one, of its beginning."""
-    view = styled(QPlainTextEdit(), kind="attachment")
+    view = styled(TextField(), kind="attachment")
     view.setReadOnly(True)
-    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    if not _LONG_LINE.search(attachment.text, 0, MAX_SHOWN_CHARS):
+        view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     view.setFont(mono_font(CODE_PX))
     view.setTabChangesFocus(True)
     view.setAccessibleName(_tr("Text of {}").format(attachment.name))

@@ -1,0 +1,207 @@
+"""Long text in fields: it becomes a file before it gets into the message, and nothing is lost.
+
+Qt's time for a word without blanks grows with the square of its length where lines break between
+words; so what is asked here is that such text is never laid out like that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QTextOption
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from paceline.chat.attachments import MAX_BYTES, MAX_FILES
+from paceline.conversation import Attachment, Message
+from paceline.errors import UserError
+from paceline.gui.chat.composer import MOST_CHARS, MOST_LINES, Composer, ComposerEdit
+from paceline.gui.chat.messages.attachment_chips import attachment_view
+from paceline.gui.chat.messages.message_item import MessageEdit
+from paceline.gui.kit.fields import LeavingEdit, TextField
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
+LETTERS = "a" * 100_000
+LINES = "a line of text here\n" * 20_000
+LONG = {
+    "letters": LETTERS,
+    "lines": LINES,
+    "words": "word " * 20_000,
+    "base64": "Zm9v+/Yg" * 12_500,
+    "Thai": "กขค" * 33_000,
+    "Chinese": "漢字" * 50_000,
+    "line breaks alone": "\n" * 100_000,
+}
+ANYWHERE = QTextOption.WrapMode.WrapAnywhere
+
+
+@pytest.fixture
+def composer(qtbot: QtBot) -> Iterator[Composer]:
+    host = QWidget()
+    qtbot.addWidget(host)
+    made = Composer(host)
+    made.resize(600, 100)
+    host.resize(700, 300)
+    host.show()
+    yield made
+    host.close()
+
+
+def paste(field: QPlainTextEdit, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    field.insertFromMimeData(data)
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_paste_is_a_file_and_what_was_written_stays(
+    composer: Composer, qtbot: QtBot, text: str
+) -> None:
+    composer.set_text("Look at this: ")
+    paste(composer.edit, text)
+    assert composer.text == "Look at this: "
+    (file,) = composer.attachments
+    assert (file.name, file.text) == ("pasted.txt", text)
+    assert composer.files.isVisible()
+    assert not composer.offer.isVisible()
+    qtbot.keyClicks(composer.edit, "why?")
+    with qtbot.waitSignal(composer.message_submitted) as caught:
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert caught.args == ["Look at this: why?", (file,)]
+    assert (composer.text, composer.attachments) == ("", ())
+
+
+def test_two_long_pastes_are_two_files(composer: Composer) -> None:
+    paste(composer.edit, LETTERS)
+    paste(composer.edit, LINES)
+    assert [file.name for file in composer.attachments] == ["pasted.txt", "pasted-2.txt"]
+
+
+def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) -> None:
+    undo = Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
+    qtbot.keyClicks(composer.edit, "ab")
+    paste(composer.edit, LETTERS)
+    qtbot.keyClick(composer.edit, *undo)
+    assert (composer.text, composer.attachments) == ("ab", ())
+    qtbot.keyClick(composer.edit, *undo)
+    assert composer.text == "", "and then the field's own"
+    paste(composer.edit, LETTERS)
+    qtbot.keyClicks(composer.edit, "c")
+    qtbot.keyClick(composer.edit, *undo)
+    assert composer.text == ""
+    assert len(composer.attachments) == 1, "something was written since"
+
+
+def test_small_texts_stay_text_in_a_full_field(composer: Composer) -> None:
+    composer.set_text("w " * (MOST_CHARS // 2))
+    paste(composer.edit, "a few words")
+    assert composer.text.endswith("a few words")
+    paste(composer.edit, "x " * (MOST_CHARS // 10))
+    assert len(composer.attachments) == 1
+
+
+def test_a_text_that_comes_back_too_long_is_a_file(composer: Composer) -> None:
+    composer.return_message(Message("m", None, "user", LETTERS))
+    assert composer.text == ""
+    assert [file.text for file in composer.attachments] == [LETTERS]
+
+
+def test_what_no_file_may_be_is_refused_in_words(composer: Composer) -> None:
+    errors: list[UserError] = []
+    composer.text_refused.connect(errors.append)
+    composer.set_text("stays")
+    paste(composer.edit, "x" * (MAX_BYTES + 1))
+    composer.files.add([Attachment(str(n), "x", 1) for n in range(MAX_FILES)])
+    paste(composer.edit, LETTERS)
+    assert [error.code for error in errors] == ["attachment-too-large", "too-many-attachments"]
+    assert (composer.text, len(composer.attachments)) == ("stays", MAX_FILES)
+
+
+TEXTS = st.tuples(
+    st.sampled_from(
+        ("a", "word ", "line\n", "漢", "ก", "\r\n", "```\n", "pasted.txt\n```\n", "é🎉")
+    ),
+    st.sampled_from((1, 7, 400, MOST_LINES - 1, MOST_LINES + 1, MOST_CHARS - 1, MOST_CHARS + 1)),
+).map(lambda parts: parts[0] * min(parts[1], 2 * MOST_CHARS // len(parts[0])))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_nothing_that_is_pasted_is_lost(composer: Composer, texts: list[str]) -> None:
+    composer.files.set_attachments(())
+    composer.edit.clear()
+    written = ""
+    for text in texts:
+        n_files = len(composer.attachments)
+        paste(composer.edit, text)
+        as_kept = text.replace("\r\n", "\n")
+        if len(composer.attachments) > n_files:
+            assert composer.attachments[-1].text == as_kept
+        elif as_kept not in [file.text for file in composer.attachments]:
+            written += as_kept
+        assert composer.text == written
+        assert composer.edit.document().characterCount() <= MOST_CHARS + MOST_CHARS // 2
+    kept = composer.unsent
+    files = composer.attachments
+    composer.files.set_attachments(())
+    composer.show_unsent(kept)
+    assert (composer.text, composer.attachments) == (written, files)
+    assert composer.unsent == kept
+
+
+def test_other_files_are_not_kept(composer: Composer) -> None:
+    composer.files.add([Attachment("pasted.txt", "private", 7)])
+    composer.set_text("text")
+    assert composer.unsent == "text"
+
+
+# ------------------------------------------------------------------------------------- fields
+
+
+@pytest.mark.parametrize("make", [TextField, LeavingEdit, ComposerEdit])
+def test_lines_break_anywhere_while_there_is_a_long_word(
+    qtbot: QtBot, make: type[TextField]
+) -> None:
+    field = make()
+    qtbot.addWidget(field)
+    usual = field.wordWrapMode()
+    for text in (LETTERS, LONG["Thai"], f"words and {LETTERS} after"):
+        for put in (field.setPlainText, field.insertPlainText, lambda t: paste(field, t)):
+            field.setPlainText("")
+            assert field.wordWrapMode() == usual
+            put(text)
+            assert field.wordWrapMode() == ANYWHERE
+            assert field.toPlainText() == text
+    field.setPlainText("word " * 20_000)
+    assert field.wordWrapMode() == usual
+    field.clear()
+    field.setPlainText("a" * 1_999)
+    field.moveCursor(field.textCursor().MoveOperation.End)
+    assert field.wordWrapMode() == usual
+    qtbot.keyClicks(field, "aaa")
+    assert field.wordWrapMode() == ANYWHERE, "typed letters count, too"
+
+
+def test_a_message_that_is_edited_and_a_file_that_is_looked_at(qtbot: QtBot) -> None:
+    edit = MessageEdit(LETTERS, "enter")
+    qtbot.addWidget(edit)
+    assert edit.text == LETTERS
+    assert edit.field.wordWrapMode() == ANYWHERE
+    paste(edit.field, "b" * 100_000)
+    assert len(edit.text) == 200_000, "an edited message has no files to put it into"
+    view = attachment_view(Attachment("a", LETTERS, 1))
+    qtbot.addWidget(view)
+    assert view.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth
+    code = attachment_view(Attachment("a", "x = 1\n" * 9_000, 1))
+    qtbot.addWidget(code)
+    assert code.lineWrapMode() == QPlainTextEdit.LineWrapMode.NoWrap
