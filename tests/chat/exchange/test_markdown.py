@@ -168,3 +168,13 @@ def test_any_chat_reads_back_as_its_messages(texts: list[str]) -> None:
     assert read_back(to_markdown(chat_of(texts))) == [
         rendered(READER.parse(text)) for text in texts
     ]
+
+
+def test_names_from_elsewhere_turn_nothing_around() -> None:
+    chat = replace(made(), title="A\u202etitle")
+    known = record("a")
+    assert known.target is not None
+    evil = replace(known, target=replace(known.target, name="Qwen\u202e3"))
+    text = to_markdown(chat, {"a": evil})
+    assert text.startswith("# A�title\n")
+    assert "for Qwen�3*" in text

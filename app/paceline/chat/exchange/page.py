@@ -52,6 +52,7 @@ from paceline.chat.reasoning import split_reasoning
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, StepCommitted
+from paceline.names import visible
 from paceline.run_record import RunRecord
 from paceline.sizes import readable_size
 
@@ -340,7 +341,7 @@ def to_html(
         now_s: The time, in seconds since the epoch; 0 leaves the date out.
     """
     path = conversation.path()
-    title = escape(heading_of(conversation) or look.words.reply)
+    title = escape(visible(heading_of(conversation)) or look.words.reply)
     page = _Page(look)
     page.begin(conversation, system_prompt_of(path, records))
     for message in path:
@@ -378,7 +379,7 @@ class _Page:
         self.out.append(f'<section class="you"><h2 class="who">{escape(self._words.you)}</h2>\n')
         for file in message.attachments:
             size = readable_size(file.n_bytes)
-            self._folded(self._words.attached.format(name=file.name, size=size), file.text)
+            self._folded(self._words.attached.format(name=visible(file.name), size=size), file.text)
         if message.content:
             self.out.append(f'<div class="plain">{escape(message.content)}</div>\n')
         self.out.append("</section>\n")

@@ -16,6 +16,7 @@ from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace, percent
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
+from paceline.names import visible
 from paceline.run_record import RunRecord
 
 _MODEL_FAMILY = ("draft", "mtp")
@@ -127,7 +128,7 @@ def figures_line(record: RunRecord | None, words: Words) -> str:
         parts.append(words.first_token.format(words.local(record.first_token_s)))
     model = record.target.name or record.target.file if record.target is not None else ""
     if model:
-        parts.append(words.strategy.format(strategy=record.strategy, model=model))
+        parts.append(words.strategy.format(strategy=record.strategy, model=visible(model)))
     elif record.strategy:
         parts.append(record.strategy)
     return " · ".join(parts)
@@ -185,7 +186,7 @@ def to_markdown(
     records = records or {}
     words = words or Words()
     path = conversation.path()
-    parts = [f"# {heading_of(conversation) or words.reply}"]
+    parts = [f"# {visible(heading_of(conversation)) or words.reply}"]
     about = date_text(conversation.created_s)
     if about:
         parts.append(f"*{about}*")

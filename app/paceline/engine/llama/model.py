@@ -47,6 +47,8 @@ from paceline.errors import (
     ModelError,
 )
 from paceline.messages import KernelUse, ModelInfo, ModelParams
+from paceline.names import visible
+from paceline.sizes import one_line
 
 N_BATCH = 512
 
@@ -114,7 +116,9 @@ class LlamaModel:
         description = read_text(llama_cpp.llama_model_desc, model)
         self.info = ModelInfo(
             path=str(path),
-            name=title_with_type(meta(model, "general.name") or path.stem, description),
+            name=title_with_type(
+                one_line(visible(meta(model, "general.name") or path.stem)), description
+            ),
             architecture=meta(model, "general.architecture"),
             description=description,
             n_params=llama_cpp.llama_model_n_params(model),

@@ -348,7 +348,7 @@ class ChatController(QObject):
             original = self._session.conversations.summary(origin.conversation_id)
             words = self.tr("Branched here from a chat that was deleted")
             if original is not None:
-                words = self.tr("Branched here from “{}”").format(original.title)
+                words = self.tr("Branched here from “{}”").format(title_text(original))
         return ShownMessage(
             message.message_id, message.role, message.content, message.attachments, n_siblings,
             place, words,

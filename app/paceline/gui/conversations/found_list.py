@@ -27,6 +27,7 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY
 from paceline.gui.look.theme import ui_font
 from paceline.gui.state.chat_lines import title_text
+from paceline.names import visible
 
 _INDENT_PX = 10
 _AIR_PX = 6
@@ -82,7 +83,7 @@ class HitList(Rows[FoundChat | SearchHit]):
                 continue
             messages = [hit for hit in found if hit.message_id]
             named = [hit for hit in found if not hit.message_id]
-            title = named[0].snippet if named else title_text(summary)
+            title = visible(named[0].snippet) if named else title_text(summary)
             marks = named[0].marks if named else ()
             rows.append(FoundChat(summary, title, marks, len(messages)))
             rows.extend(messages)

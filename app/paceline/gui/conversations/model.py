@@ -379,6 +379,8 @@ class ConversationList(ChatRows):
             return entry
         if role == ID_ROLE:
             return entry.conversation_id
+        if role == Qt.ItemDataRole.EditRole and entry.title:
+            return entry.title
         if role in _TITLE_ROLES:
             return title_text(entry)
         if role in _WORDED_ROLES:

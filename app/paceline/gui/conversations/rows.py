@@ -31,6 +31,7 @@ from paceline.gui.kit.rows import Index
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COMPACT, SMALL, TINY, px
 from paceline.gui.look.theme import ui_font
+from paceline.names import visible
 
 MARGIN_PX = 10
 """At the left and right of a row."""
@@ -208,16 +209,16 @@ class ConversationRow(QStyledItemDelegate):
         for at, tag in enumerate(tags):
             rest = len(tags) - at - 1
             spared = _chip_px(metrics, f"+{rest}") + _GAP_PX if rest else 0
-            whole = _chip_px(metrics, tag)
+            text = visible(tag)
+            whole = _chip_px(metrics, text)
             width = min(whole, px(_CHIP_MAX_PX), left - spared)
             if width < min(px(_CHIP_MIN_PX), whole):
                 text = f"+{rest + 1}"
                 texts.append((text, "", _chip_px(metrics, text)))
                 break
-            text = tag
             if width < whole:
                 room = width - 2 * _CHIP_AIR_PX
-                text = metrics.elidedText(tag, Qt.TextElideMode.ElideRight, room)
+                text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
             texts.append((text, tag, width))
             left -= width + _GAP_PX
         chips = []

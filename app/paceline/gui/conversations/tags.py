@@ -25,6 +25,7 @@ from paceline.gui.kit.labels import ElidedLabel, text_label
 from paceline.gui.kit.layouts import RefitsWords, column_of, discard, styled
 from paceline.gui.look.scale import px
 from paceline.gui.state.chat_lines import title_text
+from paceline.names import visible
 
 _GAP_PX = 4
 _MAX_PX = 110
@@ -70,7 +71,7 @@ class TagBar(RefitsWords, QWidget):
             button.setChecked(button.objectName().casefold() in wanted)
         self.menu.clear()
         for tag in sorted(tags, key=str.casefold):
-            action = QAction(tag.replace("&", "&&"), self.menu, checkable=True)
+            action = QAction(_shown(tag), self.menu, checkable=True)
             action.setChecked(tag.casefold() in wanted)
             action.setData(tag)
             self.menu.addAction(action)
@@ -94,8 +95,8 @@ class TagBar(RefitsWords, QWidget):
             button = styled(QToolButton(self), kind="tag")
             button.setObjectName(tag)
             button.setCheckable(True)
-            button.setAccessibleName(self.tr("Only chats with the tag {}").format(tag))
-            button.setToolTip(tag)
+            button.setAccessibleName(self.tr("Only chats with the tag {}").format(visible(tag)))
+            button.setToolTip(visible(tag))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(self._on_clicked)
             self.buttons.append(button)
@@ -144,14 +145,15 @@ class TagBar(RefitsWords, QWidget):
 
 
 def _shown(tag: str) -> str:
-    return tag.replace("&", "&&")
+    return visible(tag).replace("&", "&&")
 
 
 def _elide(button: QToolButton, less_px: int) -> None:
     """Make a button's text narrower by so much."""
     metrics = button.fontMetrics()
-    width = metrics.horizontalAdvance(button.objectName()) - less_px
-    text = metrics.elidedText(button.objectName(), Qt.TextElideMode.ElideRight, width)
+    tag = visible(button.objectName())
+    width = metrics.horizontalAdvance(tag) - less_px
+    text = metrics.elidedText(tag, Qt.TextElideMode.ElideRight, width)
     button.setText(_shown(text))
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemDelegate, QListView, QStyle
 
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import CORNER
+from paceline.names import visible
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -53,5 +54,5 @@ def draw_text(
 ) -> None:
     """Write as much of a text as fits."""
     room = max(rect.width(), 0)
-    elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+    elided = painter.fontMetrics().elidedText(visible(text), Qt.TextElideMode.ElideRight, room)
     painter.drawText(rect, alignment, elided)

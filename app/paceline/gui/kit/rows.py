@@ -7,6 +7,8 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from paceline.names import visible
+
 Index = QModelIndex | QPersistentModelIndex
 ROW = int(Qt.ItemDataRole.UserRole) + 1
 """The value of a row."""
@@ -60,9 +62,9 @@ class Rows(QAbstractListModel, Generic[_Row]):
             return None
         row = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.title(row)
+            return visible(self.title(row))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.spoken(row)
+            return visible(self.spoken(row))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.tip(row) or None
+            return visible(self.tip(row)) or None
         return row if role == ROW else None

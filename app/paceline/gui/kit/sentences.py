@@ -18,6 +18,7 @@ from operator import attrgetter
 from PySide6.QtCore import QLocale
 
 from paceline.gui.kit.translation import ENGLISH, FOLDER, with_signs
+from paceline.names import visible
 from paceline.paths import resources
 
 SENTENCES = "Sentences"
@@ -40,7 +41,7 @@ _KEYS = (10, 3)
 
 def said(*texts: str) -> str:
     """Return what engine or catalogue say, such as a message and a hint, as the window says it."""
-    words = list(filter(None, texts))
+    words = [visible(text) for text in texts if text]
     language = QLocale().name().split("_")[0]
     if language not in ("C", ENGLISH):
         words = [_translated(text, language) if len(text) <= _LONGEST else text for text in words]

@@ -12,6 +12,7 @@ from paceline import starter
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.gui.state.pair import model_name
+from paceline.names import visible
 from paceline.params import ModelParams
 from paceline.paths import demo_pair
 from paceline.settings import MAX_PAIRS, SavedPair
@@ -45,7 +46,7 @@ class SavedPairs(QObject):
     def titles(self) -> tuple[str, ...]:
         """What to call them."""
         return tuple(
-            saved.name or pair_title(*map(model_name, self.pair(at).files))
+            visible(saved.name) or pair_title(*map(model_name, self.pair(at).files))
             for at, saved in enumerate(self.pairs)
         )
 

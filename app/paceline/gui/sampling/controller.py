@@ -27,6 +27,7 @@ from paceline.gui.sampling.presets import PresetButton, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.sampling.sampling_settings import SamplingSettings, slider_titles
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
+from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings
 from paceline.settings import ReplyPreset
 
@@ -231,7 +232,7 @@ class SamplingController(DialogOwner[NameDialog]):
         """Return a command for each preset, for the palette; the chosen one is ticked."""
         return [
             PaletteCommand(
-                title=self.tr("Use the preset {}").format(row.title),
+                title=self.tr("Use the preset {}").format(visible(row.title)),
                 group=self.tr("Preset"),
                 keys="",
                 run=partial(self.apply, row.key),

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from paceline.chat.presets import clean_name, free_name
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.translation import local
+from paceline.names import visible
 from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import MAX_PRESETS, ReplyPreset
 
@@ -361,7 +362,7 @@ class PresetButton(YieldingButton):
         mark = _MARK if presets.differs else ""
         words = self.tr("Preset: {}").format(f"{_short(title)}{mark}")
         self.setText(f"{_menu_text(words)} ▾")
-        name = self.tr("Preset of replies: {}").format(title)
+        name = self.tr("Preset of replies: {}").format(visible(title))
         if presets.differs:
             name = self.tr("{}, changed since").format(name)
         self.setAccessibleName(name)
@@ -378,4 +379,4 @@ def _short(title: str) -> str:
 
 
 def _menu_text(text: str) -> str:
-    return text.replace("&", "&&")
+    return visible(text).replace("&", "&&")

@@ -28,6 +28,7 @@ from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft
 from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.names import visible
 from paceline.settings import MAX_PRESETS, DraftPreset
 
 PairKey = tuple[str, str]
@@ -194,7 +195,7 @@ class DraftPresetButton(QToolButton):
 
     @staticmethod
     def _add(menu: QMenu, text: str, name: str, slot: Callable[[], None]) -> QAction:
-        action = menu.addAction(text.replace("&", "&&"))
+        action = menu.addAction(visible(text).replace("&", "&&"))
         action.setData(name)
         action.triggered.connect(slot)
         return action

@@ -8,6 +8,7 @@ from PySide6.QtCore import QLocale, QTime
 
 from paceline.conversation import Conversation, ConversationSummary
 from paceline.gui.kit.translation import translator
+from paceline.names import visible
 
 _NOW_S = 60
 _WEEK_DAYS = 7
@@ -18,7 +19,7 @@ _tr = translator("ChatLines")
 
 def title_text(chat: Conversation | ConversationSummary) -> str:
     """The title, or what a chat without one is called."""
-    return chat.title or (_tr("Private chat") if chat.private else _tr("New chat"))
+    return visible(chat.title) or (_tr("Private chat") if chat.private else _tr("New chat"))
 
 
 def when_text(changed_s: float, now_s: float) -> str:
@@ -78,5 +79,5 @@ def spoken_row(
         branch_text(original) if summary.origin is not None else "",
     ]
     if summary.tags:
-        parts.append(_tr("tags: {}").format(", ".join(summary.tags)))
+        parts.append(_tr("tags: {}").format(", ".join(map(visible, summary.tags))))
     return ", ".join(filter(None, parts))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from paceline.chat.pair import PairListener, PairState
 from paceline.messages import LoadFailed, ModelInfo, ModelParams
+from paceline.names import visible
 
 
 class PairModel(QObject, PairListener):
@@ -79,7 +80,7 @@ class PairModel(QObject, PairListener):
 
     def _name(self, info: ModelInfo | None, params: ModelParams | None) -> str:
         if info is not None and info.name:
-            return info.name
+            return visible(info.name)
         if params is None:
             return ""
         return self._names.get(params.path) or file_name(params.path)
@@ -87,7 +88,7 @@ class PairModel(QObject, PairListener):
 
 def file_name(path: str) -> str:
     """A model's name from its file: without folder and ending."""
-    return Path(path).stem
+    return visible(Path(path).stem)
 
 
 def model_name(reference: str) -> str:

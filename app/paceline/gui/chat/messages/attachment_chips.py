@@ -28,6 +28,7 @@ from paceline.gui.kit.translation import local, local_size, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP
 from paceline.gui.look.theme import mono_font
+from paceline.names import visible
 
 MAX_TEXT_PX = 320
 _LONG_LINE = re.compile(r"[^\n]{5000}")
@@ -44,7 +45,7 @@ def attachment_view(attachment: Attachment) -> QPlainTextEdit:
         view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     view.setFont(mono_font(CODE_PX))
     view.setTabChangesFocus(True)
-    view.setAccessibleName(_tr("Text of {}").format(attachment.name))
+    view.setAccessibleName(_tr("Text of {}").format(visible(attachment.name)))
     view.setPlainText(attachment.text[:MAX_SHOWN_CHARS])
     return view
 
@@ -86,12 +87,12 @@ class AttachmentChip(QWidget):
         self._attachment = attachment
         self.text_view: QPlainTextEdit | None = None
         self._note: QLabel | None = None
-        size = local_size(attachment.n_bytes)
+        size, name = local_size(attachment.n_bytes), visible(attachment.name)
         self.chip = styled(QToolButton(), kind="attachment")
         self.chip.setCheckable(True)
-        self.chip.setText(f"{attachment.name} · {size}")
-        self.chip.setAccessibleName(self.tr("Attached file {}, {}").format(attachment.name, size))
-        self.chip.setToolTip(self.tr("Show or hide the text of {}").format(attachment.name))
+        self.chip.setText(f"{name} · {size}")
+        self.chip.setAccessibleName(self.tr("Attached file {}, {}").format(name, size))
+        self.chip.setToolTip(self.tr("Show or hide the text of {}").format(name))
         self.chip.toggled.connect(self._on_toggled)
         chip = (self.chip, 0, Qt.AlignmentFlag.AlignLeft)
         self._rows = column_of(chip, on=self, margins=0, spacing=6)
@@ -164,7 +165,7 @@ class DraftChip(QFrame):
         self.cross.setIcon(look.icon("close"))
 
     def _say(self) -> None:
-        name = self.attachment.name
+        name = visible(self.attachment.name)
         size = local_size(self.attachment.n_bytes)
         n_tokens = f"{local(estimated_tokens(self.attachment)):,}"
         tokens = self.tr("≈ {} tokens").format(n_tokens)
@@ -289,7 +290,7 @@ class AttachmentPreview(QDialog):
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(attachment.name)
+        self.setWindowTitle(visible(attachment.name))
         self.resize(*_PREVIEW_SIZE)
         self.text = attachment_view(attachment)
         inner = column_of((self.text, 1), margins=GAP)

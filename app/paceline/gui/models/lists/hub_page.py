@@ -30,6 +30,7 @@ from paceline.gui.models.candidates import (
 )
 from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.page import Badge, ModelList, Page, RowText
+from paceline.names import visible
 
 _NAME_PX = 2000
 
@@ -118,7 +119,7 @@ class RepositoryCard(Shown):
         """Show a repository, and which of its models suits `n_free` bytes of memory."""
         self.repository, self._recommended, self._n_free = repository, recommended, n_free
         model = repository.model
-        self.name.setText(model.repo)
+        self.name.setText(visible(model.repo))
         self.facts.setText(hub_facts(model))
         self.license_button.setVisible(bool(repository.license_url))
         is_gated = model.gate != "open"

@@ -1,0 +1,43 @@
+"""Names from elsewhere, as they are shown: of models, files, repositories, chats, presets, tags.
+
+A sign that is not seen can turn what stands beside a name around, or make it look like another.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+SHOWN = "\ufffd"
+"""What stands for a sign that could not be seen."""
+_FLAG = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)")
+_VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_HIDDEN = re.compile(
+    "(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])"  # joiners, but within a script
+    "|[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0]"  # fillers
+    f"|(?<=[{_VARIANTS}])[{_VARIANTS}]"
+)
+_SEEN = frozenset("\n\t\u200c\u200d") | frozenset(
+    chr(code) for first, last in ((0x600, 0x606), (0x6DD, 0x6DE), (0x70F, 0x710), (0x890, 0x892),
+    (0x8E2, 0x8E3), (0x110BD, 0x110BE), (0x110CD, 0x110CE)) for code in range(first, last)
+)  # fmt: skip
+"""Of signs that only change others, those that are seen: numbers' marks, joiners in their place."""
+
+
+def visible(text: str) -> str:
+    """Return a name in which every sign is seen; as long as before, and none is turned around.
+
+    Bidirectional controls (U+202E and its kind), other controls and invisible letters become
+    U+FFFD. What emoji and scripts need stays: joiners, variants, the tags of a flag. Line ends and
+    tabs stay, too.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    parts = _FLAG.split(text)
+    parts[::2] = [_HIDDEN.sub(SHOWN, "".join(map(_seen, part))) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _seen(char: str) -> str:
+    is_hidden = unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") and char not in _SEEN
+    return SHOWN if is_hidden else char

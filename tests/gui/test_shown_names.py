@@ -1,0 +1,88 @@
+"""Names from elsewhere in the window: none of them turns around what stands beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QWidget
+
+from gui.fake_client import model_info
+from paceline.conversation import Attachment, Conversation, Message
+from paceline.errors import UserError
+from paceline.gui.state.pair import model_name
+from paceline.messages import LoadPair, PairLoaded
+from paceline.names import SHOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gui.fake_client import FakeClient
+    from paceline.gui.program import Program
+
+pytestmark = pytest.mark.usefixtures("plain_windows")
+
+EVIL = "Qwen\u202e3"
+SEEN = f"Qwen{SHOWN}3"
+ROLES = (
+    Qt.ItemDataRole.DisplayRole,
+    Qt.ItemDataRole.ToolTipRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+)
+WORDS = ("text", "toolTip", "accessibleName", "windowTitle", "placeholderText", "currentText")
+
+
+def words_in(window: QWidget) -> Iterator[str]:
+    """Whatever the widgets of a window and the rows of its lists say."""
+    for widget in (window, *window.findChildren(QWidget)):
+        for name in WORDS:
+            says = getattr(widget, name, None)
+            if callable(says):
+                yield str(says())
+        yield from (action.text() for action in widget.actions())
+        model = widget.model() if isinstance(widget, QAbstractItemView) else None
+        for row in range(model.rowCount() if model is not None else 0):
+            for role in ROLES:
+                yield str(model.index(row, 0).data(role) or "")
+
+
+def test_a_name_that_turns_around_leaves_the_type_of_weights_beside_it(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    command = client.last(LoadPair)
+    target = replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
+    client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
+    bar = program.window.model_bar
+    assert bar.target.text() == f"{SEEN} Q4_K_M"
+    assert "\u202e" not in bar.accessibleName()
+
+
+def test_a_file_and_a_repository_are_called_so() -> None:
+    assert model_name(f"/a/{EVIL}.gguf") == SEEN
+    assert model_name(f"hf:owner/repo:{EVIL}.gguf") == SEEN
+
+
+def test_no_name_in_the_window_turns_around(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()
+    command = client.last(LoadPair)
+    target = replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
+    client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
+    session, pane = program.session, program.window.chat_pane
+    file = Attachment(f"{EVIL}.txt", "x", 1)
+    chat = Conversation("c", EVIL).add(Message("q", None, "user", "Hi", 1.0, (file,)))
+    chat = chat.add(Message("a", "q", "assistant", "Hello", 2.0))
+    session.conversations.put(chat)
+    session.show("c")
+    session.tag("c", (EVIL,))
+    presets = program.sampling.presets
+    presets.save_as(EVIL)
+    pane.composer.files.add([file])
+    program.notices.user_error(UserError("x", f"“{EVIL}.gguf” cannot be used.", EVIL))
+    said = list(words_in(program.window))
+    assert sum(SEEN in words for words in said) >= 8
+    assert [words for words in said if "\u202e" in words] == []
