@@ -19,7 +19,7 @@ from paceline.chat.attachments import MAX_BYTES, MAX_FILES
 from paceline.conversation import Attachment, Message
 from paceline.errors import UserError
 from paceline.gui.chat.composer import MOST_CHARS, MOST_LINES, Composer, ComposerEdit
-from paceline.gui.chat.messages.attachment_chips import attachment_view
+from paceline.gui.chat.messages.attachment_chips import attachment_note, attachment_view
 from paceline.gui.chat.messages.message_item import MessageEdit
 from paceline.gui.kit.fields import LeavingEdit, TextField
 
@@ -202,6 +202,9 @@ def test_a_message_that_is_edited_and_a_file_that_is_looked_at(qtbot: QtBot) -> 
     view = attachment_view(Attachment("a", LETTERS, 1))
     qtbot.addWidget(view)
     assert view.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth
+    assert len(view.toPlainText()) < len(LETTERS)
+    note = attachment_note(Attachment("a", LETTERS, 1))
+    assert f"{len(view.toPlainText()):,}" in note
     code = attachment_view(Attachment("a", "x = 1\n" * 9_000, 1))
     qtbot.addWidget(code)
     assert code.lineWrapMode() == QPlainTextEdit.LineWrapMode.NoWrap

@@ -31,31 +31,40 @@ from paceline.gui.look.theme import mono_font
 from paceline.names import visible
 
 MAX_TEXT_PX = 320
-_LONG_LINE = re.compile(r"[^\n]{5000}")
-"""Painting a part of one would take as long as all of it; it is broken where the view ends."""
-MAX_SHOWN_CHARS = 200_000
+MAX_SHOWN_CHARS, MAX_SHOWN_LINES = 200_000, 20_000
 """A longer text is cut in the view: laying it out would hold up the window."""
+_MAX_BROKEN_CHARS = 50_000
+"""The same of a text with a long line, which is broken where the view ends."""
+_LONG_LINE = re.compile(r"[^\n]{5000}")
+"""Not broken, painting a part of one would take as long as all of it."""
 
 
 def attachment_view(attachment: Attachment) -> QPlainTextEdit:
     """A view of a file's text; of a very long one, of its beginning."""
     view = styled(TextField(), kind="attachment")
     view.setReadOnly(True)
-    if not _LONG_LINE.search(attachment.text, 0, MAX_SHOWN_CHARS):
+    shown = _shown_part(attachment.text)
+    if not _LONG_LINE.search(shown):
         view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     view.setFont(mono_font(CODE_PX))
     view.setTabChangesFocus(True)
     view.setAccessibleName(_tr("Text of {}").format(visible(attachment.name)))
-    view.setPlainText(attachment.text[:MAX_SHOWN_CHARS])
+    view.setPlainText(shown)
     return view
 
 
 def attachment_note(attachment: Attachment) -> str:
     """What must be said below that view; empty where it shows all."""
-    if len(attachment.text) <= MAX_SHOWN_CHARS:
+    n_shown = len(_shown_part(attachment.text))
+    if len(attachment.text) <= n_shown:
         return ""
     words = _tr("The first {} characters are shown; the model reads all of them.")
-    return words.format(f"{local(MAX_SHOWN_CHARS):,}")
+    return words.format(f"{local(n_shown):,}")
+
+
+def _shown_part(text: str) -> str:
+    shown = "\n".join(text[:MAX_SHOWN_CHARS].split("\n", MAX_SHOWN_LINES)[:MAX_SHOWN_LINES])
+    return shown[:_MAX_BROKEN_CHARS] if _LONG_LINE.search(shown) else shown
 
 
 def show_file_icon(button: QToolButton) -> None:
