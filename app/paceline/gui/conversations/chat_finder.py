@@ -273,7 +273,7 @@ class ChatFinder(QWidget):
     def _say_nothing_found(self) -> None:
         text, show_all = self._query.text, self.tr("Show all chats")
         if not words_of(text):
-            hint = self.tr("Write a word that stands near “{}”: letters and digits are.")
+            hint = self.tr("Letters and digits are: write a word that stands near “{}”.")
             title = self.tr("Signs and emoji are not searched")
             self.empty.say(title, hint.format(text), show_all)
             return
