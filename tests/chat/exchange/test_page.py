@@ -224,6 +224,14 @@ def test_formulas_are_mathml_with_their_source_and_tokens() -> None:
     assert "".join(char for char, _, _ in Page(page).chars).rstrip().endswith("and $\\foo$.")
 
 
+def test_formulas_that_cannot_be_set_are_source_in_their_lines() -> None:
+    source = "\\begin{rcases}\na & b\\\\\nc & d\n\\end{rcases}"
+    html = reply_page(f"{source}\n\n```math\n\\ce{{H2O}}\\\\\n```")
+    assert f"<code>{source.replace('&', '&amp;')}</code>" in html
+    assert "<code>```math\n\\ce{H2O}\\\\\n```</code>" in html
+    assert re.search(r"^code \{[^}]*white-space: pre-wrap", html, re.MULTILINE)
+
+
 def test_a_reply_without_steps_has_no_colours() -> None:
     page = Page(reply_page("Just *text*"))
     assert all((css, title) == ("", "") for _, css, title in page.chars)

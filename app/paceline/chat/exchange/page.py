@@ -501,11 +501,13 @@ section h2.who { font-size: 13px; font-weight: 600; color: var(--muted); margin:
 .l { background: var(--lookup_soft); border-bottom: 2px dotted var(--lookup); }
 [title] { cursor: help; }
 pre, code { font-family: "JetBrains Mono", ui-monospace, monospace; font-size: 13px; }
-code { background: var(--bubble); border-radius: 4px; padding: 1px 4px; }
+code { background: var(--bubble); border-radius: 4px; padding: 1px 4px;
+  white-space: pre-wrap; }
 .code { background: var(--code_surface); border: 1px solid var(--line); border-radius: 10px;
   margin: 10px 0; overflow: hidden; }
 .code pre { margin: 0; padding: 12px 14px; overflow-x: auto; line-height: 1.55; }
-.code code { background: none; padding: 0; } .code i { font-style: normal; }
+.code code { background: none; padding: 0; white-space: pre; }
+.code i { font-style: normal; }
 i.keyword { color: var(--keyword); } i.string { color: var(--string); }
 i.number { color: var(--number); } i.name { color: var(--name); }
 i.builtin { color: var(--builtin); } i.wrong { color: var(--wrong); }
