@@ -203,3 +203,10 @@ def test_nothing_is_loaded_out_of_reach_of_ctrl_c() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert set(done.stdout.split()) <= before
+
+
+def test_a_name_in_an_error_turns_nothing_around(tmp_path: Path) -> None:
+    said = paceline("chat", "--target", tmp_path / "a\u202efug.gguf", "--prompt", "Hi")
+    assert said.code == 1
+    assert "a�fug.gguf" in said.err
+    assert "\u202e" not in said.err

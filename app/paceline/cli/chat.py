@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from paceline.chat.presets import read_stop
 from paceline.chat.prompt import (
     PromptDataError,
     read_conversation,
@@ -277,6 +276,8 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
 
 def _stop_text(text: str) -> str:
     """Return the text of a stop as the window's field reads it, where a shell takes no Enter."""
+    from paceline.chat.presets import read_stop
+
     return read_stop(plain_text(text))
 
 

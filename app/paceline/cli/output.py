@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Self
 
 from paceline.errors import UserError
+from paceline.names import visible
 from paceline.sizes import one_line
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -106,7 +107,7 @@ def remark(text: str) -> None:
     """Print one line on stderr, if there is one: `print` would take stdout instead."""
     if sys.stderr is None:
         return
-    line = " ".join(text.split()).translate(_CONTROLS)
+    line = visible(" ".join(text.split()))
     with contextlib.suppress(OSError):
         print(f"paceline: {line}", file=sys.stderr, flush=True)
 

@@ -18,7 +18,6 @@ from typing import Any
 from paceline import paths as files_of_ours
 from paceline.engine.model.model_file import PART, model_name
 from paceline.errors import ModelError, UserError
-from paceline.names import visible
 from paceline.paths import Paths
 
 BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
@@ -164,7 +163,7 @@ def _model(
         n_parts=max(n_parts, len(parts)),
         n_bytes=sum(stat.st_size for stat in stats),
         mtime_ns=max(stat.st_mtime_ns for stat in stats),
-        name=visible(model_name(first.name)),
+        name=model_name(first.name),
         source=source,
     )
 

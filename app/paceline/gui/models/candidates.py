@@ -24,6 +24,7 @@ from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.gui.kit.translation import local_size, local_weights, translator
 from paceline.gui.models.lists.library import LibraryModel, place_title
 from paceline.gui.state.pair import file_name, model_name
+from paceline.names import visible
 
 _tr = translator("Candidates")
 
@@ -127,7 +128,7 @@ def of_entry(entry: LibraryEntry) -> Candidate:
     card, file = entry.card, entry.file
     return Candidate(
         reference=str(file.path),
-        title=file.name,
+        title=visible(file.name),
         subtitle=place_title(file.source),
         n_bytes=file.n_bytes,
         n_params=card.n_params if card else 0,

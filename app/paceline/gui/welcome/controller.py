@@ -37,6 +37,7 @@ from paceline.gui.welcome.pages import (
     starters,
 )
 from paceline.messages import DeviceInfo
+from paceline.names import visible
 from paceline.params import ModelParams
 
 N_RECOMMENDED = 3
@@ -285,8 +286,8 @@ class WelcomeController(QObject):
         )
         remark = known_size(self._best.n_bytes)
         if draft is not None:
-            remark = self.tr("drafted by {}, together {}").format(draft.file.name, remark)
-        card.offer(((target.file.name, remark),))
+            remark = self.tr("drafted by {}, together {}").format(visible(draft.file.name), remark)
+        card.offer(((visible(target.file.name), remark),))
 
     def _show_recommended(self) -> None:
         card, catalogue = self.page.get, self._catalogue

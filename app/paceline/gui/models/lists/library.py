@@ -45,6 +45,7 @@ from paceline.gui.kit.notices import Notifications, ask_to_delete
 from paceline.gui.kit.rows import Rows
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
+from paceline.names import visible
 
 _Key = tuple[Any, ...]
 _TOP = QModelIndex()
@@ -404,7 +405,7 @@ class LibraryController(QObject):
 
     def delete(self, entry: LibraryEntry) -> None:
         """Ask, then move the files of a model to the trash; only what this program downloaded."""
-        name = entry.file.name
+        name = visible(entry.file.name)
         if not entry.is_ours:
             self._notifications.error(
                 self.tr("“{}” was not downloaded by Paceline.").format(name),
