@@ -20,8 +20,9 @@ BUDGETS = {
     ".": Size(19, 2_220),
     "bench": Size(8, 1_260),
     "catalog": Size(40, 5_520),
-    # chat/syntax has a file for each thing that replies write beyond CommonMark.
-    "chat": Size(30, 5_170),
+    # chat/syntax has a file for each thing that replies write beyond CommonMark; chats of five
+    # programs are read, a module for each, and what is lost of them is counted.
+    "chat": Size(38, 5_850),
     "cli": Size(19, 4_110),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),

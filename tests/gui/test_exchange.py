@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -192,11 +193,42 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     bad.write_text("{")
     program.imports.import_files([str(bad), str(good), str(gone)])
     qtbot.waitUntil(lambda: len(notices) == 2)
-    assert notices[0].message == "“bad.json”: It is not JSON (line 1)."
-    assert "1 more files could not be imported either." in notices[0].hint
+    assert notices[0].message.startswith("“bad.json”: It is not JSON (line 1). “gone.json” cannot")
     assert notices[1].message == "Imported 2 chats."
     assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
     assert program.session.current.title == "From elsewhere"
+
+
+def test_damaged_chats_of_a_file_are_named_and_what_is_lost_of_the_others_is_said(
+    program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
+    def chat(name: str, *messages: dict[str, Any]) -> dict[str, Any]:
+        return {"conv": {"id": "c", "name": name, "currNode": "a"}, "messages": list(messages)}
+
+    def message(key: str, parent: str | None, role: str, **more: Any) -> dict[str, Any]:
+        return {"id": key, "parent": parent, "role": role, "content": "Text", **more}
+
+    picture = {"type": "IMAGE", "name": "a.png", "base64Url": "data:,"}
+    asked = message("a", "s", "user", extra=[picture, picture])
+    whole = chat("Whole", message("s", None, "system"), message("t", "s", "tool"), asked)
+    broken = [chat(f"Bad {n}", message("a", "gone", "user")) for n in range(7)]
+    file = tmp_path / "all.json"
+    file.write_text(json.dumps([whole, *broken]))
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    for n in range(5):
+        assert (
+            f"Chat {n + 2} of 8 in “all.json”, “Bad {n}”: The chat is damaged" in notices[0].message
+        )
+    assert "2 more could not be imported either." in notices[0].hint
+    assert notices[1].message == (
+        "Imported “Whole”. Left out: pictures (2), calls of tools and their results (1)."
+    )
+    settings = program.session.conversations.settings
+    assert settings.system_prompt == "Text"
+    program.session.new()
+    usual = program.session.conversations.settings
+    assert settings == dataclasses.replace(usual, system_prompt="Text")
 
 
 def test_a_chat_that_cannot_be_kept_is_told(
@@ -230,10 +262,10 @@ def test_an_unexpected_error_with_one_chat_keeps_no_other_one_waiting(
     chats = program.session.conversations
     import_it = chats.add_copy
 
-    def fail_once(chat: Conversation, records: Mapping[str, RunRecord]) -> str:
+    def fail_once(chat: Conversation, records: Mapping[str, RunRecord], prompt: str) -> str:
         if chat.title == fails:
             raise RuntimeError("a fault")
-        return import_it(chat, records)
+        return import_it(chat, records, prompt)
 
     monkeypatch.setattr(chats, "add_copy", fail_once)
     with qtbot.captureExceptions() as errors:

@@ -251,7 +251,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     assert keys.place is before
 
     # What was written is the whole tree: both questions, three replies, and how each came about.
-    (exported,) = read_chats(file.read_bytes(), file.name)
+    (exported,) = read_chats(file.read_bytes(), file.name).whole
     assert exported.conversation.settings == settings
     tree, current = exported.conversation, program.session.current
     assert [m.content for m in tree.path()] == [m.content for m in current.path()]

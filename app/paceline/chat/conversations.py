@@ -267,13 +267,22 @@ class Conversations:
         """Return a new message with an id and a time."""
         return Message(self.new_id(), parent_id, role, text, self.now(), attachments)
 
-    def add_copy(self, conversation: Conversation, records: Mapping[str, RunRecord]) -> str:
+    def add_copy(
+        self,
+        conversation: Conversation,
+        records: Mapping[str, RunRecord],
+        system_prompt: str = "",
+    ) -> str:
         """Keep a copy under new ids; returns its id.
 
         Args:
             conversation: Times, title, flags and settings are kept.
             records: What is known of its replies, by message id; with steps.
+            system_prompt: That of a chat without settings, which has the usual ones otherwise.
         """
+        if system_prompt:
+            settings = replace(self._defaults(), system_prompt=system_prompt)
+            conversation = replace(conversation, settings=settings)
         copy, ids = _copy_of(conversation, self.new_id)
         self.put(copy, tuple(copy.messages))
         for old_id, record in records.items():

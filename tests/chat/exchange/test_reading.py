@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import random
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paceline.chat.exchange import reading
+from chat.exchange import exports as ex
+from paceline.chat.exchange import imported, reading
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.reading import read_chats
 from paceline.errors import UserError
@@ -16,13 +18,16 @@ from storage.chats import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conftest import Trials
+    from paceline.chat.exchange.imported import ImportedChat
     from paceline.conversation import Conversation
 
 
-def read(data: object) -> tuple[Conversation, int]:
-    (made,) = read_chats(json.dumps(data).encode(), "file.json")
+def read(data: object) -> ImportedChat:
+    (made,), damaged = read_chats(json.dumps(data).encode(), "file.json")
+    assert not damaged
     assert made.records == {}
-    return made.conversation, made.n_left_out
+    return made
 
 
 def said(conversation: Conversation) -> list[tuple[str, str]]:
@@ -55,14 +60,14 @@ LLAMA = llama(
 
 
 def test_a_chat_of_llama_cpps_page() -> None:
-    conversation, n_left_out = read(LLAMA)
+    conversation, _, system_prompt, left_out = read(LLAMA)
     assert said(conversation) == [("user", "Why?"), ("assistant", "<think>\nHmm.\n</think>\n\nSo.")]
     assert [m.content for m in conversation.siblings("b")][1] == "Because."
     (file,) = conversation.messages["a"].attachments
     assert (file.name, file.text, file.n_bytes) == ("a.py", "x = 1\n", 6)
     assert (conversation.title, conversation.pinned) == ("A chat", True)
     assert (conversation.created_s, conversation.changed_s) == (3.0, 5.0)
-    assert n_left_out == 1, "the system prompt"
+    assert (system_prompt, left_out) == ("Be brief.", {})
 
 
 def test_many_chats_of_llama_cpps_page_in_one_file_and_line_by_line() -> None:
@@ -72,7 +77,7 @@ def test_many_chats_of_llama_cpps_page_in_one_file_and_line_by_line() -> None:
     lines += [{"type": "something new"}]
     by_line = read_chats("\n".join(map(json.dumps, lines + lines)).encode(), "all.jsonl")
     assert many == by_line
-    assert len(many) == 2
+    assert len(many.whole) == 2
 
 
 def mapped(
@@ -101,13 +106,14 @@ def test_a_chat_of_chatgpt() -> None:
         "title": "On reasons", "create_time": 1.5, "update_time": 2.5, "current_node": "a1",
         "mapping": {item["id"]: item for item in nodes},
     }  # fmt: skip
-    conversation, n_left_out = read([data])
+    conversation, _, system_prompt, left_out = read([data])
     assert said(conversation) == [("user", "Why?"), ("assistant", "Because.")]
     assert {m.content for m in conversation.siblings("a1")} == {"Because.", "So."}
     assert (conversation.title, conversation.created_s, conversation.changed_s) == (
         "On reasons", 1.5, 2.5,
     )  # fmt: skip
-    assert n_left_out == 2
+    assert system_prompt == ""
+    assert left_out == {"tools": 2, "images": 1, "system": 1}
 
 
 def test_a_chat_of_lm_studio() -> None:
@@ -137,34 +143,34 @@ def test_a_chat_of_lm_studio() -> None:
             {"versions": [reply], "currentlySelected": 0},
         ],
     }
-    conversation, n_left_out = read(data)
+    conversation, _, _, left_out = read(data)
     assert said(conversation) == [
         ("user", "Why not?"),
         ("assistant", "<think>\nHmm.\n</think>\n\nSo."),
     ]
     assert [m.content for m in conversation.children(None)] == ["Why?", "Why not?"]
-    assert (conversation.title, conversation.created_s, n_left_out) == ("Reasons", 7.0, 0)
+    assert (conversation.title, conversation.created_s, left_out) == ("Reasons", 7.0, {})
 
 
 def test_a_title_comes_from_the_first_question_where_there_is_none() -> None:
     assert (
-        read(llama(node("a", None, "user", "Why is it so?"), name="  "))[0].title == "Why is it so?"
+        read(llama(node("a", None, "user", "Why is it so?"), name="  ")).conversation.title
+        == "Why is it so?"
     )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_unicode_with_and_without_a_mark(encoding: str) -> None:
     text = json.dumps(llama(node("a", None, "user", "Größe 😀")), ensure_ascii=False)
-    ((conversation, _, _),) = read_chats(text.encode(encoding), "a.json")
-    assert said(conversation) == [("user", "Größe 😀")]
+    (chat,) = read_chats(text.encode(encoding), "a.json").whole
+    assert said(chat.conversation) == [("user", "Größe 😀")]
 
 
 def test_the_two_readers_of_json_agree() -> None:
     data = to_json(chat("c", 'quo"te\n\t\\', "a\u2028b"), {})
     for text in ("".join(dumped(data)), json.dumps(data), json.dumps(data, indent=3)):
-        assert read_chats(text.encode(), "c.json")[0].conversation == chat(
-            "c", 'quo"te\n\t\\', "a\u2028b"
-        )
+        (read_again,) = read_chats(text.encode(), "c.json").whole
+        assert read_again.conversation == chat("c", 'quo"te\n\t\\', "a\u2028b")
 
 
 @pytest.fixture
@@ -197,8 +203,10 @@ WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" 
         (b'{"conv": {}, "messages": []}', "no-chats", "has no messages to import"),
         (b'{"messages": []}', "no-chats", "has no messages to import"),
         (NESTED, "not-a-chat", "“x.json” is nested too deeply."),
-        (WITHIN, "not-a-chat", "“x.json” is nested too deeply."),
-        (b"1\n" + NESTED, "not-a-chat", "“x.json” is nested too deeply."),
+        (WITHIN, "not-a-chat", "“x.json”: It is nested too deeply."),
+        (b"1\n" + NESTED, "not-json", "It is not JSON (line 2)."),
+        (b'{"type": "session", "id": "c"}', "no-chats", "has no messages to import"),
+        (b'{"chat_metadata": {}}', "no-chats", "has no messages to import"),
         (b'{"format": "paceline-chat", "version": 99}', "newer-chat", "“x.json”: The chat was"),
     ],
 )
@@ -216,6 +224,7 @@ def test_what_is_no_chat_is_told(raw: bytes, code: str, words: str, usual_stack:
         ([node("a", "gone", "user", "x")], "follow 'gone', which is not there"),
         ([{"content": "x"}], "messages[0] has no id"),
         ([7], "messages[0] has no id"),
+        ([node("a", None, "user", "x")] * 2, "messages[1].id stands for another message already"),
     ],
 )
 def test_damaged_chats_of_others_are_told(messages: list[Any], words: str) -> None:
@@ -236,9 +245,9 @@ def test_chats_of_others_have_limits(
     monkeypatch: pytest.MonkeyPatch, limit: str, most: int, words: str
 ) -> None:
     data = llama(node("a", None, "user", "Why?"), node("b", "a", "assistant", "So."))
-    monkeypatch.setattr(reading, limit, most)
+    monkeypatch.setattr(imported, limit, most)
     read(data)
-    monkeypatch.setattr(reading, limit, most - 1)
+    monkeypatch.setattr(imported, limit, most - 1)
     with pytest.raises(UserError, match=words) as caught:
         read(data)
     assert caught.value.code == "broken-chat"
@@ -256,13 +265,148 @@ def test_a_file_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_long_names_of_others_are_cut() -> None:
     extra = [{"name": "y" * 1_001, "content": "x"}]
-    conversation, _ = read(llama(node("a", None, "user", "Why?", extra=extra), name="x" * 1_001))
+    conversation, *_ = read(llama(node("a", None, "user", "Why?", extra=extra), name="x" * 1_001))
     (file,) = conversation.messages["a"].attachments
     assert (conversation.title, file.name) == ("x" * 1_000, "y" * 1_000)
 
 
 def test_strange_values_of_others_are_passed_over() -> None:
     strange = node("a", None, "user", "x", timestamp=1e300, extra=[7, {"content": 3}], children=7)
-    conversation, _ = read(llama(strange, currNode=[], lastModified="now", name=7, pinned="yes"))
+    conversation, *_ = read(llama(strange, currNode=[], lastModified="now", name=7, pinned="yes"))
     assert said(conversation) == [("user", "x")]
     assert (conversation.created_s, conversation.changed_s, conversation.pinned) == (0, 0, False)
+
+
+# --------------------------------------------------------------------- several, one is damaged
+
+
+@pytest.mark.parametrize("bad", [LLAMA | {"messages": [node("a", "gone", "user", "x")]}, None])
+def test_a_damaged_chat_costs_itself_alone(bad: object) -> None:
+    chats = read_chats(json.dumps([LLAMA, bad, LLAMA]).encode(), "all.json")
+    assert chats.whole == (read(LLAMA), read(LLAMA))
+    (error,) = chats.damaged
+    assert error.message.startswith("Chat 2 of 3 in “all.json”")
+    assert (("“A chat”" in error.message), bool(error.hint)) == (bad is not None, True)
+
+
+def test_of_chats_that_are_all_damaged_each_is_told() -> None:
+    chats = read_chats(json.dumps([None, 7]).encode(), "all.json")
+    assert chats.whole == ()
+    assert [error.message.split(" in ")[0] for error in chats.damaged] == [
+        "Chat 1 of 2",
+        "Chat 2 of 2",
+    ]
+
+
+def test_a_chat_of_which_nothing_can_be_kept_is_told() -> None:
+    only = ex.gpt_chat("q", ex.gpt_node("q", None, "user", ex.PICTURE))
+    chats = read_chats(json.dumps([LLAMA, only]).encode(), "all.json")
+    assert len(chats.whole) == 1
+    assert "“On reasons”: It has no text to import." in chats.damaged[0].message
+
+
+SAMPLES = (
+    LLAMA,
+    ex.gpt_chat(
+        "a",
+        ex.gpt_node("s", None, "system", "Be brief."),
+        ex.gpt_node("q", "s", "user", ex.SPOKEN, ex.SOUND, metadata={"attachments": [{"name": 1}]}),
+        ex.gpt_node("a", "q", "assistant", "See \ue200cite\ue202x\ue201."),
+    ),
+    ex.lm_chat(
+        ex.lm_user(ex.lm_text("Why?"), ex.LM_FILE),
+        (
+            1,
+            [
+                ex.lm_reply(
+                    ex.lm_block(ex.lm_text("Hm"), thinking=True), ex.lm_block(ex.lm_text("So"))
+                ),
+                ex.lm_reply(ex.lm_block(ex.LM_CALL), ex.LM_STATUS, ex.lm_block(ex.lm_text("Yes"))),
+            ],
+        ),
+    ),
+    ex.web_chat(
+        "a",
+        ex.web_message("q", None, "user", "Why?", files=[{"type": "file", "file": {"data": {}}}]),
+        ex.web_message("a", "q", "assistant", "So."),
+        meta={"tags": ["x"]},
+    ),
+)
+WRONG: tuple[Any, ...] = (None, 7, -1e308, "", "x", "\ud800", [], {}, [[]], {"a": [1]}, True)
+
+
+def damaged(data: Any, rng: random.Random) -> Any:
+    """A copy in which one value, somewhere, is another one, is missing or is there twice."""
+    copy = json.loads(json.dumps(data))
+    places: list[tuple[Any, Any]] = []
+
+    def walk(value: Any) -> None:
+        keys = value if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            places.append((value, key))
+            if isinstance(value[key], (dict, list)):
+                walk(value[key])
+
+    walk(copy)
+    parent, key = rng.choice(places)
+    what = rng.randrange(4)
+    if what == 0:
+        del parent[key]
+    elif what == 1 and isinstance(parent, list):
+        parent.append(parent[key])
+    elif what == 2:
+        elsewhere, other = rng.choice(places)
+        parent[key] = json.loads(json.dumps(elsewhere[other]))
+    else:
+        parent[key] = rng.choice(WRONG)
+    return copy
+
+
+def test_random_damage_to_one_chat_leaves_the_others_whole(trials: Trials) -> None:
+    alone = [read(sample) for sample in SAMPLES]
+    n_damaged = 0
+    for number in trials(300, 20_000):
+        rng = random.Random(number)
+        at = rng.randrange(len(SAMPLES))
+        items = [*SAMPLES[:at], damaged(SAMPLES[at], rng), *SAMPLES[at + 1 :]]
+        chats = read_chats(json.dumps(items).encode(), "all.json")
+        others = [*alone[:at], *alone[at + 1 :]]
+        if chats.damaged:
+            n_damaged += 1
+            (error,) = chats.damaged
+            assert error.message.startswith(f"Chat {at + 1} of {len(SAMPLES)} in “all.json”")
+            assert list(chats.whole) == others
+        else:
+            n_after = len(others) - at
+            assert [*chats.whole[:at], *chats.whole[len(chats.whole) - n_after :]] == others
+    assert n_damaged
+
+
+def test_random_damage_to_the_lines_of_one_chat_leaves_the_others_whole(trials: Trials) -> None:
+    chats = [
+        ex.page_chat(
+            "a",
+            ex.page_message("q", "root", "user", f"Why {n}?"),
+            ex.page_message("a", "q", "assistant", "So."),
+            key=f"c{n}",
+            name=f"Chat {n}",
+        )
+        for n in range(3)
+    ]
+    alone = [read(chat) for chat in chats]
+    for number in trials(300, 20_000):
+        rng = random.Random(number)
+        at = rng.randrange(3)
+        written = [ex.page_lines(chat) for chat in chats]
+        line = rng.randrange(len(written[at]))
+        text = written[at][line]
+        cut = rng.randrange(len(text))
+        written[at][line] = text[:cut] + rng.choice(('"', "{", "\x00", "")) + text[cut + 3 :]
+        raw = "\n".join(line for lines in written for line in lines).encode()
+        found = read_chats(raw, "all.jsonl")
+        for n, whole in enumerate(alone):
+            if n != at:
+                assert whole in found.whole, (at, line, written[at][line])
+        for error in found.damaged:
+            assert error.message.startswith(f"Chat {at + 1} of 3 in “all.jsonl”")
+        assert len(found.whole) + len(found.damaged) == 3

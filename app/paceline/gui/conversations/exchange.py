@@ -14,6 +14,7 @@ import dataclasses
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,8 +28,9 @@ from paceline import __version__
 from paceline.bench.report import is_passport, parse_passport
 from paceline.bench.runs import Report
 from paceline.chat.exchange.chat_json import dumped, to_json
+from paceline.chat.exchange.imported import ImportedChat, LeftOut
 from paceline.chat.exchange.page import Look, to_html
-from paceline.chat.exchange.reading import MAX_FILE_BYTES, ImportedChat, read_chats
+from paceline.chat.exchange.reading import MAX_FILE_BYTES, read_chats
 from paceline.chat.exchange.words import Sourcing, Words, to_markdown
 from paceline.conversation import Conversation
 from paceline.errors import UserError
@@ -37,6 +39,7 @@ from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.chat_lines import title_text
@@ -51,6 +54,8 @@ _SUFFIXES: dict[Kind, str] = {
 EXCHANGE = "exchange"
 """Topic of what failed; the next import or export settles it."""
 _MAX_STEM = 60
+_MOST_TOLD = 5
+"""Files and chats that one notice names."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
@@ -293,8 +298,8 @@ class ImportController(QObject):
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
         chats, passports, errors = result
-        others = self.tr("{} more files could not be imported either.")
-        self._notices.user_errors(errors, others, topic=EXCHANGE)
+        others = self.tr("{} more could not be imported either.")
+        self._notices.user_errors(_told_together(errors), others, topic=EXCHANGE)
         self._waiting += chats
         if not self._putting.is_busy:
             self._putting.start(self._put())
@@ -306,7 +311,7 @@ class ImportController(QObject):
         while self._waiting:
             chat = self._waiting.pop(0)
             try:
-                last_id = chats.add_copy(chat.conversation, chat.records)
+                last_id = chats.add_copy(chat.conversation, chat.records, chat.system_prompt)
                 put.append(chat)
             except UserError as error:
                 self._notices.user_error(error)
@@ -319,15 +324,38 @@ class ImportController(QObject):
             self._tell(put)
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:
-        n_left_out = sum(chat.n_left_out for chat in chats)
+        left_out = Counter[LeftOut]()
+        for chat in chats:
+            left_out.update(chat.left_out)
         if len(chats) == 1:
             message = self.tr("Imported “{}”.").format(title_text(chats[0].conversation))
         else:
             message = self.tr("Imported {} chats.").format(len(chats))
-        if n_left_out:
-            more = self.tr("Left out: {} messages of the system or of tools.")
-            message += " " + more.format(n_left_out)
+        if left_out:
+            words = self._left_out_words()
+            parts = (f"{words[kind]} ({local(n)})" for kind, n in sorted(left_out.items()))
+            message += " " + self.tr("Left out: {}.").format(", ".join(parts))
         self._notices.tell(message)
+
+    def _left_out_words(self) -> dict[LeftOut, str]:
+        return {
+            "drafts": self.tr("messages that were not sent"),
+            "files": self.tr("files without their text"),
+            "images": self.tr("pictures"),
+            "notes": self.tr("notes"),
+            "other": self.tr("parts of an unknown kind"),
+            "recordings": self.tr("sound and films"),
+            "system": self.tr("messages of the system"),
+            "tools": self.tr("calls of tools and their results"),
+        }
+
+
+def _told_together(errors: Sequence[UserError]) -> list[UserError]:
+    """Return the errors with the first few as one, so that each file and chat is named."""
+    if len(errors) < 2:
+        return list(errors)
+    messages = " ".join(said(error.message) for error in errors[:_MOST_TOLD])
+    return [UserError(errors[0].code, messages, errors[0].hint), *errors[_MOST_TOLD:]]
 
 
 def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], list[UserError]]:
@@ -341,7 +369,9 @@ def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], lis
             if is_passport(raw):
                 passports.append(parse_passport(raw, path.name))
             else:
-                chats += read_chats(raw, path.name)
+                found = read_chats(raw, path.name)
+                chats += found.whole
+                errors += found.damaged
         except UserError as error:
             errors.append(error)
         except OSError as error:

@@ -1,0 +1,1 @@
+"""Chats as other programs export them, one module per program."""
