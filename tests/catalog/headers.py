@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import make_pairs
-from gguf_file import Gguf, Tensor, padded, read, strings
+from gguf_file import I32, Gguf, Tensor, padded, read, strings
 from paceline.catalog.card import SidecarKind
 from paceline.engine.llama import read_header
 from paceline.engine.model.model_file import GgufHeader
@@ -89,7 +90,7 @@ def write_split(source: Path, folder: Path, n_parts: int = 3) -> list[Path]:
         part = Gguf(dict(model.metadata) if number == 0 else {})
         part.metadata["split.no"] = _u16(number)
         part.metadata["split.count"] = _u16(n_parts)
-        part.set(split__tensors__count=len(names))
+        part.metadata["split.tensors.count"] = struct.pack("<Ii", I32, len(names))
         part.tensors = {str(name): model.tensors[str(name)] for name in share}
         path = folder / f"split-{number + 1:05}-of-{n_parts:05}.gguf"
         path.write_bytes(gguf_bytes(part))

@@ -68,7 +68,7 @@ def test_what_names_no_file_is_nowhere(tmp_path: Path) -> None:
     assert file_here(parse_reference("hf:own/er:Q8_0"), tmp_path, ()) is None
 
 
-@pytest.mark.parametrize("path", ["../x.gguf", "a/nul.gguf", "a b/x.gguf", "/x.gguf"])
+@pytest.mark.parametrize("path", ["../x.gguf", "a/nul.gguf", "a\tb/x.gguf", "/x.gguf"])
 def test_names_that_have_no_place_on_a_disk(tmp_path: Path, path: str) -> None:
     with pytest.raises(UserError) as error:
         download_folder(tmp_path, "own/er", path)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.errors import ModelError
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
@@ -92,6 +97,46 @@ def test_links_that_lead_nowhere_or_in_circles(tmp_path: Path) -> None:
     (tmp_path / "self.gguf").symlink_to("self.gguf")
     put(tmp_path, "real.gguf")
     assert names(tmp_path) == ["real"]
+
+
+@needs_links
+def test_a_linked_folder_is_searched_once(tmp_path: Path) -> None:
+    put(tmp_path, "elsewhere/more/a.gguf", "elsewhere/b.gguf", "models/c.gguf", "beside.gguf")
+    for name in ("models/link", "models/again", "elsewhere/more/up"):
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    (tmp_path / "models/out").symlink_to(tmp_path, target_is_directory=True)
+    assert names(tmp_path / "models") == ["a", "b", "c"], "and nothing of the folder above"
+    (tmp_path / "start").symlink_to(tmp_path / "models", target_is_directory=True)
+    assert names(tmp_path / "start") == ["a", "b", "c"]
+
+
+@needs_links
+def test_random_links_lead_to_every_model_once(tmp_path: Path, trials: Trials) -> None:
+    for number in trials(30, 2_000):
+        rng = random.Random(number)
+        root, outside = tmp_path / f"{number}", tmp_path / f"{number}-outside"
+        root.mkdir()
+        outside.mkdir()
+        folders, inside, reached = [root], {root}, {root}
+        for n in range(rng.randrange(1, 8)):
+            folder = rng.choice([*folders, outside]) / f"f{n}"
+            folder.mkdir()
+            (folder / f"m{n}.gguf").write_bytes(b"x")
+            folders.append(folder)
+        links = {}
+        for n in range(rng.randrange(6)):
+            link = rng.choice(folders) / f"l{n}"
+            links[link] = rng.choice(folders)
+            link.symlink_to(links[link], target_is_directory=True)
+        while inside:
+            here = inside.pop()
+            for path in here.iterdir():
+                below = links.get(path, path)
+                if below.is_dir() and below not in reached:
+                    reached.add(below)
+                    inside.add(below)
+        expected = sorted(path.stem for f in reached for path in f.glob("m*.gguf"))
+        assert names(root) == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.headers import gguf_bytes, small_vocabulary, write_split
 from cli.program import COMMAND, Result, assert_one_clear_line, chat, paceline_process
 
 
@@ -125,3 +126,36 @@ def test_a_failure_that_cannot_be_written_is_still_told_on_stderr() -> None:
         )
     assert_one_clear_line(Result(done.returncode, "", done.stderr))
     assert done.returncode == 2
+
+
+def test_a_model_that_is_newer_than_llama_cpp(tmp_path: Path) -> None:
+    model = small_vocabulary()
+    model.set(general__architecture="llama9")
+    (tmp_path / "new.gguf").write_bytes(gguf_bytes(model))
+    result = chat("--target", tmp_path / "new.gguf")
+    assert_failure(result, "newer-model", "newer than this llama.cpp")
+    assert "ownload it again" not in result.err
+
+
+def test_any_part_of_a_split_model_loads_it(tmp_path: Path, draft_path: Path) -> None:
+    parts = write_split(draft_path, tmp_path)
+
+    def text(model: Path) -> str:
+        result = chat("--target", model, "--max-tokens", "8", "--temperature", "0", prompt="a list")
+        assert result.code == 0, result.err
+        return "".join(each["text"] for each in result.objects if each["event"] == "step")
+
+    assert {text(part) for part in parts} == {text(draft_path)}
+    parts[1].unlink()
+    for part in (parts[0], parts[2]):
+        assert_failure(chat("--target", part), "part-missing", f"“{parts[1].name}” is missing")
+    parts[0].rename(tmp_path / "other.gguf")
+    parts[2].rename(tmp_path / "renamed.gguf")
+    result = chat("--target", tmp_path / "renamed.gguf")
+    assert_failure(result, "not-the-first-part", "renamed.gguf")
+
+
+@pytest.mark.parametrize("address", ["https://example.com/x.gguf", "http://[", "hf.co/a"])
+def test_an_address_that_is_none_of_the_hub(address: str) -> None:
+    result = chat("--target", address)
+    assert_failure(result, "bad-reference", "hf:OWNER/REPO:FILE", exit_code=2)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.usefixtures("one_reader_for_all")
+
+
 def repository(i: int, **details: Any) -> Repository:
     name = f"owner/model-{i}-GGUF"
     said = {
@@ -128,6 +131,56 @@ def test_the_files_as_json(server: HubServer, environ: dict[str, str]) -> None:
     assert len(rows[1]["files"][0]["sha256"]) == 64
     assert [row["complete"] for row in rows] == [True, True, False]
     assert not rows[2]["recommended"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["hf:{}", "{endpoint}/{}", "{endpoint}/{}/tree/main", "{endpoint}/{}/blob/main/m.gguf", "{}"],
+)
+def test_an_address_names_a_repository(
+    server: HubServer, environ: dict[str, str], written: str
+) -> None:
+    environ = {**environ, "HF_ENDPOINT": server.endpoint}
+    name = written.format("owner/model-2-GGUF", endpoint=server.endpoint)
+    files = paceline("hub", "files", name, environ=environ)
+    assert files.code == 0, files.err
+    assert "model-2-Q4_K_M.gguf" in files.out
+    search = paceline("hub", "search", name, "--json", environ=environ)
+    assert search.code == 0, search.err
+    assert [row["repo"] for row in json.loads(search.out)] == ["owner/model-2-GGUF"]
+
+
+def test_a_newer_repository_is_not_recommended(environ: dict[str, str]) -> None:
+    def one(architecture: str) -> Repository:
+        said = {
+            "gguf": {"total": 10**8, "architecture": architecture},
+            "pretend": {"m-Q4_0.gguf": 9},
+        }
+        return Repository(f"owner/{architecture}", {"README.md": b""}, said)
+
+    found = [one("llama"), one("llama9")]
+    with HubServer({each.id: each for each in found}) as server:
+        old, new = (
+            json.loads(hub(server, environ, "files", each.id, "--json").out)[0] for each in found
+        )
+        assert (old["newer"], old["recommended"]) == (None, True)
+        assert new["newer"] == "unknown model architecture: 'llama9'"
+        assert not new["recommended"]
+        shown = hub(server, environ, "files", "owner/llama9")
+        assert "newer than this llama.cpp" in shown.out
+        assert_one_clear_line_with(shown, "owner/llama9 is newer than this llama.cpp: unknown")
+
+
+def test_a_file_whose_name_is_not_used_is_marked(environ: dict[str, str]) -> None:
+    names = {"é 模-Q4_0.gguf": 9, "con.gguf": 8}
+    one = Repository("owner/names", {"README.md": b""}, {"pretend": names})
+    with HubServer({one.id: one}) as server:
+        rows = json.loads(hub(server, environ, "files", one.id, "--json").out)
+        assert [(row["bad_name"], row["recommended"]) for row in rows] == [
+            (True, False),
+            (False, True),
+        ]
+        assert hub(server, environ, "files", one.id).out.count("cannot be downloaded") == 1
 
 
 def test_a_gated_repository_says_where_to_ask(server: HubServer, environ: dict[str, str]) -> None:

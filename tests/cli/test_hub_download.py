@@ -34,6 +34,7 @@ def server() -> Iterator[HubServer]:
         SPLIT[1]: DATA[MB:],
         "lone-Q2_K-00001-of-00002.gguf": DATA[:10],
         "notes.txt": b"about",
+        "Q4 0/é 模-Q4_0.gguf": DATA[:100],
     }
     with HubServer({REPO: Repository(REPO, files)}) as server:
         yield server
@@ -78,6 +79,41 @@ def test_of_a_split_model_all_parts_come(server: HubServer, tmp_path: Path, file
     assert result.out == f"{tmp_path / 'big-Q8_0-00001-of-00002.gguf'}\n", result.err
     parts = sorted(tmp_path.glob("*.gguf"))
     assert b"".join(part.read_bytes() for part in parts) == DATA
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "hf:owner/model:model-Q4_K_M.gguf",
+        "hf:owner/model:q4_k_m",
+        "{}/owner/model/resolve/main/model-Q4_K_M.gguf?download=true",
+        "{}/owner/model/blob/main/model-Q4_K_M.gguf",
+    ],
+)
+def test_an_address_is_enough(
+    server: HubServer, paceline_home: Path, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+    result = paceline("hub", "download", written.format(server.endpoint), environ=ONLINE)
+    assert result.out == f"{models(paceline_home) / REPO / 'model-Q4_K_M.gguf'}\n", result.err
+
+
+def test_an_address_without_a_file_needs_one(
+    server: HubServer, paceline_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+    page = f"{server.endpoint}/owner/model/tree/main"
+    result = paceline("hub", "download", page, environ=ONLINE)
+    assert result.code == 2
+    assert "No file was named" in result.err
+    assert paceline("hub", "download", page, "Q4_K_M", environ=ONLINE).code == 0
+
+
+def test_blanks_and_other_letters_stay_in_names(server: HubServer, paceline_home: Path) -> None:
+    result = download(server, "Q4 0/é 模-Q4_0.gguf")
+    path = models(paceline_home) / REPO / "Q4 0" / "é 模-Q4_0.gguf"
+    assert (result.code, result.out) == (0, f"{path}\n"), result.err
+    assert path.read_bytes() == DATA[:100]
 
 
 def test_folders_of_a_repository_are_kept_apart(server: HubServer, paceline_home: Path) -> None:

@@ -331,3 +331,27 @@ def test_a_model_that_llama_cpp_does_not_load(tmp_path: Path) -> None:
     assert result.objects[0]["error"]["code"] == "cannot-load"
     assert "odd.gguf" in result.err
     assert_one_clear_line(result)
+
+
+def test_a_model_that_is_newer_than_llama_cpp(tmp_path: Path, online: dict[str, str]) -> None:
+    model = read(DRAFT)
+    model.set(tokenizer__ggml__pre="qwen9")
+    with (tmp_path / "new.gguf").open("wb") as file:
+        model.write(file)
+    newer = Repository("demo/newer", {"new.gguf": tmp_path / "new.gguf"})
+    with HubServer({newer.id: newer}) as server:
+        environ = {**online, "HF_ENDPOINT": server.endpoint}
+        for draft in (str(tmp_path / "new.gguf"), "hf:demo/newer:new.gguf"):
+            result = pairs("check", TARGET, draft, "--json", environ=environ)
+            assert result.code == 1
+            assert result.objects[0]["error"]["code"] == "newer-model"
+            assert "“new.gguf” is newer than this llama.cpp: unknown pre-tokenizer" in result.err
+            assert "ownload it again" not in result.err
+
+
+def test_an_address_of_a_file_is_its_reference(hub: HubServer, online: dict[str, str]) -> None:
+    address = f"{hub.endpoint}/demo/paceline-draft/resolve/main/draft-Q8_0.gguf?download=true"
+    assert checked(TARGET, address, environ=online)["ok"]
+    elsewhere = pairs("check", TARGET, "https://example.com/x.gguf", environ=online)
+    assert elsewhere.code == 2
+    assert "names no model on the Hub" in elsewhere.err

@@ -253,7 +253,7 @@ class World:
         self.entries = self.library.model
         self.downloads = DownloadsController(self.models.downloads, self.notifications, self.window)
         self.states = self.downloads.model
-        self.hub = HubController(self.models.hub, self.window)
+        self.hub = HubController(self.models.hub, self.window, inspector=self.models.inspector)
         self.results = self.hub.results
         self.pair = PairModel(self.window)
         self.held: Pair | None = None

@@ -13,6 +13,7 @@ from hub_server import Fault, HubServer, Repository
 from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubModel, SearchQuery
+from paceline.catalog.inspect.inspector import Inspector
 from paceline.errors import UserError
 from paceline.gui.kit.rows import ROW as ROW_ROLE
 from paceline.gui.models.lists.hub_controller import HubController, HubResults
@@ -250,6 +251,21 @@ def test_a_repository_with_a_recommendation(qtbot: QtBot, controller: HubControl
         controller.open_repository("owner/model-001")
     assert caught.args is not None
     assert caught.args[1] is None, "nothing is known of this machine"
+
+
+def test_a_newer_repository_has_no_recommendation(
+    qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspector = Inspector()
+    monkeypatch.setattr(inspector, "what_is_unknown", "unknown model architecture: '{}'".format)
+    controller = HubController(hub, inspector=inspector)
+    with qtbot.waitSignal(controller.repository_ready, timeout=WAIT_MS) as caught:
+        controller.open_repository("owner/model-001", n_free=1 << 30)
+    assert caught.args is not None
+    page, best = caught.args
+    assert (page.newer, best) == ("unknown model architecture: 'llama'", None)
+    assert any(controller.close() for _ in range(10))
+    inspector.close()
 
 
 def test_a_repository_that_is_not_there(qtbot: QtBot, controller: HubController) -> None:

@@ -549,7 +549,10 @@ def test_the_parts_of_a_split_model_are_one_model(
         Path(path).write_bytes(b"GGUF" + b"\0" * size)
     small = tmp_path / "small.gguf"
     small.write_bytes(b"GGUF" + b"\0" * 100)
-    assert first_parts(parts) == [parts[1]]
+    assert first_parts(parts) == first_parts(parts[2:]) == [parts[1]]
+    assert first_parts([f"{tmp_path}/gone-0000{n}-of-00003.gguf" for n in (2, 3)]) == [
+        f"{tmp_path}/gone-00002-of-00003.gguf"
+    ]
     assert drop(program, 100, *parts, str(small))
     qtbot.waitUntil(lambda: loads(client)[-1] == ("big-00001-of-00003", "small"))
 

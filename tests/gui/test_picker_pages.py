@@ -356,6 +356,59 @@ def test_the_fields_make_a_query(qtbot: QtBot, hub: HubPage) -> None:
     assert [query.text for query in asked[n_asked:]] == ["wolfs!"], "asked for already"
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "https://huggingface.co/o/Wolf-GGUF",
+        "https://huggingface.co/o/Wolf-GGUF/resolve/main/wolf-Q8_0.gguf?download=true",
+        "hf.co/o/Wolf-GGUF",
+        "hf:o/Wolf-GGUF:wolf-Q8_0.gguf",
+    ],
+)
+def test_an_address_in_the_field_opens_its_repository(
+    qtbot: QtBot, hub: HubPage, results: HubResults, typed: str
+) -> None:
+    asked: list[SearchQuery] = []
+    opened_: list[str] = []
+    hub.search_requested.connect(asked.append)
+    hub.repository_requested.connect(opened_.append)
+    hub.fits.setChecked(True)
+    hub.search.setText(typed)
+    QTest.keyClick(hub.search, Qt.Key.Key_Return)
+    assert opened_ == ["o/Wolf-GGUF"]
+    assert asked[-1] == SearchQuery(text="o/Wolf-GGUF"), "behind it, whatever its size"
+    hub.show_repository(REPOSITORY, CHOICES[0])
+    assert hub.stack.currentWidget() is hub.card
+    results.begin()
+    results.append([REPOSITORY.model])
+    hub.card.back_button.click()
+    assert hub.stack.currentWidget() is hub.rows
+    hub.search.setText("https://example.com/o/Wolf-GGUF")
+    QTest.keyClick(hub.search, Qt.Key.Key_Return)
+    assert opened_ == ["o/Wolf-GGUF"], "an address that leads elsewhere is words"
+
+
+def test_what_cannot_be_had_of_a_repository_is_marked(hub: HubPage, results: HubResults) -> None:
+    odd = HubChoice("Q2_K", (HubFile("con.gguf", 10**9, ""),))
+    good = HubChoice("Q4_0", (HubFile("é 模-Q4_0.gguf", 2 * 10**9, ""),))
+    opened(hub, results, replace(REPOSITORY, choices=(odd, good)))
+    card = hub.card
+
+    def problems() -> list[str]:
+        model = card.files.model()
+        return [card.row_text(model.index(row, 0)).problem for row in range(model.rowCount())]
+
+    assert ["name" in problem for problem in problems()] == [True, False]
+    newer = replace(REPOSITORY, choices=(good,), newer="unknown model architecture: 'wolf9'")
+    hub.show_repository(newer, None)
+    assert problems() == ["It is newer than this llama.cpp (unknown model architecture: 'wolf9')."]
+    picked: list[Candidate] = []
+    hub.picked.connect(picked.append)
+    card.files.setCurrentIndex(card.files.model().index(0, 0))
+    QTest.keyClick(card.files, Qt.Key.Key_Return)
+    assert not picked
+
+
 def test_drafts_are_looked_for_by_architecture_and_size(hub: HubPage) -> None:
     target = replace(TARGET, architecture="qwen2", n_params=8_000_000_000)
     hub.show_picks(Picks(2, target), 0)

@@ -86,7 +86,7 @@ class ModelCard:
     n_embd_out: int = 0
 
 
-_MADE = 1  # changes when cards are made differently of the same header
+_MADE = 2  # changes when cards are made differently of the same header
 
 
 def card_version() -> list[int | str]:

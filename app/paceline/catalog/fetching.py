@@ -29,7 +29,7 @@ from paceline.catalog.hub import errors
 from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.listing import choice_for
 from paceline.catalog.hub.stream import Body, Location
-from paceline.catalog.hub.values import HubChoice, HubReference
+from paceline.catalog.hub.values import HubChoice, HubReference, HubRepository
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local.model_files import Place, model_at
 from paceline.engine.model.model_file import PART, part_names
@@ -218,6 +218,31 @@ def named_file(
     if reference.names_file:
         return reference
     return replace(reference, path=_choice(hub, reference, is_stopped).path)
+
+
+def repository_page(
+    hub: Hub,
+    inspector: Inspector | None,
+    repo: str,
+    revision: str = "main",
+    is_stopped: Callable[[], bool] = never,
+) -> HubRepository:
+    """Return a repository's page, with what of it is newer than this llama.cpp.
+
+    Args:
+        hub: Where it is.
+        inspector: Asks llama.cpp; None: it is not asked.
+        repo: ``OWNER/NAME``.
+        revision: Branch, tag or commit.
+        is_stopped: Ends the call.
+
+    Raises:
+        HubError: As `Hub.repository`.
+    """
+    page = hub.repository(repo, revision, is_stopped)
+    if inspector is None or not page.model.architecture:
+        return page
+    return replace(page, newer=inspector.what_is_unknown(page.model.architecture))
 
 
 def _choice(hub: Hub, reference: HubReference, is_stopped: Callable[[], bool]) -> HubChoice:

@@ -341,7 +341,7 @@ class Models:
         try:
             return self.inspector.measure(params, n_rows=n_rows, target=target)
         except ModelError as error:
-            if error.code == "cannot-load":
+            if error.code in ("cannot-load", "newer-model"):
                 raise
             return None
 
@@ -354,7 +354,7 @@ def _whole(file: Path) -> ModelFile:
     """
     model = model_at(file)
     if model.what_is_missing:
-        raise _unusable(file.name, model.what_is_missing)
+        raise _unusable(file.name, model.what_is_missing, "Put all parts into one folder.")
     return model
 
 
@@ -369,6 +369,8 @@ def _is_sidecar(error: ModelError, code: str) -> Verdict:
     return Verdict(ok=False, reasons=(Reason(code, error.message, "bad"),))
 
 
-def _unusable(name: str, problem: str) -> ModelError:
+def _unusable(
+    name: str, problem: str, hint: str = "Download it again, or choose another one."
+) -> ModelError:
     text = f"“{name}” cannot be used: {problem[:1].lower()}{problem[1:]}"
-    return ModelError("cannot-use", text, "Download it again, or choose another one.")
+    return ModelError("cannot-use", text, hint)

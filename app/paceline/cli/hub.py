@@ -22,7 +22,16 @@ from paceline.catalog.download.journal import DownloadRequest, DownloadState
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import recommended
-from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, SearchQuery, is_repo
+from paceline.catalog.hub.values import (
+    HubChoice,
+    HubModel,
+    HubReference,
+    HubRepository,
+    SearchQuery,
+    is_reference,
+    is_repo,
+    parse_reference,
+)
 from paceline.catalog.sidecar import HEAD_INSIDE, Sidecar, has_head_by_path, sidecar_in_path
 from paceline.cli.output import (
     EXIT_CODE,
@@ -54,7 +63,9 @@ def add(parser: Parser) -> None:
         description="Find repositories on the Hub that have models in GGUF format.",
         epilog="Example: paceline hub search qwen3 --sort downloads --limit 10",
     )
-    search.add_argument("query", metavar="QUERY", help="words of the name; empty: everything")
+    search.add_argument(
+        "query", metavar="QUERY", help="words of the name, or an address; empty: everything"
+    )
     search.add_argument("--sort", choices=SORTS, default="trending", help="what comes first")
     search.add_argument(
         "--limit", type=whole_number(1, 10_000), default=20, metavar="N", help="rows at most"
@@ -69,7 +80,7 @@ def add(parser: Parser) -> None:
         "the drafters beside them that are no models.",
         epilog="Example: paceline hub files Qwen/Qwen3-0.6B-GGUF",
     )
-    files.add_argument("repo", metavar="REPO", help="OWNER/NAME")
+    files.add_argument("repo", metavar="REPO", help="OWNER/NAME, or the address of its page")
     files.add_argument("--json", action="store_true", help="a JSON array of objects")
 
     download = commands.add_parser(
@@ -92,16 +103,24 @@ def add(parser: Parser) -> None:
 
 def _add_download(parser: argparse.ArgumentParser) -> None:
     """Describe the command line of `paceline hub download`."""
-    parser.add_argument("repo", metavar="REPO", help="the repository, OWNER/NAME")
+    parser.add_argument(
+        "repo",
+        metavar="REPO",
+        help="the repository, OWNER/NAME; or the address of a file, or hf:OWNER/NAME:FILE",
+    )
     parser.add_argument(
         "file",
         metavar="FILE",
+        nargs="?",
+        default="",
         help="a file of it, or a quantisation such as Q4_K_M; of a split model all parts come",
     )
     parser.add_argument(
         "--dest", metavar="DIR", type=Path, help="where to put it (default: Paceline's own folder)"
     )
-    parser.add_argument("--revision", metavar="REV", default="main", help="branch, tag or commit")
+    parser.add_argument(
+        "--revision", metavar="REV", help="branch, tag or commit (default: the address's, or main)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -130,35 +149,55 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _search(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
-    query = SearchQuery(args.query, args.sort, args.license, limit=args.limit)
-    models = list(hub.search(query, is_stopped))
+    if is_reference(args.query):
+        named = parse_reference(args.query)
+        models = [hub.repository(named.repo, named.revision, is_stopped).model]
+    else:
+        query = SearchQuery(args.query, args.sort, args.license, limit=args.limit)
+        models = list(hub.search(query, is_stopped))
     if not models:
         remark("Nothing was found. Try fewer words, or without a licence.")
     return as_json([as_object(m) for m in models]) if args.json else models_as_text(models)
 
 
 def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
-    page = hub.repository(checked_repo(args.repo), is_stopped=is_stopped)
-    best = recommended(page.choices, psutil.virtual_memory().available)
-    rows = [choice_as_object(page, each, best) for each in (*page.choices, *page.sidecars)]
+    from paceline.catalog.fetching import repository_page
+    from paceline.catalog.inspect.inspector import Inspector
+
+    named = named_repo(args.repo)
+    with closing(Inspector()) as inspector:
+        page = repository_page(hub, inspector, named.repo, named.revision, is_stopped)
+    free = psutil.virtual_memory().available
+    best = None if page.newer else recommended(page.choices, free)
+    rows = [
+        choice_as_object(page, each, best, named.revision)
+        for each in (*page.choices, *page.sidecars)
+    ]
     if not rows:
         remark(f"{page.model.repo} has no models in GGUF format.")
+    if page.newer and page.choices:
+        remark(f"{page.model.repo} is newer than this llama.cpp: {page.newer}.")
     if not page.has_access:
         remark(f"{page.model.repo} is only for those who asked for it. Ask on {page.url}.")
     return as_json(rows) if args.json else choices_as_text(rows)
 
 
-def checked_repo(text: str) -> str:
-    """Return the name of a repository.
+def named_repo(text: str) -> HubReference:
+    """Return which repository, and perhaps which revision and file of it, a text names.
 
     Raises:
-        UsageError: It cannot be one.
+        UsageError: It names none.
     """
+    if is_reference(text):
+        try:
+            return parse_reference(text)
+        except HubError as error:
+            raise UsageError(error.code, error.message, error.hint) from None
     if not is_repo(text):
         raise UsageError(
             "bad-repo", f"“{text}” is no repository.", "Write OWNER/NAME as on its page."
         )
-    return text
+    return HubReference(text, "")
 
 
 def as_object(model: HubModel) -> dict[str, Any]:
@@ -178,17 +217,19 @@ def as_object(model: HubModel) -> dict[str, Any]:
 
 
 def choice_as_object(
-    page: HubRepository, choice: HubChoice, best: HubChoice | None
+    page: HubRepository, choice: HubChoice, best: HubChoice | None, revision: str = "main"
 ) -> dict[str, Any]:
     """Return a model of a repository for JSON, or a sidecar, which is no quantisation of it."""
     sidecar = sidecar_in_path(choice.path)
     return {
-        "reference": f"hf:{page.model.repo}:{choice.path}",
+        "reference": str(HubReference(page.model.repo, choice.path, revision)),
         "quantisation": (not sidecar and choice.quantisation) or None,
         "sidecar": sidecar and asdict(sidecar),
         "mtp_head": has_head_by_path(f"{page.model.repo}/{choice.path}") or None,
         "size": choice.n_bytes,
         "complete": choice.is_complete,
+        "newer": (not sidecar and page.newer) or None,
+        "bad_name": not choice.can_be_kept,
         "recommended": choice == best,
         "files": [
             {"path": file.path, "size": file.n_bytes, "sha256": file.sha256 or None}
@@ -228,6 +269,8 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
         remarks = [
             "recommended here" if choice["recommended"] else "",
             "" if choice["complete"] else "parts are missing",
+            "newer than this llama.cpp" if choice["newer"] else "",
+            "cannot be downloaded: its name is not used here" if choice["bad_name"] else "",
             Sidecar(**choice["sidecar"]).sentence if choice["sidecar"] else "",
             HEAD_INSIDE if choice["mtp_head"] else "",
         ]
@@ -254,13 +297,16 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
     from paceline.catalog.download.journal import DownloadRequest
     from paceline.catalog.fetching import download_folder
 
-    checked_repo(args.repo)
     paths = Paths.from_environment()
-    files = _files_to_fetch(hub, args, is_stopped)
+    named = named_repo(args.repo)
+    wanted = HubReference(
+        named.repo, args.file or named.path, args.revision or named.revision or "main"
+    )
+    files = _files_to_fetch(hub, wanted, is_stopped)
     for sidecar in filter(None, map(sidecar_in_path, files[:1])):
         remark(sidecar.sentence)
-    folder = args.dest or download_folder(paths.models_dir, args.repo, files[0])
-    request = DownloadRequest(args.repo, files, args.revision, str(folder))
+    folder = args.dest or download_folder(paths.models_dir, wanted.repo, files[0])
+    request = DownloadRequest(wanted.repo, files, wanted.revision, str(folder))
     state = _fetch(hub, request, paths.data_dir / "downloads", is_stopped)
     if state.status != "done":
         remark(_kept(state))
@@ -270,7 +316,7 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
 
 
 def _files_to_fetch(
-    hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
+    hub: Hub, wanted: HubReference, is_stopped: Callable[[], bool]
 ) -> tuple[str, ...]:
     """Return the paths of all files that a file's name, or a quantisation, stands for.
 
@@ -278,18 +324,17 @@ def _files_to_fetch(
         UserError: The Hub does not say, parts are missing, or several models are meant.
     """
     from paceline.catalog.hub.listing import choice_for
-    from paceline.catalog.hub.values import HubReference
 
-    repo, file = args.repo, args.file
+    repo, file = wanted.repo, wanted.path
     if not file.strip():  # as an unset variable of a script leaves it
         raise UsageError(
             "no-file", "No file was named.", f"`paceline hub files {repo}` lists what it has."
         )
-    choices = (page := hub.repository(repo, args.revision, is_stopped)).choices
+    choices = (page := hub.repository(repo, wanted.revision, is_stopped)).choices
     is_listed = any(file == part.path for choice in choices for part in choice.files)
     if "." in file and not is_listed:
         return (file,)  # a projector, a licence, or nothing; the Hub will say
-    choice = choice_for(HubReference(repo, file, args.revision), page, 0)
+    choice = choice_for(wanted, page, 0)
     same = [c.path for c in choices if c.quantisation == choice.quantisation]
     if not is_listed and len(same) > 1:
         raise UsageError(

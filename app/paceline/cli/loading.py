@@ -24,7 +24,7 @@ from paceline.catalog.hub.values import is_reference
 from paceline.catalog.memory.values import MemoryPlan
 from paceline.cli.model_options import NO_FILE
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, remark
-from paceline.engine.model.model_file import check_model_file
+from paceline.engine.model.model_file import check_model_file, first_part
 from paceline.errors import CancelledError, ModelError, UserError
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import DIED
@@ -299,7 +299,7 @@ def _card_of(path: str, paths: Paths, *, in_process: bool) -> ModelCard:
     from paceline.catalog.inspect.child import make_card
     from paceline.engine.llama import read_header
 
-    file = check_model_file(path)
+    file = first_part(check_model_file(path))
     return make_card([read_header(file)], file.name)
 
 

@@ -350,7 +350,7 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
 
 
 def _absolute(path: str) -> str:
-    return path if is_reference(path) else str(Path(path).absolute())
+    return str(parse_reference(path) if is_reference(path) else Path(path).absolute())
 
 
 def read_kernels(args: argparse.Namespace) -> KernelWish:

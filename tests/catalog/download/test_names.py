@@ -28,6 +28,9 @@ FOLDER = Path(os.sep) / "chosen" / "folder"
         ("a/b/c/Some.Model+v2_(new)=1.gguf", "Some.Model+v2_(new)=1.gguf"),
         ("_hidden.gguf", "_hidden.gguf"),
         ("console.gguf", "console.gguf"),
+        ("é 模-Q4_0.gguf", "é 模-Q4_0.gguf"),
+        ("möðel.gguf", "möðel.gguf"),
+        ("Q8 0/हिन्दी मॉडल, v2 [new].gguf", "हिन्दी मॉडल, v2 [new].gguf"),
     ],
 )
 def test_usual_names_are_kept(path: str, name: str) -> None:
@@ -62,8 +65,16 @@ def test_usual_names_are_kept(path: str, name: str) -> None:
         "model\0.gguf",
         "model.part",
         "model.gguf.PART",
-        "möðel.gguf",
+        " model.gguf",
+        "folder /model.gguf",
+        "a\u00a0b.gguf",
+        "a\u2028b.gguf",
         "gguf.\u202ecod",
+        "a\u200bb.gguf",
+        "\ud800.gguf",
+        "a`b`.gguf",
+        "a|b.gguf",
+        "模" * 67,
         "x" * 201,
     ],
 )
@@ -95,6 +106,8 @@ def test_two_files_with_one_name_are_refused() -> None:
     assert file_names(["a/x.gguf", "a/y.gguf"]) == ("x.gguf", "y.gguf")
     with pytest.raises(UserError, match=r"both be called x\.gguf"):
         file_names(["a/x.gguf", "b/X.gguf"])
+    with pytest.raises(UserError, match="both be called"):
+        file_names(["a/\u00e9.gguf", "b/e\u0301.gguf"])
     with pytest.raises(UserError, match="No file"):
         file_names([])
 

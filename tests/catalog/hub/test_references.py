@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import contextlib
+from urllib.parse import quote
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paceline.catalog.hub import values
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import choice_for, grouped
 from paceline.catalog.hub.values import (
@@ -17,6 +23,7 @@ from paceline.catalog.hub.values import (
 )
 
 GIB = 1 << 30
+NOT_OWNERS = values._NOT_OWNERS
 
 
 @pytest.mark.parametrize(
@@ -51,6 +58,100 @@ def test_what_is_none(text: str) -> None:
         parse_reference(text)
     assert caught.value.code == "bad-reference"
     assert caught.value.hint
+
+
+AB = "https://huggingface.co/a/b"
+PAGE = "https://huggingface.co/Qwen/Qwen3-8B-GGUF"
+
+
+@pytest.mark.parametrize(
+    ("address", "reference"),
+    [
+        (PAGE, HubReference("Qwen/Qwen3-8B-GGUF", "")),
+        (f" {PAGE}/ ", HubReference("Qwen/Qwen3-8B-GGUF", "")),
+        (PAGE.replace("https", "http"), HubReference("Qwen/Qwen3-8B-GGUF", "")),
+        ("huggingface.co/a/b", HubReference("a/b", "")),
+        ("https://hf.co/a/b:Q4_K_M", HubReference("a/b", "Q4_K_M")),
+        ("hf.co/a/b#files", HubReference("a/b", "")),
+        (f"{PAGE}/tree/main", HubReference("Qwen/Qwen3-8B-GGUF", "")),
+        (f"{PAGE}/tree/main/x-Q8_0", HubReference("Qwen/Qwen3-8B-GGUF", "Q8_0")),
+        (
+            f"{PAGE}/tree/v2?show_file_info=a.gguf",
+            HubReference("Qwen/Qwen3-8B-GGUF", "a.gguf", "v2"),
+        ),
+        (f"{PAGE}?show_file_info=a.gguf", HubReference("Qwen/Qwen3-8B-GGUF", "a.gguf")),
+        (f"{PAGE}/discussions/3", HubReference("Qwen/Qwen3-8B-GGUF", "")),
+        (f"{AB}/resolve/main/x.gguf?download=true", HubReference("a/b", "x.gguf")),
+        (f"{AB}/blob/main/Q8_0/x%20%C3%A9.gguf", HubReference("a/b", "Q8_0/x é.gguf")),
+        (f"{AB}/blob/refs%2Fpr%2F3/x.gguf", HubReference("a/b", "x.gguf", "refs/pr/3")),
+        (f"{AB}/resolve/refs/pr/3/x.gguf", HubReference("a/b", "x.gguf", "refs/pr/3")),
+    ],
+)
+def test_what_an_address_names(address: str, reference: HubReference) -> None:
+    assert is_reference(address)
+    assert parse_reference(address) == reference
+
+
+def test_an_address_of_the_mirror_that_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://mirror.example:8443/a/b/resolve/main/x.gguf"
+    with pytest.raises(HubError, match="not one of the Hub"):
+        parse_reference(address)
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example:8443")
+    assert parse_reference(address) == HubReference("a/b", "x.gguf")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.com/a/b/x.gguf", "https://huggingface.co", "https://huggingface.co/a",
+        "https://huggingface.co/datasets/a/b", "https://huggingface.co/spaces/a/b", "https://[",
+        "https://huggingface.co/a/b/resolve/main/../../x.gguf",
+        "https://huggingface.co/a/b/resolve/%2E%2E/x.gguf",
+        "https://huggingface.co/a/b/blob/main/%2E%2E%2Fx.gguf", "https://huggingface.co.evil/a/b",
+        "https://huggingface.co@evil.example/a/b", "https://user@huggingface.co/a/b",
+    ],
+)  # fmt: skip
+def test_an_address_that_leads_elsewhere(address: str) -> None:
+    assert is_reference(address), "and is no file"
+    with pytest.raises(HubError) as caught:
+        parse_reference(address)
+    assert (caught.value.code, bool(caught.value.hint)) == ("bad-reference", True)
+
+
+NAME = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._]{0,20}", fullmatch=True).filter(
+    lambda name: ".." not in name and name.lower() not in NOT_OWNERS
+)
+PLACE = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters='\\:*?"<>|/'), min_size=1
+).filter(lambda part: part not in (".", ".."))
+
+
+@given(
+    NAME,
+    NAME,
+    st.sampled_from(["resolve", "blob", "raw"]),
+    NAME,
+    st.lists(PLACE, min_size=1, max_size=3),
+)
+def test_every_address_of_a_file_names_it(
+    owner: str, name: str, kind: str, revision: str, places: list[str]
+) -> None:
+    places[-1] += ".gguf"
+    path = "/".join(places)
+    address = f"https://huggingface.co/{owner}/{name}/{kind}/{revision}/{quote(path)}?download=true"
+    if revision == "refs":
+        return
+    reference = parse_reference(address)
+    assert reference == HubReference(f"{owner}/{name}", path, revision)
+    assert parse_reference(str(reference)) == reference
+
+
+@given(st.text() | st.text().map("https://huggingface.co/".__add__))
+def test_any_text_is_a_reference_or_refused(text: str) -> None:
+    with contextlib.suppress(HubError):
+        reference = parse_reference(text)
+        assert is_repo(reference.repo)
+        assert parse_reference(str(reference)) == reference
 
 
 def test_a_path_is_no_reference() -> None:

@@ -2,14 +2,16 @@ r"""Names of files and folders that may be made on this computer from what a rep
 
 A repository's names are foreign input: ``../../.bashrc``, ``C:\x``, ``nul.gguf`` or a name that
 ends like our own partial files must not reach the disk (CVE-2024-37032 and CVE-2026-7020 were bugs
-of that kind in other programs). So every part of a path must be made of few, harmless characters,
-and the result must lie directly in the chosen folder. Pure.
+of that kind in other programs). So every part of a path must be made of letters and digits of any
+language, blanks, and signs that no system and no shell reads as more; and the result must lie
+directly in the chosen folder. Pure.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -18,8 +20,9 @@ from paceline.errors import UserError
 PARTIAL = ".part"
 """Ends the name of a file that is not complete."""
 _LONGEST = 200
-"""Most file systems end at 255 bytes, and `PARTIAL` has to fit as well."""
-_HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=()-]*")
+"""Bytes; most file systems end at 255, and `PARTIAL` has to fit as well."""
+_SIGNS = " ._+=()[]{}-,;!@#%&'~^$"
+_FIRST_SIGNS = "_(["
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\..*)?", re.IGNORECASE)
 """Devices on Windows, with any extension; refused on every system, since disks are moved."""
 
@@ -38,6 +41,15 @@ def file_name(path: str) -> str:
     return parts[-1]
 
 
+def can_be_kept(path: str) -> bool:
+    """Whether `file_name` accepts a path."""
+    try:
+        file_name(path)
+    except UserError:
+        return False
+    return True
+
+
 def file_names(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the names for files that go into one folder.
 
@@ -47,8 +59,8 @@ def file_names(paths: Iterable[str]) -> tuple[str, ...]:
     names = tuple(file_name(path) for path in paths)
     if not names:
         raise UserError("unsafe-name", "No file was named for the download.", "Choose a file.")
-    # Windows and macOS ignore case.
-    if len({name.lower() for name in names}) != len(names):
+    # Windows and macOS ignore case, macOS also how an accent is put on a letter.
+    if len(set(map(_folded, names))) != len(names):
         raise UserError(
             "unsafe-name",
             f"Two files of this download would both be called {_repeated(names)}.",
@@ -108,13 +120,20 @@ def inside(folder: Path, name: str) -> Path:
 
 def _check(part: str, path: str) -> None:
     is_harmless = (
-        _HARMLESS.fullmatch(part) is not None
+        part != ""
+        and all(char in _SIGNS or _is_letter(char) for char in part)
+        and (part[0] in _FIRST_SIGNS or part[0].isalnum())
         and not _RESERVED.fullmatch(part)
-        and not part.endswith(".")
-        and len(part) <= _LONGEST
+        and not part.endswith((".", " "))
+        and len(part.encode()) <= _LONGEST
     )
     if not is_harmless:
         raise _unsafe(path)
+
+
+def _is_letter(char: str) -> bool:
+    """Whether this is a letter or digit of any language, or a mark on one."""
+    return char.isalnum() or unicodedata.category(char).startswith("M")
 
 
 def _unsafe(path: str) -> UserError:
@@ -126,5 +145,9 @@ def _unsafe(path: str) -> UserError:
 
 
 def _repeated(names: tuple[str, ...]) -> str:
-    lowered = [name.lower() for name in names]
-    return next(name for name in names if lowered.count(name.lower()) > 1)
+    folded = list(map(_folded, names))
+    return next(name for name in names if folded.count(_folded(name)) > 1)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()

@@ -115,7 +115,8 @@ def recommended(choices: Sequence[HubChoice], n_free: int) -> HubChoice | None:
         None when nothing fits.
     """
     # Without a size it is unknown whether it fits, and an empty file is no model.
-    fitting = [c for c in choices if c.is_complete and 0 < c.n_bytes <= _ROOM * n_free]
+    offered = [c for c in choices if c.is_complete and c.can_be_kept]
+    fitting = [c for c in offered if 0 < c.n_bytes <= _ROOM * n_free]
     usual = [c for c in fitting if _USUAL_LEAST <= _bits(c) <= _most_bits(c)]
     if usual:
         return max(usual, key=_by_quality)

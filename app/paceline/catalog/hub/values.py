@@ -2,16 +2,20 @@
 
 A reference is ``hf:OWNER/REPO:FILE`` or ``hf:OWNER/REPO@REVISION:FILE``; instead of the file it may
 have a quantisation (``hf:OWNER/REPO:Q4_K_M``), or nothing (``hf:OWNER/REPO``): then the one for
-this machine is meant. Nothing of the client library leaves this package. Addresses are untrusted
-input.
+this machine is meant. The address of a page or a file of the Hub, as a browser has it, is read as
+the same. Nothing of the client library leaves this package. Addresses are untrusted input.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import parse_qs, unquote, urlsplit
 
+from paceline.catalog.card import quantisation_in_name
+from paceline.catalog.download.names import can_be_kept
 from paceline.catalog.hub.errors import HubError
 
 Sort = Literal["trending", "downloads", "likes", "recent"]
@@ -109,6 +113,11 @@ class HubChoice:
         """Of all parts."""
         return sum(file.n_bytes for file in self.files)
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether its files have names that may be used on this computer."""
+        return all(can_be_kept(file.path) for file in self.files)
+
 
 @dataclass(frozen=True, slots=True)
 class HubRepository:
@@ -119,6 +128,8 @@ class HubRepository:
         commit: The revision that was looked at, 40 hex digits.
         choices: Models to download, the smallest first.
         sidecars: Drafters beside them that are no models.
+        newer: What of its models this llama.cpp does not know, in its words; empty: nothing, or it
+            was not asked.
         url: The web page, where access to a gated model is requested.
         license_url: Address of the license, or empty.
         has_access: Whether its files may be downloaded with the token at hand.
@@ -131,11 +142,19 @@ class HubRepository:
     license_url: str = ""
     has_access: bool = True
     sidecars: tuple[HubChoice, ...] = ()
+    newer: str = ""
 
 
 _PREFIX = "hf:"
 _REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+_HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
+_FILES, _FOLDERS = ("resolve", "blob", "raw"), ("tree",)
+"""What follows the repository in an address: a file, or a folder, of a revision."""
+_NOT_OWNERS = frozenset(
+    {"api", "blog", "chat", "collections", "datasets", "docs", "learn", "models", "organizations",
+     "papers", "posts", "search", "settings", "spaces", "tasks"}
+)  # fmt: skip
 _BAD_IN_PATH = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -164,8 +183,16 @@ class HubReference:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names a model on the Hub and not a file on this computer."""
-    return text.startswith(_PREFIX)
+    """Whether a text names a model on the Hub, or is an address, and not a file on this computer.
+
+    `parse_reference` refuses addresses that lead elsewhere.
+    """
+    return text.startswith(_PREFIX) or _is_address(text)
+
+
+def _is_address(text: str) -> bool:
+    text = text.strip().lower()
+    return text.startswith(("https://", "http://", *(f"{host}/" for host in _HOSTS)))
 
 
 def parse_reference(text: str) -> HubReference:
@@ -174,15 +201,58 @@ def parse_reference(text: str) -> HubReference:
     Raises:
         HubError: "bad-reference": it is not written as it must be.
     """
+    if _is_address(text):
+        return _in_address(text.strip())
     repo, _, path = text.removeprefix(_PREFIX).partition(":")
     repo, at, revision = repo.partition("@")
-    if not is_reference(text) or not is_repo(repo):
+    if not text.startswith(_PREFIX) or not is_repo(repo):
         raise _bad(text, "it does not begin with hf:OWNER/REPO")
-    if at and (not _REVISION.fullmatch(revision) or ".." in revision):
+    if at and not _is_revision(revision):
         raise _bad(text, "what follows @ is no revision")
-    if _BAD_IN_PATH.search(path) or (path and any(p in ("", ".", "..") for p in path.split("/"))):
+    if not _may_be_path(path):
         raise _bad(text, "what follows the second colon is no file of a repository")
     return HubReference(repo, path, revision or "main")
+
+
+def _is_revision(text: str) -> bool:
+    return bool(_REVISION.fullmatch(text)) and ".." not in text
+
+
+def _may_be_path(text: str) -> bool:
+    parts = text.split("/") if text else []
+    return not (_BAD_IN_PATH.search(text) or any(part in ("", ".", "..") for part in parts))
+
+
+def _in_address(text: str) -> HubReference:
+    """Return what the address of a page or a file of the Hub names.
+
+    Raises:
+        HubError: "bad-reference": it leads elsewhere.
+    """
+    try:
+        address = urlsplit(text if "://" in text else f"https://{text}")
+        mirror = urlsplit(os.environ.get("HF_ENDPOINT", ""))
+    except ValueError:
+        raise _bad(text, "it is no address") from None
+    if address.netloc.lower() not in (*_HOSTS, mirror.netloc.lower()):
+        raise _bad(text, "the address is not one of the Hub")
+    parts = [unquote(part) for part in address.path.split("/") if part]
+    repo, _, path = "/".join(parts[:2]).partition(":")
+    if not is_repo(repo) or parts[0].lower() in _NOT_OWNERS:
+        raise _bad(text, "the address is not that of a model")
+    kind, revision, place = "".join(parts[2:3]), "".join(parts[3:4]) or "main", parts[4:]
+    if revision == "refs":  # refs/pr/1, with slashes of its own
+        revision, place = "/".join(parts[3:6]), parts[6:]
+    named = parse_qs(address.query).get("show_file_info", [""])[0]
+    if kind in _FILES:
+        path = "/".join(place)
+    elif kind in _FOLDERS:
+        path = named or (quantisation_in_name(place[-1]) if place else "")
+    else:
+        revision, path = "main", named or path
+    if not _is_revision(revision) or not _may_be_path(path):
+        raise _bad(text, "the address is not that of a model")
+    return HubReference(repo, path, revision)
 
 
 def is_repo(text: str) -> bool:

@@ -28,6 +28,8 @@ from paceline.catalog.card import Memory, ModelCard, Nature, quantisation_of
 from paceline.catalog.inspect.wire import (
     MOST_TEXT,
     Answer,
+    Know,
+    Known,
     Leave,
     LookAt,
     Measure,
@@ -334,6 +336,8 @@ class Reader:
                     return self._texts_of(question.file)
                 case Measure():
                     return self._measure(question)
+                case Know():
+                    return _know(question.architecture)
         except UserError as error:
             return Refused(
                 error.code,
@@ -349,6 +353,7 @@ class Reader:
         files = [check_model_file(file) for file in question.files]
         headers = [read_header(files[0], texts=[TOKENS]), *map(read_header, files[1:])]
         card = make_card(headers, files[0].name)
+        _check_known(card, headers[0], files[0].name)
         self._texts = question.files[0], token_texts(headers[0])
         if question.card_only:
             return Seen(card, None)
@@ -380,6 +385,23 @@ class Reader:
             self._dry_runs = DryRuns()
         run = self._dry_runs.measure(question.params, question.n_rows, question.target)
         return Measured(run)
+
+
+def _know(architecture: str) -> Known:
+    from paceline.engine.llama import what_is_unknown  # noqa: PLC0415  native
+
+    return Known(what_is_unknown(architecture))
+
+
+def _check_known(card: ModelCard, header: GgufHeader, file_name: str) -> None:
+    """Raise the error about a model that is newer than llama.cpp; sidecars need not be known."""
+    from paceline.engine.llama import newer_model, what_is_unknown  # noqa: PLC0415  native
+
+    if sidecar_of(card, file_name) is None:
+        names = (header.text(f"tokenizer.ggml.{part}") for part in ("model", "pre"))
+        unknown = what_is_unknown(header.text("general.architecture"), *names)
+        if newer := newer_model(file_name, unknown):
+            raise newer
 
 
 def _nature(path: Path, architecture: str, *, is_causal: bool) -> Nature:

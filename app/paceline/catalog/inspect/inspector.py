@@ -27,6 +27,8 @@ from paceline.catalog.inspect.child import run_inspector
 from paceline.catalog.inspect.vocabulary_store import ExaminedStore, VocabularyStore
 from paceline.catalog.inspect.wire import (
     Answer,
+    Know,
+    Known,
     Leave,
     LookAt,
     Measure,
@@ -287,6 +289,7 @@ class Inspector:
         self._thread = InspectorThread(main, answer_s=answer_s, idle_s=idle_s)
         self._vocabularies = VocabularyStore(cache_dir / "vocabularies" if cache_dir else None)
         self._examined = ExaminedStore(cache_dir / "examined" if cache_dir else None)
+        self._unknown: dict[str, str] = {}
 
     @property
     def pid(self) -> int:
@@ -354,6 +357,19 @@ class Inspector:
         if not isinstance(answer, Measured):
             raise _error("nonsense", path)
         return answer.run
+
+    def what_is_unknown(self, architecture: str) -> str:
+        """Return that llama.cpp does not know an architecture, in its words.
+
+        Empty: it knows it, or cannot be asked.
+        """
+        if architecture not in self._unknown:
+            try:
+                answer = self._thread.ask(Know(architecture))
+            except NoAnswerError:
+                return ""
+            self._unknown[architecture] = answer.unknown if isinstance(answer, Known) else ""
+        return self._unknown[architecture]
 
     def rest(self) -> None:
         """End the process when it has answered all questions; the next question starts another.

@@ -53,6 +53,13 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Know:
+    """Say whether llama.cpp knows an architecture."""
+
+    architecture: str
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """End the process."""
 
@@ -80,6 +87,13 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What llama.cpp does not know, in its words; empty: it knows it."""
+
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """There is no answer, for a reason that the user should read.
 
@@ -98,8 +112,8 @@ class Refused:
     smaller_ctx: int
 
 
-Question = LookAt | TextsOf | Measure
-Answer = Ready | Seen | Texts | Measured | Refused
+Question = LookAt | TextsOf | Measure | Know
+Answer = Ready | Seen | Texts | Measured | Known | Refused
 
 _QUESTIONS = by_name(Question | Leave)
 _ANSWERS = by_name(Answer | Dying)

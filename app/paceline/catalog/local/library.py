@@ -34,8 +34,9 @@ from paceline.sizes import part_and_whole
 
 CURRENT_S = 60.0
 SAVE_EVERY_S = 5.0
-_PASSING = frozenset({"takes-too-long", "cannot-look", "changed", "file-not-found"})
-"""Problems that may be gone the next time, with the file unchanged: a disk was slow."""
+_PASSING = frozenset({"takes-too-long", "cannot-look", "changed", "file-not-found", "newer-model"})
+"""Problems that may be gone the next time, with the file unchanged: a disk was slow, or llama.cpp
+is a newer one."""
 
 
 class CardReader(Protocol):

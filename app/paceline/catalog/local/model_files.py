@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from paceline import paths as files_of_ours
-from paceline.engine.model.model_file import PART, model_name
+from paceline.engine.model.model_file import PART, model_name, part_names
 from paceline.errors import ModelError, UserError
 from paceline.paths import Paths
 
 BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
 """Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
 _DEEPEST = 12
-"""Depth of folders; without a limit, a link that leads up again would have no end."""
+"""Depth of folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,11 @@ class ModelFile:
         """One sentence about parts that are not there; empty: it is complete."""
         if self.is_complete:
             return ""
-        return f"Only {len(self.parts)} of its {self.n_parts} parts are here."
+        here = {part.name for part in self.parts}
+        gone = [name for name in part_names(self.path.name) if name not in here]
+        named = f"“{gone[0]}”" + (f" and {len(gone) - 1} more" if len(gone) > 1 else "")
+        count = f"Only {len(self.parts)} of its {self.n_parts} parts are here"
+        return f"{count}: {named} is missing." if gone else f"{count}."
 
 
 def find_models(
@@ -68,7 +72,8 @@ def find_models(
     """Yield the models in a folder and the folders below it, as they are found.
 
     What cannot be read is skipped. The same file under several names (the cache of Hugging Face
-    links each revision to it) is yielded once.
+    links each revision to it) is yielded once, and so is a folder that links lead to; links to a
+    folder above the first one are not followed.
 
     Args:
         folder: Where to look; may be missing.
@@ -76,9 +81,14 @@ def find_models(
         is_stopped: Polled for every folder; true ends the search.
     """
     seen: set[tuple[int, int]] = set()
+    entered = set(_identities_above(folder))
     waiting = [(folder, 0)]
     while waiting and not is_stopped():
         place, depth = waiting.pop()
+        identity = _identity(place)
+        if identity is None or identity in entered:
+            continue
+        entered.add(identity)
         files: list[Path] = []
         for path, is_folder in _entries(place):
             if is_folder and depth < _DEEPEST:
@@ -123,11 +133,34 @@ def _entries(folder: Path) -> list[tuple[Path, bool]]:
     """Return what is in a folder, by name, and whether it is a folder to look into."""
     try:
         with os.scandir(folder) as entries:
-            # A link to a file counts as one; a link to a folder may lead anywhere.
-            found = [(Path(e.path), e.is_dir(follow_symlinks=False)) for e in entries]
+            found = [(Path(e.path), _is_folder(e)) for e in entries]
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return []
     return sorted(found)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()  # or a link to one
+    except OSError:  # a link to itself
+        return False
+
+
+def _identities_above(folder: Path) -> Iterator[tuple[int, int] | None]:
+    try:
+        above = Path(os.path.realpath(folder)).parents
+    except (OSError, ValueError):
+        return
+    yield from map(_identity, above)
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return which folder a path leads to; None: it leads to none."""
+    try:
+        found = folder.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _grouped(files: Iterable[Path]) -> Iterator[tuple[list[Path], int]]:

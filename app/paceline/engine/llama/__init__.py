@@ -11,6 +11,7 @@ from paceline.engine.llama.backend import LlamaBackend
 from paceline.engine.llama.gguf import read_header
 from paceline.engine.llama.library import on_abort
 from paceline.engine.llama.model import N_BATCH, LlamaModel
+from paceline.engine.llama.newer import newer_model, what_is_unknown
 from paceline.engine.llama.vocabulary import LlamaVocabulary
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "LlamaBackend",
     "LlamaModel",
     "LlamaVocabulary",
+    "newer_model",
     "on_abort",
     "read_header",
+    "what_is_unknown",
 ]

@@ -15,6 +15,7 @@ from paceline.engine.llama.library import devices, llama_cpp, start
 from paceline.engine.llama.model import LlamaModel
 from paceline.engine.llama.mtp_head import MtpHead, head_bytes
 from paceline.engine.llama.native_params import native_model_params
+from paceline.engine.llama.newer import newer_model
 from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 from paceline.engine.model.backend import DraftHead, LanguageModel, Progress
 from paceline.engine.model.memory_hints import (
@@ -22,7 +23,7 @@ from paceline.engine.model.memory_hints import (
     what_to_do_about_weights,
     with_readable_sizes,
 )
-from paceline.engine.model.model_file import check_model_file
+from paceline.engine.model.model_file import check_model_file, check_whole_model, first_part
 from paceline.engine.model.model_params import check_params, free_memory
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import EngineDescribed, KernelWish, ModelParams
@@ -69,7 +70,7 @@ class LlamaBackend:
         n_bytes = 0
         if with_head:
             with contextlib.suppress(ModelError):  # llama.cpp says better what is wrong
-                n_bytes = head_bytes(check_model_file(params.path))
+                n_bytes = head_bytes(check_whole_model(params.path))
         path, pointer = self._open(params, cancel, progress, with_head=n_bytes > 0)
         return LlamaModel(
             pointer, params, path, n_rows, cancel, kernels=self._kernels, head_bytes=n_bytes
@@ -92,7 +93,7 @@ class LlamaBackend:
         start()
         supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
         check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
-        path = check_model_file(params.path)
+        path = check_whole_model(params.path)
         native = native_model_params(params, devices(), supports_gpu=supports_gpu)
 
         def on_progress(fraction: float, _data: object) -> bool:
@@ -107,7 +108,7 @@ class LlamaBackend:
     def load_vocabulary(self, path: str) -> LlamaVocabularyFile:
         """Load a file's tokenizer alone; see `backend.Backend.load_vocabulary`."""
         start()
-        file = check_model_file(path)
+        file = first_part(check_model_file(path))
         nothing = (ctypes.c_void_p * 1)(None)  # no device
         value = llama_cpp.llama_model_default_params()
         value.vocab_only = True
@@ -133,7 +134,7 @@ def open_model(
     """Return llama.cpp's pointer to the model; the caller frees it.
 
     Args:
-        path: From `check_model_file`.
+        path: From `check_whole_model`.
         native: A `llama_model_params`.
         params: Where it came from, for advice.
         cancel: What the structure's progress callback polls, if it has one.
@@ -158,6 +159,14 @@ def open_model(
                 "does-not-fit",
                 f"“{path.name}” ({sizes}) does not fit into memory: {with_readable_sizes(why)}.",
                 what_to_do_about_weights(params),
+            )
+        if newer := newer_model(path.name, why):
+            raise newer
+        if why.startswith("illegal split file idx"):
+            raise ModelError(
+                "not-the-first-part",
+                f"“{path.name}” is not the first part of its model, and not called as parts are.",
+                "Choose the first part, and leave all parts their names.",
             )
         raise ModelError(
             "cannot-load",

@@ -27,7 +27,7 @@ from paceline.engine.llama.library import devices, llama_cpp, start
 from paceline.engine.llama.model import N_BATCH
 from paceline.engine.llama.native_params import native_context_params, native_model_params
 from paceline.engine.llama.repacking import repacked_bytes
-from paceline.engine.model.model_file import DryRun, check_model_file
+from paceline.engine.model.model_file import DryRun, check_whole_model
 from paceline.engine.model.model_params import check_params, choose_ctx, no_context
 from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo, ModelParams
@@ -75,7 +75,7 @@ class DryRuns:
     def _opened(self, params: ModelParams, *, with_head: bool) -> _Model:
         supports_gpu = bool(llama_cpp.llama_supports_gpu_offload())
         check_params(params, supports_gpu=supports_gpu, max_devices=llama_cpp.llama_max_devices())
-        path = check_model_file(params.path)
+        path = check_whole_model(params.path)
         stat = path.stat()
         key = (
             str(path), with_head, stat.st_size, stat.st_mtime_ns, params.n_gpu_layers,

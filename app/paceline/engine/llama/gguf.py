@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from paceline.engine.llama.library import declared, libggml, start
+from paceline.engine.llama.newer import newer_model
 from paceline.engine.model.model_file import GgufHeader, GgufTensor, Number, Scalar, parts_of
 from paceline.errors import ModelError
 
@@ -45,9 +46,12 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
     log.lines.clear()
     context = _lib().gguf_init_from_file(os.fsencode(path), _InitParams(no_alloc=True, ctx=None))
     if not context:
+        why = log.why()
+        if newer := newer_model(path.name, why):
+            raise newer
         raise ModelError(
             "not-a-gguf",
-            f"“{path.name}” is no model in GGUF format, or is damaged: {log.why()}.",
+            f"“{path.name}” is no model in GGUF format, or is damaged: {why}.",
             "Download it again, or choose another one.",
         )
     return _taken(context, texts)

@@ -161,6 +161,35 @@ def check_model_file(text: str) -> Path:
     return path
 
 
+def check_whole_model(text: str) -> Path:
+    """Return the path of a model's first part, which is loaded, when all of its parts are there.
+
+    Args:
+        text: Path of a model, of a split one any part.
+
+    Raises:
+        ModelError: As `check_model_file`, or a part is missing.
+    """
+    path = check_model_file(text)
+    names = part_names(path.name)
+    missing = [name for name in names if not path.with_name(name).is_file()]
+    if missing and len(missing) < len(names):
+        others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ModelError(
+            "part-missing",
+            f"“{path.name}” is one of {len(names)} parts of a model, and “{missing[0]}”{others} "
+            "is missing.",
+            "Put all parts into one folder.",
+        )
+    return path.with_name(names[0])
+
+
+def first_part(path: Path) -> Path:
+    """Return the first part of a split model, if it lies beside this one; otherwise the path."""
+    first = path.with_name(part_names(path.name)[0])
+    return first if first.is_file() else path
+
+
 def parts_of(path: Path) -> tuple[Path, ...]:
     """Return the files of a model: all parts of a split one, whose first part is given."""
     part = PART.search(path.name)
@@ -174,8 +203,9 @@ def part_names(name: str) -> list[str]:
     part = PART.search(name)
     if part is None:
         return [name]
-    start, count = name[: part.start()], int(part[2])
-    return [f"{start}-{i:05}-of-{count:05}.gguf" for i in range(1, count + 1)]
+    start, count, end = name[: part.start()], int(part[2]), name[-len(".gguf") :]
+    numbers = range(1, count + 1) if 1 <= int(part[1]) <= count else ()
+    return [f"{start}-{i:05}-of-{count:05}{end}" for i in numbers] or [name]
 
 
 def model_name(name: str) -> str:

@@ -157,6 +157,10 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
     """Return the candidate for one file of a repository of the Hub."""
     model, sidecar = repository.model, sidecar_in_path(choice.path)
     missing = "" if choice.is_complete else _tr("Parts of this model are missing on the Hub.")
+    if not choice.can_be_kept:
+        missing = _tr("It cannot be downloaded: such a file name is not used on this computer.")
+    elif repository.newer and not sidecar:
+        missing = _tr("It is newer than this llama.cpp ({}).").format(repository.newer)
     return Candidate(
         reference=f"hf:{model.repo}:{choice.path}",
         title=file_name(choice.path),

@@ -57,7 +57,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             is_loaded=self._is_loaded,
         )
         self.downloads = DownloadsController(models.downloads, notices, window)
-        self.hub = HubController(models.hub, self)
+        self.hub = HubController(models.hub, self, inspector=models.inspector)
         self.picker = PickerController(
             context,
             models=models,

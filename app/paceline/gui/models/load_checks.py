@@ -25,7 +25,7 @@ from paceline.catalog.local.model_files import model_at
 from paceline.catalog.memory.values import MemoryPlan, Saving
 from paceline.catalog.sidecar import HEADS
 from paceline.chat.pair import Pair
-from paceline.engine.model.model_file import PART
+from paceline.engine.model.model_file import first_part, part_names
 from paceline.errors import ModelError, UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.translation import translator
@@ -126,9 +126,11 @@ def check_is_gguf(path: str) -> None:
 
 
 def first_parts(paths: list[str]) -> list[str]:
-    """The paths without the later parts of split models, which are loaded through the first."""
-    parts = [(path, PART.search(path)) for path in paths]
-    return [path for path, part in parts if part is None or int(part[1]) == 1] or paths[:1]
+    """One path per model: of a split one its first part, or another one where that is missing."""
+    models: dict[str, str] = {}
+    for path in paths:
+        models.setdefault(part_names(path)[0], str(first_part(Path(path))))
+    return list(models.values())
 
 
 def size_of(path: str) -> int:

@@ -15,9 +15,11 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from paceline.catalog.fetching import repository_page
 from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.listing import recommended
 from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
+from paceline.catalog.inspect.inspector import Inspector
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.rows import Rows
@@ -109,9 +111,12 @@ class HubController(QObject):
     token_failed = Signal(object)
     """UserError"""
 
-    def __init__(self, hub: Hub, parent: QObject | None = None) -> None:
+    def __init__(
+        self, hub: Hub, parent: QObject | None = None, *, inspector: Inspector | None = None
+    ) -> None:
         super().__init__(parent)
         self._hub = hub
+        self._inspector = inspector
         self.results = HubResults(self)
         """What the search has found, and how it stands"""
         self._background = Background(self)
@@ -181,7 +186,7 @@ class HubController(QObject):
         self._drop_look()
         self._look = look = threading.Event()
         self._background.start(
-            partial(self._hub.repository, repo, is_stopped=look.is_set),
+            partial(repository_page, self._hub, self._inspector, repo, is_stopped=look.is_set),
             partial(self._on_looked, look, n_free),
             partial(self._on_not_looked, look),
         )
@@ -194,7 +199,8 @@ class HubController(QObject):
     def _on_looked(self, look: threading.Event, n_free: int, repository: HubRepository) -> None:
         if look is self._look:
             self._look = None
-            best = recommended(repository.choices, n_free) if n_free else None
+            is_asked = n_free and not repository.newer
+            best = recommended(repository.choices, n_free) if is_asked else None
             self.repository_ready.emit(repository, best)
 
     def _on_not_looked(self, look: threading.Event, error: UserError) -> None:

@@ -9,7 +9,16 @@ from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
-from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository, SearchQuery, Sort
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import (
+    HubChoice,
+    HubModel,
+    HubRepository,
+    SearchQuery,
+    Sort,
+    is_reference,
+    parse_reference,
+)
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.errors import UserError
@@ -286,6 +295,8 @@ class HubPage(Page):
 
     def query(self) -> SearchQuery:
         """What is to be looked for now."""
+        if named := self._named():
+            return SearchQuery(text=named)
         target = self.picks.target if self.picks.step == 2 else None
         limits = (
             [int(self._n_free / BYTES_PER_WEIGHT)] if self.fits.isChecked() and self._n_free else []
@@ -326,6 +337,16 @@ class HubPage(Page):
         self._asked = self.query()
         self._repository_wanted = ""
         self.search_requested.emit(self._asked)
+        if named := self._named():
+            self.open_repository(named)
+
+    def _named(self) -> str:
+        """The repository of an address or a reference in the field; empty: it holds words."""
+        text = self.search.text().strip()
+        try:
+            return parse_reference(text).repo if is_reference(text) else ""
+        except HubError:
+            return ""
 
     @Slot(int)
     def _on_scrolled(self, value: int) -> None:

@@ -1,0 +1,89 @@
+"""Models that are newer than this llama.cpp: their architecture or tokenizer has no code in it.
+
+Such a file is whole, so a second download would not help. llama.cpp has no function that lists what
+it knows; but it says so of a file without weights within a fraction of a millisecond.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+import struct
+import tempfile
+from pathlib import Path
+
+from paceline.engine.llama.library import llama_cpp, start
+from paceline.errors import ModelError
+
+NEWER = "newer-model"
+"""Code of the error about such a model."""
+_UNKNOWN = re.compile(
+    r"unknown (?:model architecture|pre-tokenizer type|tokenizer): '(?P<name>[\w.+-]{1,64})'"
+    r"|this GGUF file is version \d{1,2} but .*",
+    re.ASCII,
+)
+"""A name with other signs, or an absurd version, is that of a damaged file."""
+_STRING, _ARRAY = 8, 9  # enum gguf_type
+_VERSION = 3
+
+
+def newer_model(name: str, why: str) -> ModelError | None:
+    """Return the error about a model that is newer; None: what llama.cpp says is something else.
+
+    Args:
+        name: The file's name.
+        why: What llama.cpp said of it.
+    """
+    found = _UNKNOWN.search(why)
+    if found is None:
+        return None
+    return ModelError(
+        NEWER,
+        f"“{name}” is newer than this llama.cpp: {found[0]}.",
+        "The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or "
+        "choose another model.",
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def what_is_unknown(architecture: str, tokenizer: str = "", pre: str = "") -> str:
+    """Return what of these llama.cpp does not know, in its words; empty: it knows all of them.
+
+    Args:
+        architecture: ``general.architecture`` of a header.
+        tokenizer: ``tokenizer.ggml.model``; empty: none.
+        pre: ``tokenizer.ggml.pre``; empty: none.
+    """
+    texts = {"general.architecture": architecture, "tokenizer.ggml.model": tokenizer or "none"}
+    if pre:
+        texts["tokenizer.ggml.pre"] = pre
+    pairs = [_text(key) + struct.pack("<I", _STRING) + _text(value) for key, value in texts.items()]
+    for key, value in (("tokens", "a"), ("merges", "a a")):
+        head = struct.pack("<IIQ", _ARRAY, _STRING, 1)
+        pairs.append(_text(f"tokenizer.ggml.{key}") + head + _text(value))
+    with tempfile.TemporaryDirectory(prefix="paceline-") as folder:
+        path = Path(folder) / "nothing.gguf"
+        path.write_bytes(b"GGUF" + struct.pack("<IQQ", _VERSION, 0, len(pairs)) + b"".join(pairs))
+        found = _UNKNOWN.search(_complaint(path))
+    return found[0] if found else ""
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def _complaint(path: Path) -> str:
+    log = start()
+    log.lines.clear()
+    nothing = (ctypes.c_void_p * 1)(None)  # no device
+    native = llama_cpp.llama_model_default_params()
+    native.vocab_only = True
+    native.devices = ctypes.cast(nothing, ctypes.c_void_p)
+    model = llama_cpp.llama_model_load_from_file(os.fsencode(path), native)
+    if model:
+        llama_cpp.llama_model_free(model)
+        return ""
+    return log.why()
