@@ -21,7 +21,7 @@ NEWER = "newer-model"
 """Code of the error about such a model."""
 _UNKNOWN = re.compile(
     r"unknown (?:model architecture|pre-tokenizer type|tokenizer): '(?P<name>[\w.+-]{1,64})'"
-    r"|this GGUF file is version \d{1,2} but .*",
+    r"|this GGUF file is version \d but .*",
     re.ASCII,
 )
 """A name with other signs, or an absurd version, is that of a damaged file."""
