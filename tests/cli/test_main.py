@@ -16,6 +16,7 @@ from cli.program import assert_one_clear_line, paceline, paceline_process
 from paceline import __main__ as program
 from paceline import __version__
 from paceline.cli import main, output
+from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
 
 if TYPE_CHECKING:
@@ -233,3 +234,8 @@ def test_a_window_without_its_libraries_says_so(tmp_path: Path) -> None:
     assert_one_clear_line(result)
     assert "libEGL" in result.err
     assert "paceline chat" in result.err
+
+
+def test_the_help_says_what_a_quantised_cache_costs() -> None:
+    result = paceline("chat", "--help")
+    assert " ".join(SLOW_CACHE.split()) in " ".join(result.out.split())

@@ -13,6 +13,7 @@ from paceline import paths
 from paceline.catalog.judge.pairing import Reason, Remedy, Verdict
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
+from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
 from paceline.gui.look.current import look
@@ -406,6 +407,30 @@ def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: Q
     more.flash_attn.setCurrentText("on")
     assert not pane.obstacle()
     assert pane.form.problem_text.isHidden()
+
+
+def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    form, more = pane.form, pane.form.draft
+    cpu = DeviceInfo("CPU", "", "cpu", 1, 1)
+    gpu = DeviceInfo("CUDA0", "", "gpu", 1, 1)
+    form.show_engine(EngineDescribed("0", "", False, (cpu,)))
+    assert form.cache_text.isHidden()
+    more.kv_type_k.setCurrentText("q8_0")
+    assert form.cache_text.text() == SLOW_CACHE
+    pane.show_picks(pane.picks.with_draft(None, uses_head=True))
+    assert form.cache_text.isHidden(), "there is no draft model"
+    pane.show_picks(pane.picks.with_draft(DRAFT, uses_head=True))
+    assert not form.cache_text.isHidden()
+    form.show_engine(EngineDescribed("0", "", True, (cpu, gpu)))
+    assert form.cache_text.isHidden(), "its cache is the GPU's"
+    more.gpu_layers.setValue(0)
+    assert not form.cache_text.isHidden()
+    more.kv_type_k.setCurrentText("f16")
+    assert form.cache_text.isHidden()
+    form.show_engine(EngineDescribed("0", "", False, (cpu,)))
+    form.show_params(ModelParams("", kv_type_v="q4_0"), None)
+    assert not form.cache_text.isHidden()
 
 
 def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtBot) -> None:

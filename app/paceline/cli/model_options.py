@@ -15,6 +15,7 @@ from pathlib import Path
 
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.cli.usage import Parser, UsageError, layers, whole_number
+from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams
 from paceline.paths import Paths, demo_pair
@@ -23,6 +24,7 @@ from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 LOAD_ID = "load"
 NO_FILE = ("auto", "off")
 """Values of --mtp that name no file."""
+_SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
 SPLIT_MODES = ("none", "layer", "row")
 ALL_LAYERS = -1
@@ -50,8 +52,8 @@ def add_options(parser: Parser) -> None:
     models.add_argument(
         "--target",
         metavar="FILE",
-        help="GGUF file of the model that decides the text, or hf:OWNER/REPO:FILE, which is "
-        "downloaded if it is not here (default: the built-in demo pair)",
+        help="GGUF file of the model that decides the text, or hf:OWNER/REPO:FILE or its address "
+        "on the Hub, which is downloaded if it is not here (default: the built-in demo pair)",
     )
     models.add_argument(
         "--draft",
@@ -122,7 +124,7 @@ def add_hardware(group: argparse._ArgumentGroup) -> None:
                 choices=_KV_TYPES,
                 metavar="TYPE",
                 help=f"type of the {whose}'s {cache.upper()} cache: {', '.join(_KV_TYPES)} "
-                "(default: f16)",
+                f"(default: f16). {SLOW_CACHE if not suffix and cache == 'k' else _SEE_THERE}",
             )
     add_placement(group)
 

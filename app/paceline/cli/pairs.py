@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 _MARKS = {"bad": "✗", "note": "!", "good": "✓"}
-_MODEL = "GGUF file, or hf:OWNER/REPO:FILE, of which only the header is fetched"
+_MODEL = "GGUF file, or hf:OWNER/REPO:FILE or its address, of which only the header is fetched"
 
 
 def add(parser: Parser) -> None:

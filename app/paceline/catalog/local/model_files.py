@@ -61,9 +61,15 @@ class ModelFile:
             return ""
         here = {part.name for part in self.parts}
         gone = [name for name in part_names(self.path.name) if name not in here]
-        named = f"“{gone[0]}”" + (f" and {len(gone) - 1} more" if len(gone) > 1 else "")
-        count = f"Only {len(self.parts)} of its {self.n_parts} parts are here"
-        return f"{count}: {named} is missing." if gone else f"{count}."
+        n_here, n_parts, more = len(self.parts), self.n_parts, len(gone) - 1
+        if not gone:
+            return f"Only {n_here} of its {n_parts} parts are here."
+        if not more:
+            return f"Only {n_here} of its {n_parts} parts are here; “{gone[0]}” is missing."
+        return (
+            f"Only {n_here} of its {n_parts} parts are here; “{gone[0]}” and {more} more are "
+            "missing."
+        )
 
 
 def find_models(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,9 @@ class LlamaBackend:
         return LlamaVocabularyFile(open_model(file, value, ModelParams(path)), file)
 
 
+_LATER_PART = re.compile("illegal split file idx")
+
+
 def _alone() -> Any:
     """Return what makes llama.cpp take a file for the only part of its model."""
     overrides = (llama_cpp.llama_model_kv_override * 2)()  # an empty key ends the list
@@ -162,7 +166,7 @@ def open_model(
             )
         if newer := newer_model(path.name, why):
             raise newer
-        if why.startswith("illegal split file idx"):
+        if _LATER_PART.match(why):
             raise ModelError(
                 "not-the-first-part",
                 f"“{path.name}” is not the first part of its model, and not called as parts are.",

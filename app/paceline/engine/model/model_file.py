@@ -174,13 +174,13 @@ def check_whole_model(text: str) -> Path:
     names = part_names(path.name)
     missing = [name for name in names if not path.with_name(name).is_file()]
     if missing and len(missing) < len(names):
-        others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ModelError(
-            "part-missing",
-            f"“{path.name}” is one of {len(names)} parts of a model, and “{missing[0]}”{others} "
-            "is missing.",
-            "Put all parts into one folder.",
-        )
+        what = f"“{path.name}” is one of {len(names)} parts of a model; “{missing[0]}” is missing."
+        if len(missing) > 1:
+            what = (
+                f"“{path.name}” is one of {len(names)} parts of a model; “{missing[0]}” and "
+                f"{len(missing) - 1} more are missing."
+            )
+        raise ModelError("part-missing", what, "Put all parts into one folder.")
     return path.with_name(names[0])
 
 

@@ -55,7 +55,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
     head, lines = data["lines"][0], data["lines"][1:]
     for number, line in enumerate(lines, start=2):
         if not isinstance(line, dict) or not isinstance(line.get("mes"), str):
-            raise broken(f"{place}line {number}", "is no message")
+            raise broken(f"line {number}", "is no message")
     replies = (line for line in lines if not (line.get("is_user") or line.get("is_system")))
     writers = {text_in(line.get("name")).strip() for line in replies} - {""}
     nodes: dict[str, Node] = {}

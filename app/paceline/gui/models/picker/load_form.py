@@ -12,13 +12,14 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QSpinBox, QWidget
 
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import MemoryPlan
-from paceline.engine.model.memory_hints import MIN_PROPOSAL
+from paceline.engine.model.memory_hints import MIN_PROPOSAL, SLOW_CACHE, has_quantised_cache
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
 from paceline.gui.kit.fields import Slider
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import fill, grid_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.models.load_settings import LoadColumn, rows_of
 from paceline.messages import EngineDescribed
 from paceline.params import ModelParams
@@ -233,6 +234,9 @@ class LoadForm(Card):
         self.advanced = FoldSection()
         self.advanced.set_title(self.tr("Advanced"))
         self.advanced.body.addLayout(self._make_advanced())
+        self.cache_text = text_label(wraps=True)
+        self.cache_text.hide()
+        self.advanced.body.addWidget(self.cache_text)
         self.body.addWidget(self.advanced)
         self.problem_text = text_label("", "danger", wraps=True)
         self.problem_text.hide()
@@ -322,10 +326,17 @@ class LoadForm(Card):
 
     def _show_problem(self) -> None:
         say(self.problem_text, self.problem)
+        models = [self.target_params("")] + [self.draft_params("")] * self._has_draft
+        is_slow = any(has_quantised_cache(each) and self._is_on_cpu(each) for each in models)
+        say(self.cache_text, said(SLOW_CACHE) if is_slow else "")
+
+    def _is_on_cpu(self, params: ModelParams) -> bool:
+        return not self._has_gpu or params.n_gpu_layers == 0 or params.device == "CPU"
 
     def _enable(self) -> None:
         for column, is_there in ((self.target, self._has_target), (self.draft, self._has_draft)):
             column.enable(is_there=is_there, has_gpu=self._has_gpu)
+        self._show_problem()
         self.context.setEnabled(self._has_target)
         self.reason.setVisible(not self._has_gpu)
 
