@@ -365,7 +365,7 @@ def damaged(data: Any, rng: random.Random) -> Any:
 def test_random_damage_to_one_chat_leaves_the_others_whole(trials: Trials) -> None:
     alone = [read(sample) for sample in SAMPLES]
     n_damaged = 0
-    for number in trials(300, 20_000):
+    for number in trials(200, 5_000):
         rng = random.Random(number)
         at = rng.randrange(len(SAMPLES))
         items = [*SAMPLES[:at], damaged(SAMPLES[at], rng), *SAMPLES[at + 1 :]]
@@ -394,7 +394,7 @@ def test_random_damage_to_the_lines_of_one_chat_leaves_the_others_whole(trials: 
         for n in range(3)
     ]
     alone = [read(chat) for chat in chats]
-    for number in trials(300, 20_000):
+    for number in trials(200, 5_000):
         rng = random.Random(number)
         at = rng.randrange(3)
         written = [ex.page_lines(chat) for chat in chats]
@@ -410,3 +410,39 @@ def test_random_damage_to_the_lines_of_one_chat_leaves_the_others_whole(trials: 
         for error in found.damaged:
             assert error.message.startswith(f"Chat {at + 1} of 3 in “all.jsonl”")
         assert len(found.whole) + len(found.damaged) == 3
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_random_damage_to_the_text_of_one_chat_leaves_the_others_whole(
+    trials: Trials, indent: int | None
+) -> None:
+    alone = [read(sample) for sample in SAMPLES]
+    texts = [json.dumps(sample, indent=indent, ensure_ascii=False) for sample in SAMPLES]
+    for number in trials(200, 5_000):
+        rng = random.Random(number)
+        at = rng.randrange(len(SAMPLES))
+        text = texts[at]
+        cut = rng.randrange(1, len(text) - 1)
+        kept = text[cut + rng.randrange(4) :]
+        written = [*texts[:at], text[:cut] + rng.choice(BROKEN) + kept, *texts[at + 1 :]]
+        chats = read_chats(f"[{', '.join(written)}]".encode(), "all.json")
+        others = [chat for n, chat in enumerate(alone) if n != at]
+        assert [chat for chat in chats.whole if chat in others] == others
+        assert len(chats.whole) + len(chats.damaged) >= len(SAMPLES) or not chats.damaged
+        if len(chats.whole) < len(SAMPLES):
+            told = int(chats.damaged[0].message.split()[1])
+            assert told in (at + 1, at + 2), "the second half of one that fell apart"
+
+
+BROKEN = ('"', "{", "}", "]", "[", ",", "\\", "\n", "", "\x00", "null", '"}, {"')
+
+
+def test_a_list_that_was_cut_has_the_chats_before_the_cut(trials: Trials) -> None:
+    text = json.dumps(SAMPLES)
+    ends = [len(json.dumps(SAMPLES[: n + 1])) - 1 for n in range(len(SAMPLES))]
+    for number in trials(100, 2_000):
+        cut = random.Random(number).randrange(ends[0] + 2, len(text) - 1)
+        chats = read_chats(text[:cut].encode(), "all.json")
+        n_whole = sum(end <= cut for end in ends)
+        assert [*chats.whole] == [read(sample) for sample in SAMPLES[:n_whole]]
+        assert len(chats.damaged) == int(cut > ends[n_whole - 1])

@@ -25,7 +25,9 @@ _NOT_ONE = (
     "Choose a chat that Paceline, llama.cpp's web page, LM Studio, ChatGPT, Open WebUI or "
     "SillyTavern exported."
 )
-_SESSION = re.compile(r'"type"\s*:\s*"session"')
+_NEXT = re.compile(r"\s*,?\s*(?=[^\s\]]|\]\s*\S)")
+_OBJECT = re.compile(r",\s*\{")
+_AFTER = re.compile(r"\s*[,\]]")
 
 
 class Chats(NamedTuple):
@@ -164,8 +166,8 @@ def _items(text: str) -> list[_Item]:
         data = _Decoder().decode(text)
     except ValueError as error:
         lines = [_line(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        chats = _of_lines(lines)
-        if chats is None:
+        chats = _of_lines(lines) or _of_broken_list(text)
+        if not chats:
             what = "It is not JSON."
             if isinstance(error, json.JSONDecodeError):
                 what = f"It is not JSON (line {error.lineno})."
@@ -183,6 +185,51 @@ def _of_lines(lines: list[_Item]) -> list[_Item] | None:
         error = next((line.error for line in lines if line.error is not None), None)
         return [_Item("", {"lines": [line.data for line in lines]}, error)]
     return list(_sessions(lines)) if any(map(_is_head, lines)) else None
+
+
+def _of_broken_list(text: str) -> list[_Item]:
+    """Return the chats of a list of which a part is no JSON; none: no chat of it is whole.
+
+    The next whole chat after the broken part is looked for. A chat that is quoted in a message is
+    none: its quotation marks have backslashes there.
+    """
+    decoder, items, at = _Decoder(), list[_Item](), text.find("[") + 1
+    if not at or text[: at - 1].strip():
+        return []
+    while (start := _NEXT.match(text, at)) is not None:
+        try:
+            data, end = decoder.raw_decode(text, start.end())
+        except (ValueError, RecursionError):
+            data, end = None, -1
+        place = f"[{len(items)}]"
+        if end >= 0 and _AFTER.match(text, end):
+            items.append(_Item(place, data))
+            at = end
+            continue
+        line = text.count("\n", 0, start.end()) + 1
+        items.append(_Item(place, None, broken(f"line {line}", "is not JSON")))
+        at = _next_chat(decoder, text, start.end())
+    return items if any(map(_is_chat, items)) else []
+
+
+def _next_chat(decoder: json.JSONDecoder, text: str, at: int) -> int:
+    """Return where the comma before the next whole chat stands; the text's end: there is none."""
+    while (found := _OBJECT.search(text, at)) is not None:
+        at = found.end() - 1
+        try:
+            data, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at += 1
+            continue
+        if _AFTER.match(text, end) and _is_chat(_Item("", data)):
+            return found.start()
+        at = end
+    return len(text)
+
+
+def _is_chat(item: _Item) -> bool:
+    data = item.data
+    return isinstance(data, dict) and (data.get("format") == FORMAT or _program(data) is not None)
 
 
 def _line(number: int, line: str) -> _Item:
