@@ -13,7 +13,7 @@ from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
-from paceline.chat.exchange.chat_json import FORMAT, MAX_NAME_CHARS, broken, from_json
+from paceline.chat.exchange.chat_json import FORMAT, HINT, MAX_NAME_CHARS, from_json
 from paceline.chat.exchange.imported import ImportedChat, text_in
 from paceline.chat.exchange.programs import chatgpt, llama_cpp, lm_studio, open_webui, silly_tavern
 from paceline.errors import UserError
@@ -207,7 +207,7 @@ def _of_broken_list(text: str) -> list[_Item]:
             at = end
             continue
         line = text.count("\n", 0, start.end()) + 1
-        items.append(_Item(place, None, broken(f"line {line}", "is not JSON")))
+        items.append(_Item(place, None, _no_json(line)))
         at = _next_chat(decoder, text, start.end())
     return items if any(map(_is_chat, items)) else []
 
@@ -236,8 +236,12 @@ def _line(number: int, line: str) -> _Item:
     try:
         data = _Decoder().decode(line)
     except (ValueError, RecursionError):
-        return _Item("", None, broken(f"line {number}", "is not JSON"))
+        return _Item("", None, _no_json(number))
     return _Item("", data)
+
+
+def _no_json(line: int) -> UserError:
+    return UserError("broken-chat", f"Line {line} is not JSON.", HINT)
 
 
 def _is_head(line: _Item) -> bool:
@@ -262,7 +266,7 @@ def _sessions(lines: list[_Item]) -> Iterator[_Item]:
             continue
         message = line.data.get("message") if isinstance(line.data, dict) else None
         if line.error is not None or not isinstance(message, dict):
-            strange = strange or line.error or broken(f"line {number}", "is no message")
+            strange = strange or line.error or _stray(number)
             error = error or (line.error if chat is not None else None)
             continue
         key = message.get("convId")
@@ -270,10 +274,8 @@ def _sessions(lines: list[_Item]) -> Iterator[_Item]:
             if chat is not None:
                 yield _Item("", chat, None if error is strange else error)
             chat, error = {"conv": {"id": key}, "messages": []}, strange or _stray(number)
-        elif key not in (None, chat["conv"].get("id")):
+        elif key not in (None, chat["conv"].get("id")) or line.data.get("type") != "message":
             error = error or _stray(number)
-        elif line.data.get("type") != "message":
-            error = error or broken(f"line {number}", "is of an unknown kind")
         chat["messages"].append(message)
         strange = None
     if chat is not None:
@@ -281,7 +283,8 @@ def _sessions(lines: list[_Item]) -> Iterator[_Item]:
 
 
 def _stray(number: int) -> UserError:
-    return broken(f"line {number}", "is of another chat")
+    text = f"Line {number} is neither the beginning of a chat nor a message of the one before it."
+    return UserError("broken-chat", text, HINT)
 
 
 class _Decoder(json.JSONDecoder):

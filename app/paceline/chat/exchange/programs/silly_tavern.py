@@ -11,7 +11,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from paceline.chat.exchange.chat_json import broken
+from paceline.chat.exchange.chat_json import HINT
 from paceline.chat.exchange.imported import (
     Found,
     LeftOut,
@@ -21,6 +21,7 @@ from paceline.chat.exchange.imported import (
     seconds,
     text_in,
 )
+from paceline.errors import UserError
 
 _UNNAMED = ("", "unused")
 _STAMP = re.compile(r"(\d+)-(\d+)-(\d+) ?@ ?(\d+)h ?(\d+)m ?(\d+)s(?: ?(\d+)ms)?")
@@ -55,7 +56,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
     head, lines = data["lines"][0], data["lines"][1:]
     for number, line in enumerate(lines, start=2):
         if not isinstance(line, dict) or not isinstance(line.get("mes"), str):
-            raise broken(f"line {number}", "is no message")
+            raise UserError("broken-chat", f"Line {number} is no message.", HINT)
     replies = (line for line in lines if not (line.get("is_user") or line.get("is_system")))
     writers = {text_in(line.get("name")).strip() for line in replies} - {""}
     nodes: dict[str, Node] = {}
