@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,20 @@ def test_a_gguf_file_of_the_next_version_is_newer(inspector: Inspector, tmp_path
     with pytest.raises(ModelError, match=r"is newer than this .* version 4 but") as refusal:
         inspector.card(tmp_path / "x.gguf")
     assert refusal.value.code == "newer-model"
+
+
+@pytest.mark.parametrize(("kind", "code"), [(50, "newer-model"), (200, "not-a-gguf")])
+def test_an_unknown_type_of_weights_is_new_or_damage(
+    inspector: Inspector, tmp_path: Path, kind: int, code: str
+) -> None:
+    raw = gguf_bytes(small_vocabulary())
+    name = b"blk.0.attn_q.weight"
+    at = raw.index(name) + len(name) + struct.calcsize("<I2Q")
+    (tmp_path / "x.gguf").write_bytes(raw[:at] + struct.pack("<I", kind) + raw[at + 4 :])
+    with pytest.raises(ModelError, match="damaged") as refusal:
+        inspector.card(tmp_path / "x.gguf")
+    assert refusal.value.code == code
+    assert "ownload" in refusal.value.hint
 
 
 @pytest.mark.parametrize("name", ["\x1b[31m", "", "x" * 500, "lläma", "a b"])

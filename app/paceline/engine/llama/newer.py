@@ -25,6 +25,9 @@ _UNKNOWN = re.compile(
     re.ASCII,
 )
 """A name with other signs, or an absurd version, is that of a damaged file."""
+_TYPE = re.compile(r"invalid ggml type (?P<kind>\d+)\. should be in \[0, (?P<n_known>\d+)\)")
+_NEXT_TYPES = 16
+"""Numbers of types that may have been given since; ggml has given 43 in three years."""
 _STRING, _ARRAY = 8, 9  # enum gguf_type
 _VERSION = 3
 
@@ -38,12 +41,25 @@ def newer_model(name: str, why: str) -> ModelError | None:
     """
     found = _UNKNOWN.search(why)
     if found is None:
-        return None
+        return _perhaps_newer(name, why)
     return ModelError(
         NEWER,
         f"“{name}” is newer than this llama.cpp: {found[0]}.",
         "The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or "
         "choose another model.",
+    )
+
+
+def _perhaps_newer(name: str, why: str) -> ModelError | None:
+    """Return the error about a number of a type of weights, which damage may have made, too."""
+    found = _TYPE.search(why)
+    if found is None or not 0 <= int(found["kind"]) - int(found["n_known"]) < _NEXT_TYPES:
+        return None
+    return ModelError(
+        NEWER,
+        f"“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.",
+        "Install a newer version of Paceline or llama-cpp-python; if that does not know it either, "
+        "download the file again.",
     )
 
 
