@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.catalog.download.names import (
+    can_be_kept,
     file_name,
     file_names,
     inside,
@@ -94,6 +95,16 @@ def test_whatever_is_accepted_lies_directly_in_the_folder(path: str) -> None:
     assert inside(FOLDER, name).parent == FOLDER
     assert Path(os.path.normpath(FOLDER / name)).parent == FOLDER
     assert path.endswith(name)
+
+
+WORD = st.text(st.characters(categories=["L", "Nd"]), min_size=1, max_size=10)
+
+
+@given(st.lists(st.lists(WORD, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3))
+def test_words_of_any_language_with_blanks_are_names(parts: list[str]) -> None:
+    path = "/".join(f"m {part}" for part in parts) + ".gguf"
+    assert file_name(path) == path.rpartition("/")[2]
+    assert can_be_kept(path)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/b", ".."])
