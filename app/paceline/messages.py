@@ -401,7 +401,7 @@ class TurnStarted:
     """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it.
 
     The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
-    is none of the reply's tokens.
+    is none of the reply's tokens. `knows_marks`: template or vocabulary know marks of reasoning.
     """
 
     turn_id: str
@@ -411,6 +411,7 @@ class TurnStarted:
     notes: tuple[str, ...] = ()
     n_cut: int = 0
     opening: str = ""
+    knows_marks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

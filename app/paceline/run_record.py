@@ -112,6 +112,7 @@ class RunRecord:
         n_parts: In how many turns it was written; `stats` and `first_token_s` are those of the
             last, steps of all.
         edited: Whether its user wrote the text, from an earlier reply.
+        knows_marks: Whether template or vocabulary know marks of reasoning; None: not known.
     """
 
     message_id: str
@@ -139,6 +140,7 @@ class RunRecord:
     prompting: Prompting = field(default_factory=Prompting)
     n_parts: int = 1
     edited: bool = False
+    knows_marks: bool | None = None
 
     @property
     def last_part(self) -> tuple[StepCommitted, ...]:

@@ -64,7 +64,7 @@ def record(message_id: str, *texts: str) -> RunRecord:
         SamplingParams(logit_bias=(LogitBias(5, -1.0),)),
         256, 2**63, ("###",), "Be brief.", True, 3, "eog", None, stats, 0.125,
         ("a note",), model, replace(model, name="small"), "0.1", "0.3.36", steps(texts),
-        Prompting("{{ messages }}", "off"), 2, True,
+        Prompting("{{ messages }}", "off"), 2, True, True,
     )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from paceline.chat.presets import check_settings
-from paceline.chat.reply import Reply, renamed, to_record, to_reply
+from paceline.chat.prompt import KnownOf
+from paceline.chat.reply import Reply, known_of, renamed, to_record, to_reply
 from paceline.codec import made_of
 from paceline.conversation import (
     Attachment,
@@ -154,6 +155,13 @@ class Conversations:
             reply = to_reply(record, self._current.conversation_id, message.content)
             self._replies[message_id] = reply
         return reply
+
+    def known_in(self, conversation_id: str) -> KnownOf:
+        """Return what knows how the replies of a conversation came about."""
+        if conversation_id == self._current.conversation_id:
+            return lambda message_id: known_of(self.reply_of(message_id))
+        records = self.store_of(conversation_id).runs(conversation_id)
+        return lambda message_id: known_of(records.get(message_id))
 
     def full_reply(self, message_id: str) -> Reply | None:
         """Return the same with steps and traces, which are read from the store if necessary."""

@@ -7,22 +7,31 @@ the benchmark, are checked before the engine gets them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from operator import is_
 from time import perf_counter
 from typing import Any
 
-from paceline.chat.reasoning import answer_of
+from paceline.chat.reasoning import UNKNOWN, Known, answer_of
 from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage, EarlierReply
 
 _BACKTICKS = re.compile("`+")
 _LONGEST_ENDING = 10
 _PER_LOOK = 50  # messages between two looks at the clock
+KnownOf = Callable[[str], Known]
+"""What is known of how a reply came about, by its message's id."""
 
 
-def build_messages(path: Sequence[Message], system_prompt: str = "") -> tuple[ChatMessage, ...]:
+def nothing_known(_message_id: str) -> Known:
+    """Know nothing of any reply."""
+    return UNKNOWN
+
+
+def build_messages(
+    path: Sequence[Message], system_prompt: str = "", known: KnownOf = nothing_known
+) -> tuple[ChatMessage, ...]:
     """Return the system prompt, if there is one, and the messages of the path.
 
     Earlier replies go without their reasoning, which models are not trained to see again; some
@@ -34,7 +43,7 @@ def build_messages(path: Sequence[Message], system_prompt: str = "") -> tuple[Ch
     """
     messages = _system(system_prompt)
     for message in path:
-        _add(messages, message)
+        _add(messages, message, known)
     return tuple(messages)
 
 
@@ -51,13 +60,20 @@ class GradualPrompt:
         self._n_taken = 0
         self._messages: list[ChatMessage] = []
 
-    def take(self, path: Sequence[Message], system_prompt: str, until_s: float) -> bool:
+    def take(
+        self,
+        path: Sequence[Message],
+        system_prompt: str,
+        until_s: float,
+        known: KnownOf = nothing_known,
+    ) -> bool:
         """Continue a path until a time of `perf_counter`; returns whether all of it is taken.
 
         Args:
             path: The same as in the last call, or another one: then it starts again.
             system_prompt: Put before it; empty: none.
             until_s: The time to stop; at least a few messages are taken even after it.
+            known: See `build_messages`.
         """
         taken = islice(self._taken, self._n_taken)
         goes_on = self._n_taken <= len(path) and all(map(is_, taken, path))
@@ -67,7 +83,7 @@ class GradualPrompt:
         self._taken = path
         while self._n_taken < len(path):
             for message in path[self._n_taken : self._n_taken + _PER_LOOK]:
-                _add(self._messages, message)
+                _add(self._messages, message, known)
                 self._n_taken += 1
             if perf_counter() > until_s:
                 break
@@ -77,7 +93,7 @@ class GradualPrompt:
         """Return what is taken, followed by these, which are not kept."""
         messages = list(self._messages)
         for message in more:
-            _add(messages, message)
+            _add(messages, message, nothing_known)
         return tuple(messages)
 
 
@@ -86,10 +102,10 @@ def _system(system_prompt: str) -> list[ChatMessage]:
     return [ChatMessage("system", text)] if text else []
 
 
-def _add(messages: list[ChatMessage], message: Message) -> None:
+def _add(messages: list[ChatMessage], message: Message, known: KnownOf) -> None:
     content = with_attachments(message)
     if message.role == "assistant":
-        content = answer_of(content)
+        content = answer_of(content, known(message.message_id))
         if not content:
             return
     if messages and messages[-1].role == message.role:

@@ -2,13 +2,18 @@
 
 Models that reason write the reasoning before the answer, between marks of their templates:
 `<think>…</think>` and the like, `[THINK]…[/THINK]`, or the channels of gpt-oss
-(`<|channel|>analysis<|message|>…`, OpenAI's harmony format). Many templates write the opening mark
-into the prompt, so that only the closing one is seen. Nothing of a text is lost: its parts, marks
+(`<|channel|>analysis<|message|>…`, OpenAI's harmony format). The engine puts what the prompt has
+opened before the reply, and writes marks that are in no list of ours as `<think>…</think>`; so the
+text alone tells what is what, in an export, too. Nothing of a text is lost: its parts, marks
 included, are the whole text again, and they do not depend on how it came in pieces.
 
-A mark counts at the beginning of a reply (or of what follows a closed reasoning), or alone in its
-line; never within a code fence or after a backtick. A fence that is still open at the end of a
-reply whose reasoning did not end is the model's slip: then a closing mark in it counts.
+An opening mark counts at the beginning of a reply (or of what follows a closed reasoning), or alone
+in its line, and only where it is closed: one that is not is text, unless the reply begins with it
+and was cut off. A closing mark that none has opened counts where the model knows such marks; where
+that is not known, as of replies from elsewhere, it must not be named by a sentence. No mark counts
+within a code fence, in a line that is indented as code, or after a backtick. A fence that is still
+open at the end of a reply whose reasoning did not end is the model's slip: then a closing mark in
+it counts.
 
 No I/O, no Qt; any thread, one at a time.
 """
@@ -16,32 +21,67 @@ No I/O, no Qt; any thread, one at a time.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from paceline.engine.prompt.reasoning_marks import ANSWER_BEGINS, ANSWER_ENDS, PAIRS
+from paceline.engine.prompt.reasoning_marks import (
+    ANALYSIS,
+    ANSWER_BEGINS,
+    ANSWER_ENDS,
+    CHANNEL,
+    FRAMES,
+    LAST_WORDS,
+    PAIRS,
+)
 
 PartKind = Literal["answer", "reasoning", "mark", "held"]
 """A mark is shown nowhere. Held: may still become a mark; only while a text is growing."""
+_Verdict = Literal["mark", "text", "undecided"]
 
 _MAX_CHANNEL_CHARS = 160
 _MAX_SLIPS = 8
 
-_OPEN = re.compile("|".join(map(re.escape, PAIRS)))
-_CLOSE = re.compile("|".join(map(re.escape, PAIRS.values())))
-_CHANNEL = re.compile(
-    r"(?:<\|start\|>\w{0,40})?<\|channel\|>((?:[^<\n]|<\|constrain\|>){0,80})<\|message\|>"
-)
+
+def _any_of(*marks: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(marks, key=len, reverse=True))))
+
+
+_ALL_FRAMES = (*ANSWER_BEGINS, *ANSWER_ENDS, *FRAMES, *FRAMES.values(), *LAST_WORDS)
+_OPEN, _CLOSE, _FRAME = _any_of(*PAIRS), _any_of(*PAIRS.values()), _any_of(*_ALL_FRAMES)
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call)\|>")
-_FRAME = re.compile("|".join(map(re.escape, ANSWER_BEGINS + ANSWER_ENDS)))
-_ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _FRAME, _CHANNEL, _CHANNEL_END)))
+_ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _FRAME, CHANNEL, _CHANNEL_END)))
 _MARKS = (
-    *PAIRS, *PAIRS.values(), *ANSWER_BEGINS, *ANSWER_ENDS,
-    "<|start|>", "<|channel|>", "<|end|>", "<|return|>",
+    *PAIRS, *PAIRS.values(), *_ALL_FRAMES, "<|start|>", "<|channel|>", "<|end|>", "<|return|>",
 )  # fmt: skip
 _LONGEST_MARK = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
+_HEADER = re.compile(r"<\|start\|>\w{0,40}")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
+_BLANKS = re.compile(r"\s*")
+_BLANK_REST = re.compile(r"\s*\Z")
+_LIST_MARK = re.compile(r"\s*(?:[-*+>]|\d{1,3}[.)]|[A-Za-z][.)])\s*")
+_ANNOUNCING = frozenset(",:;-\u2013\u2014\uff1a\uff0c\"'\u201c\u2018\u00ab\u300c([{<`/\\")
+_GOING_ON = frozenset(",.;:!?)]}\"'\u201d\u2019\u00bb\u300d`\u3002\uff0c")
+"""Signs before and after a mark that is named in a sentence."""
+_NAMED = re.compile(r"[,.;:!?)]|[^\S\n]+[a-z]")
+"""What follows a mark with which a sentence begins."""
+
+
+class Known(NamedTuple):
+    """What is known of how a reply came about; None: nothing.
+
+    Attributes:
+        is_finished: Whether the model ended it by itself.
+        has_marks: Whether the model's template or vocabulary know marks of reasoning.
+    """
+
+    is_finished: bool | None = None
+    has_marks: bool | None = None
+
+
+UNKNOWN = Known()
 
 
 class Part(NamedTuple):
@@ -57,11 +97,18 @@ class _State:
     """The splitter's state at one place of the text."""
 
     mode: Literal["start", "answer", "reasoning"] = "start"
+    opening: str = ""  # of the reasoning; empty: a channel
+    opened: int = -1  # where that stands
+    is_first: bool = True  # and whether nothing of an answer stands before it
     closing: str = ""  # what ends the reasoning; empty: a channel
+    frame: str = ""  # what ends the answer
     fence: str = ""
     has_reasoned: bool = False
+    has_channels: bool = False
     has_named: bool = False  # an opening mark stood in the answer as text
     slip: int = -1  # where a closing mark stood in a fence that is still open
+    names: Mapping[str, int] = field(default_factory=dict)  # opening marks that are text from here
+    known: Known = UNKNOWN
     parts: list[Part] = field(default_factory=list)
 
     def copy(self) -> _State:
@@ -77,43 +124,40 @@ class _State:
 
 
 class ReasoningSplitter:
-    """Splits a growing text; what comes before the last line is never read again."""
+    """Splits a growing text; what comes before the last line is hardly ever read again."""
 
     def __init__(self) -> None:
         self._text = ""
         self._done = 0
         self._state = _State()
 
-    def split(self, text: str, *, is_final: bool) -> tuple[Part, ...]:
+    def split(self, text: str, *, is_final: bool, known: Known = UNKNOWN) -> tuple[Part, ...]:
         """Return the parts of a text, in order and without gaps.
 
         Args:
             text: Begins with the text of the last call, or is another one altogether.
             is_final: Whether nothing follows.
+            known: How it came about.
         """
-        if not text.startswith(self._text[: self._done]):
-            self._done, self._state = 0, _State()
+        if known != self._state.known or not text.startswith(self._text[: self._done]):
+            self._done, self._state = 0, _State(known=known)
         self._text = text
-        while (end := text.find("\n", self._done)) >= 0:
-            _line(self._state, text, self._done, end + 1, is_open=False)
-            self._done = end + 1
+        self._done = _lines(self._state, text, self._done, is_final=is_final)
         state = self._state.copy()
         _line(state, text, self._done, len(text), is_open=not is_final)
-        for _ in range(_MAX_SLIPS if is_final else 0):
-            if state.mode != "reasoning" or state.slip < 0:
-                break
-            state = _after_slip(state, text)
+        if is_final:
+            state = _end(state, text)
         return tuple(state.parts)
 
 
-def split_reasoning(text: str) -> tuple[Part, ...]:
+def split_reasoning(text: str, known: Known = UNKNOWN) -> tuple[Part, ...]:
     """Return the parts of a complete text, in order and without gaps."""
-    return ReasoningSplitter().split(text, is_final=True)
+    return ReasoningSplitter().split(text, is_final=True, known=known)
 
 
-def answer_of(text: str) -> str:
+def answer_of(text: str, known: Known = UNKNOWN) -> str:
     """Return a reply without its reasoning; the whole reply where it has none."""
-    return join_parts(text, split_reasoning(text), "answer") if _has_marks(text) else text
+    return join_parts(text, split_reasoning(text, known), "answer") if _has_marks(text) else text
 
 
 def _has_marks(text: str) -> bool:
@@ -123,9 +167,9 @@ def _has_marks(text: str) -> bool:
     )
 
 
-def reasoning_of(text: str) -> str:
+def reasoning_of(text: str, known: Known = UNKNOWN) -> str:
     """Return a reply's reasoning; empty where it has none."""
-    return join_parts(text, split_reasoning(text), "reasoning")
+    return join_parts(text, split_reasoning(text, known), "reasoning")
 
 
 def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
@@ -136,12 +180,41 @@ def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
     return "\n\n".join(filter(None, texts))
 
 
+def _end(state: _State, text: str) -> _State:
+    """Take the end of a text: what has opened a reasoning that does not end may be text."""
+    while True:
+        for _ in range(_MAX_SLIPS):
+            if state.mode != "reasoning" or state.slip < 0:
+                break
+            state = _after_slip(state, text)
+        if not _has_only_named(state, text):
+            return state
+        names = {**state.names, state.opening: state.opened}
+        state = _State(names=names, known=state.known)
+        done = _lines(state, text, 0, is_final=True)
+        _line(state, text, done, len(text), is_open=False)
+
+
+def _has_only_named(state: _State, text: str) -> bool:
+    """Whether the mark that has opened the reasoning, which does not end, is text."""
+    if state.mode != "reasoning" or not state.opening:
+        return False
+    if state.known.is_finished is not None and state.is_first:
+        return state.known.is_finished
+    after = state.opened + len(state.opening)
+    return (
+        not state.is_first
+        or _NAMED.match(text, after) is not None
+        or any(found[0] != state.opening for found in _OPEN.finditer(text, after))
+    )
+
+
 def _after_slip(state: _State, text: str) -> _State:
     """Close the reasoning at the mark that seemed to be in a fence, and go on after it."""
     at = state.slip
     found = _CLOSE.match(text, at)
     assert found is not None
-    again = _State("start", has_reasoned=True)
+    again = _State("start", has_reasoned=True, names=state.names, known=state.known)
     for part in state.parts:
         again.add(part.kind, part.start, min(part.end, at))
     again.add("mark", at, found.end())
@@ -154,6 +227,19 @@ def _after_slip(state: _State, text: str) -> _State:
     return again
 
 
+def _lines(state: _State, text: str, start: int, *, is_final: bool) -> int:
+    """Take whole lines, as far as no mark in them waits for what follows; return where they end."""
+    while (end := text.find("\n", start) + 1) > 0:
+        if not is_final and _BLANK_REST.match(text, end) and _ANY.search(text, start, end):
+            probe = state.copy()
+            _line(probe, text, start, len(text), is_open=True)
+            if probe.parts[-1].kind == "held":
+                break
+        _line(state, text, start, end, is_open=False)
+        start = end
+    return start
+
+
 def _line(state: _State, text: str, start: int, end: int, *, is_open: bool) -> None:
     """Take one line, or what there is of the last one (`is_open`: it may go on)."""
     at = start
@@ -161,16 +247,14 @@ def _line(state: _State, text: str, start: int, end: int, *, is_open: bool) -> N
         if _is_fence_line(state, text, at, end):
             _plain(state, text, at, end)
             return
-        found = _next_mark(state, text, start, at, end, is_open=is_open)
-        if found is None:
+        found, verdict = _next_mark(state, text, start, at, end, is_open=is_open)
+        if found is None or verdict == "undecided":
             stop = _held_from(text, at, end) if is_open else end
+            stop = min(stop, found.start()) if found else stop
             _plain(state, text, at, stop)
             state.add("held", stop, end)
             return
         _plain(state, text, at, found.start())
-        if is_open and _may_be_alone(state, text, start, found):
-            state.add("held", found.start(), end)
-            return
         _mark(state, found)
         at = found.end()
 
@@ -199,61 +283,120 @@ def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
 
 def _next_mark(
     state: _State, text: str, line: int, at: int, end: int, *, is_open: bool
-) -> re.Match[str] | None:
-    """The next mark that counts."""
+) -> tuple[re.Match[str] | None, _Verdict]:
+    """The next mark that counts, or may count once more is known."""
+    is_code = state.mode == "answer" and _INDENTED.match(text, line) is not None
     for found in _ANY.finditer(text, at, end):
         mark = found[0]
-        if found.start() and text[found.start() - 1] == "`":
+        if is_code or (found.start() and text[found.start() - 1] == "`"):
             continue
         is_first = state.mode == "start" and not text[at : found.start()].strip()
         if mark in PAIRS:
-            if state.mode == "reasoning":
-                continue
-            before = text[line : found.start()].strip()
-            if is_first or not (before or text[found.end() : end].strip()):
-                return found
-            state.has_named = state.has_named or not is_open
+            verdict = _of_opening(state, text, line, found, is_first=is_first, is_open=is_open)
+            if verdict == "text" and state.mode != "reasoning" and not is_open:
+                state.has_named = True
         elif _CLOSE.fullmatch(mark):
-            if state.mode == "reasoning":
-                if mark == state.closing:
-                    return found
-            elif not (state.has_reasoned or state.has_named or _names(text, line, found)):
-                return found
-        elif _stands_around(state, mark, is_first=is_first):
-            return found
-    return None
+            verdict = _of_closing(state, text, line, found, is_open=is_open)
+        elif _FRAME.fullmatch(mark):
+            verdict = _of_frame(state, text, line, found, is_first=is_first, is_open=is_open)
+        else:
+            is_channel = mark.startswith(("<|start|>", "<|channel|>"))
+            verdict = "mark" if is_channel or state.has_channels else "text"
+        if verdict != "text":
+            return found, verdict
+    return None, "text"
 
 
-def _stands_around(state: _State, mark: str, *, is_first: bool) -> bool:
-    """Whether a mark counts that is no pair's, but a channel's or an answer's."""
-    if _FRAME.fullmatch(mark):
-        return is_first or (mark in ANSWER_ENDS and state.mode != "reasoning")
-    is_channel = mark.startswith(("<|start|>", "<|channel|>"))
-    return is_channel or (state.has_reasoned and not state.closing)
+def _of_opening(
+    state: _State, text: str, line: int, found: re.Match[str], *, is_first: bool, is_open: bool
+) -> _Verdict:
+    if state.mode == "reasoning" or found.start() >= state.names.get(found[0], len(text)):
+        return "text"
+    if is_first:
+        return "mark"
+    if text[line : found.start()].strip():
+        return "text"
+    return _alone_to_the_end_of_line(text, found.end(), is_open=is_open)
 
 
-def _names(text: str, line: int, found: re.Match[str]) -> bool:
-    return _OPEN.search(text, line, found.start()) is not None
+def _alone_to_the_end_of_line(text: str, at: int, *, is_open: bool) -> _Verdict:
+    line_end = text.find("\n", at)
+    if text[at : line_end if line_end >= 0 else len(text)].strip():
+        return "text"
+    return "undecided" if is_open and line_end < 0 else "mark"
 
 
-def _may_be_alone(state: _State, text: str, line: int, found: re.Match[str]) -> bool:
-    """Whether the end of the line decides if this opening mark counts."""
-    return found[0] in PAIRS and state.mode == "answer" and not text[line : found.start()].strip()
+def _of_closing(
+    state: _State, text: str, line: int, found: re.Match[str], *, is_open: bool
+) -> _Verdict:
+    if state.mode == "reasoning":
+        return "mark" if found[0] == state.closing else "text"
+    if state.has_reasoned or state.has_named or _OPEN.search(text, line, found.start()):
+        return "text"
+    if state.known.has_marks is not None:
+        return "mark" if state.known.has_marks else "text"
+    start, after = found.start(), text[found.end() : found.end() + 1]
+    rest = _BLANKS.match(text, found.end())
+    following = text[rest.end() : rest.end() + 1] if rest else ""
+    is_sentence = (last := _sign_before(text, start)).isalnum()
+    is_glued = start > line and not text[start - 1].isspace()
+    stands_apart = is_glued or not (is_sentence and text[line:start].strip())
+    if (
+        not stands_apart
+        or last in _ANNOUNCING
+        or after in _GOING_ON
+        or _LIST_MARK.fullmatch(text, line, start)
+    ):
+        return "text"
+    if not following:
+        return "undecided" if is_open else "text"
+    goes_on = is_sentence and following.islower() and not (is_glued and after == following)
+    return "text" if goes_on else "mark"
+
+
+def _sign_before(text: str, at: int) -> str:
+    """The last character before a place that is no blank; empty: there is none."""
+    while at and text[at - 1].isspace():
+        at -= 1
+    return text[at - 1 : at]
+
+
+def _of_frame(
+    state: _State, text: str, line: int, found: re.Match[str], *, is_first: bool, is_open: bool
+) -> _Verdict:
+    mark = found[0]
+    if mark in FRAMES:
+        return "mark" if is_first and state.has_reasoned else "text"
+    if mark in ANSWER_BEGINS or mark in ANSWER_ENDS:
+        is_end = mark in ANSWER_ENDS and state.mode != "reasoning"
+        return "mark" if is_first or is_end else "text"
+    if mark == state.frame and state.mode != "reasoning":
+        return _alone_to_the_end_of_line(text, found.end(), is_open=is_open)
+    is_apart = state.has_reasoned or not text[line : found.start()].strip()
+    if mark not in LAST_WORDS or state.mode == "reasoning" or not is_apart:
+        return "text"
+    if not _BLANK_REST.match(text, found.end()):
+        return "text"
+    return "undecided" if is_open else "mark"
 
 
 def _mark(state: _State, found: re.Match[str]) -> None:
     mark, start, end = found[0], found.start(), found.end()
     if mark in PAIRS:
+        state.is_first = state.mode == "start"
+        state.opening, state.opened = mark, start
         state.mode, state.closing, state.has_reasoned = "reasoning", PAIRS[mark], True
-    elif channel := _CHANNEL.fullmatch(mark):
-        is_analysis = channel[1].strip().startswith("analysis")
+    elif channel := CHANNEL.fullmatch(mark):
+        is_analysis = channel[1].strip().startswith(ANALYSIS)
         state.mode = "reasoning" if is_analysis else "start"
-        state.closing, state.has_reasoned = "", True
+        state.opening = state.closing = ""
+        state.has_reasoned = state.has_channels = True
     else:
         if _CLOSE.fullmatch(mark) and not state.has_reasoned:
-            # The template opened the reasoning: all that came so far belongs to it.
+            # What has opened the reasoning is not in the text: all that came so far belongs to it.
             state.parts = [Part("reasoning", 0, start)] if start else []
             state.has_reasoned = True
+        state.frame = FRAMES.get(mark, "")
         state.mode = "start"
     state.slip = -1
     state.add("mark", start, end)
@@ -262,11 +405,13 @@ def _mark(state: _State, found: re.Match[str]) -> None:
 def _held_from(text: str, at: int, end: int) -> int:
     """From where the end of a growing line may be the beginning of a mark."""
     channel = max(text.rfind(m, at, end) for m in ("<|start|>", "<|channel|>"))
-    if channel >= 0 and end - channel < _MAX_CHANNEL_CHARS and "\n" not in text[channel:end]:
+    is_near = channel >= 0 and end - channel < _MAX_CHANNEL_CHARS
+    if is_near and "\n" not in text[channel:end] and not CHANNEL.match(text, channel):
         earlier = text.rfind("<|start|>", at, channel)
-        return earlier if earlier >= 0 else channel
+        is_header = earlier >= 0 and _HEADER.fullmatch(text, earlier, channel) is not None
+        return earlier if is_header else channel
     tail = text[max(at, end - _LONGEST_MARK) : end]
     for length in range(len(tail), 0, -1):
-        if tail[-length] in "<[" and any(mark.startswith(tail[-length:]) for mark in _MARKS):
+        if any(mark.startswith(tail[-length:]) for mark in _BY_FIRST.get(tail[-length], ())):
             return end - length
     return end

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, assert_never
 
+from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.codec import made_of
 from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
@@ -90,6 +91,7 @@ class Reply:
         n_parts: In how many turns it was written; those before are in text and steps.
         edited: Whether its user wrote the text.
         earlier: The reply that it replaces, and other versions of that one.
+        knows_marks: Whether template or vocabulary know marks of reasoning; None: not known.
     """
 
     turn_id: str
@@ -121,6 +123,7 @@ class Reply:
     n_parts: int = 1
     edited: bool = False
     earlier: tuple[EarlierReply, ...] = ()
+    knows_marks: bool | None = None
 
     def go_on_after(self, text: str, old: Reply | None) -> None:
         """Begin with another reply's text, drawn as that was; None: only the text is known."""
@@ -128,6 +131,8 @@ class Reply:
         said = "".join(step.text for step in steps)
         if not text.startswith(said):
             steps, said = [], ""
+        if steps and not text[len(said) :].strip("\ufffd"):
+            text = said  # half a character, which the next token makes whole
         if text != said:  # what no step tells
             rest = StepCommitted(self.turn_id, 0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
             steps.append(rest)
@@ -178,6 +183,7 @@ class Reply:
                 self.status = "prefill"
                 self.n_prompt, self.n_prefilled = event.n_prompt, event.n_reused
                 self.seed, self.notes, self.n_cut = event.seed, event.notes, event.n_cut
+                self.knows_marks = event.knows_marks
             case PrefillProgressed():
                 self.n_prefilled, self.n_prompt = event.n_done, event.n_total
             case StepCommitted():
@@ -258,6 +264,15 @@ def edited_record(record: RunRecord, message_id: str) -> RunRecord:
         record, message_id=message_id, status="finished", reason=None, error=None, stats=None,
         first_token_s=None, notes=(), steps=(), n_parts=1, edited=True,
     )  # fmt: skip
+
+
+def known_of(reply: Reply | RunRecord | None) -> Known:
+    """Return what tells the reasoning from the answer in a reply's text."""
+    if reply is None:
+        return UNKNOWN
+    has_ended = reply.reason is not None or reply.error is not None
+    is_finished = reply.reason in ("eog", "stop") if has_ended and not reply.edited else None
+    return Known(is_finished, reply.knows_marks)
 
 
 def can_be_repeated(record: RunRecord) -> bool:

@@ -19,7 +19,7 @@ from typing import Literal, assert_never
 from paceline import __version__
 from paceline.chat.conversations import Conversations
 from paceline.chat.pair import PairLoader
-from paceline.chat.prompt import build_messages
+from paceline.chat.prompt import KnownOf, build_messages, nothing_known
 from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
@@ -274,7 +274,8 @@ class ReplyRunner:
         self._note_submission(reply, self._pair.state.target, self._pair.state.draft)
         self._note_models(reply)
         self._conversations.begin_run(reply)
-        self._client.submit(start_turn(reply, conversation))
+        known = self._conversations.known_in(reply.conversation_id)
+        self._client.submit(start_turn(reply, conversation, known))
 
     def _note_submission(
         self, reply: Reply, target: ModelInfo | None, draft: ModelInfo | None
@@ -406,7 +407,9 @@ class ReplyRunner:
         self.listener.reply_ended(reply)
 
 
-def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
+def start_turn(
+    reply: Reply, conversation: Conversation, known: KnownOf = nothing_known
+) -> StartTurn:
     """Return the command for a reply whose message the conversation has."""
     options, settings = reply.options, reply.options.settings
     path = conversation.path_to(conversation.messages[reply.message_id].parent_id)
@@ -414,7 +417,7 @@ def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
         StartTurn,
         settings,
         turn_id=reply.turn_id,
-        messages=build_messages(path, settings.system_prompt),
+        messages=build_messages(path, settings.system_prompt, known),
         strategy=options.strategy,
         remember=options.remember,
         cuts=options.cuts,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from paceline.chat.pair import PairLoader
-from paceline.chat.prompt import build_messages
+from paceline.chat.prompt import KnownOf, build_messages, nothing_known
 from paceline.chat.session import ChatSession
 from paceline.codec import made_of
 from paceline.conversation import Message
@@ -199,13 +199,20 @@ class SamenessCheck:
             )
         return None
 
-    def start(self, record: RunRecord, text: str, path: Sequence[Message]) -> bool:
+    def start(
+        self,
+        record: RunRecord,
+        text: str,
+        path: Sequence[Message],
+        known: KnownOf = nothing_known,
+    ) -> bool:
         """Begin to generate a reply once more, without drafts.
 
         Args:
             record: The reply's record with its steps.
             text: The reply's text.
             path: The conversation up to the question that it answered.
+            known: Tells how its other replies came about.
 
         Returns:
             Whether it began; if not, the listener has been told why.
@@ -226,7 +233,7 @@ class SamenessCheck:
             StartTurn,
             record,
             turn_id=self._run.turn_id,
-            messages=_without(build_messages(path, record.system_prompt), record.n_cut),
+            messages=_without(build_messages(path, record.system_prompt, known), record.n_cut),
             strategy=PLAIN,
             # A stopped reply, or one that filled its context, did not end by a token.
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,

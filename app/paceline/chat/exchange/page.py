@@ -49,6 +49,7 @@ from paceline.chat.markdown import (
 )
 from paceline.chat.maths import is_display, mathml
 from paceline.chat.reasoning import split_reasoning
+from paceline.chat.reply import known_of
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, StepCommitted
@@ -390,7 +391,7 @@ class _Page:
         self.out.append(
             f'<section class="reply"><h2 class="who">{escape(self._words.reply)}</h2>\n'
         )
-        for part in split_reasoning(message.content):
+        for part in split_reasoning(message.content, known_of(record)):
             piece = message.content[part.start : part.end]
             if part.kind == "answer":
                 text.markdown(piece, part.start)

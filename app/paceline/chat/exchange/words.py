@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
+from paceline.chat.reply import known_of
 from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace, percent
@@ -213,11 +214,11 @@ def _message(
     if message.role == "user":
         return [f"## {words.you}", closed(with_attachments(message))]
     parts = [f"## {words.reply}"]
-    reasoning = reasoning_of(message.content).strip()
+    reasoning = reasoning_of(message.content, known_of(record)).strip()
     if reasoning:
         quoted = "\n".join(f"> {line}".rstrip() for line in reasoning.split("\n"))
         parts += [f"> **{words.reasoning}**\n>\n{quoted}"]
-    answer = answer_of(message.content).strip("\n")
+    answer = answer_of(message.content, known_of(record)).strip("\n")
     if answer:
         parts.append(closed(answer))
     lines = end_line(record, words), figures_line(record, words) if with_figures else ""

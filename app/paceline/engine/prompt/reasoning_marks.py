@@ -8,6 +8,7 @@ shows the reply could not tell reasoning from answer without them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 PAIRS = {
@@ -16,6 +17,8 @@ PAIRS = {
     "<thought>": "</thought>",
     "<reasoning>": "</reasoning>",
     "<seed:think>": "</seed:think>",
+    "<think:opensource>": "</think:opensource>",
+    "◁think▷": "◁/think▷",
     "<mm:think>": "</mm:think>",
     "[THINK]": "[/THINK]",
     "<|START_THINKING|>": "<|END_THINKING|>",
@@ -32,10 +35,27 @@ ANSWER_BEGINS = ("<|open|>response<|sep|>", "<|content|>")
 ANSWER_ENDS = ("<|close|>response<|sep|>", "<|close|>message<|sep|>")
 """What Kimi K3 and Solar write around an answer, with reasoning before it or without."""
 
+FRAMES = {
+    "<response>": "</response>",
+    "<answer>": "</answer>",
+    "<|begin_of_box|>": "<|end_of_box|>",
+    "<|START_RESPONSE|>": "<|END_RESPONSE|>",
+}
+"""What Granite, ERNIE, Hunyuan, GLM and Command write around an answer that follows a reasoning;
+without one, such tags may be what the user has asked for."""
+LAST_WORDS = ("[END FINAL RESPONSE]",)
+"""What Apriel ends a reply with."""
+
 _SENTENCES = {"Here are my reasoning steps:": "[BEGIN REASONING]"}
 """Apriel's prompts open the reasoning with a sentence, which stands in other models' answers, too;
 so its replies begin with a mark of our own."""
 
+CHANNEL = re.compile(
+    r"(?:<\|start\|>\w{0,40})?<\|channel\|>((?:[^<\n]|<\|constrain\|>){0,80})<\|message\|>"
+)
+"""What begins a part of a gpt-oss reply, with the channel's name."""
+ANALYSIS = "analysis"
+"""The channel of the reasoning."""
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
 """gpt-oss begins every part of a reply with the first three, and ends all but the last."""
 

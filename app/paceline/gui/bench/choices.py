@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from paceline.bench.workload import Workload
-from paceline.chat.prompt import GradualPrompt, build_messages
+from paceline.chat.prompt import GradualPrompt, KnownOf, build_messages, nothing_known
 from paceline.conversation import Conversation, Message
 from paceline.gui.bench.words import PLAIN, title_of
 from paceline.gui.kit.translation import translator
@@ -35,7 +35,10 @@ def n_questions(conversation: Conversation) -> int:
 
 
 def chat_workloads(
-    conversation: Conversation, settings: ReplySettings, n_last: int
+    conversation: Conversation,
+    settings: ReplySettings,
+    n_last: int,
+    known: KnownOf = nothing_known,
 ) -> tuple[Workload, ...]:
     """Return the last questions of the shown path, each after everything that came before it.
 
@@ -43,11 +46,12 @@ def chat_workloads(
         conversation: The chat.
         settings: How its replies are generated.
         n_last: How many questions.
+        known: Tells how its replies came about.
     """
     path, prompt = conversation.path(), GradualPrompt()
     found = []
     for at, workload in _outlines(path, settings, n_last):
-        prompt.take(path[: at + 1], settings.system_prompt, inf)
+        prompt.take(path[: at + 1], settings.system_prompt, inf, known)
         found.append(replace(workload, messages=prompt.messages()))
     return tuple(found)
 

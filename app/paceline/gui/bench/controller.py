@@ -202,9 +202,11 @@ class BenchController(DialogOwner[BenchDialog]):
         assert self.dialog is not None
         prompts = self.dialog.setup.prompts
         if prompts.is_chat:
-            settings = self._session.conversations.settings
-            make = chat_outline if is_outline else chat_workloads
-            return make(self._session.current, settings, prompts.n_questions)
+            chat, chats = self._session.current, self._session.conversations
+            if is_outline:
+                return chat_outline(chat, chats.settings, prompts.n_questions)
+            known = chats.known_in(chat.conversation_id)
+            return chat_workloads(chat, chats.settings, prompts.n_questions, known)
         return [workload for workload in self._workloads if workload.name in prompts.names]
 
     def _obstacle(self, workloads: Sequence[Workload]) -> str:

@@ -222,8 +222,10 @@ class ContextMeterController(QObject):
         if target is None or not is_ready:
             return
         options, settings = self._turn_options(), self._session.conversations.settings
-        path = self._session.current.path()
-        if not self._prompt.take(path, settings.system_prompt, perf_counter() + TURN_S):
+        chat = self._session.current
+        known = self._session.conversations.known_in(chat.conversation_id)
+        end_s = perf_counter() + TURN_S
+        if not self._prompt.take(chat.path(), settings.system_prompt, end_s, known):
             self._ask.start(0)
             return
         text, files = self._composer.text.strip(), self._composer.attachments

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from paceline.chat.code import file_pattern
 from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
-from paceline.chat.reply import Reply
+from paceline.chat.reply import Reply, known_of
 from paceline.conversation import Conversation, Message, title_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
@@ -391,7 +391,7 @@ class ReplyWriter(QObject):
     def close(self, view: ReplyView, reply: Reply) -> None:
         """Write how a reply ended."""
         view.set_status("")
-        view.finish(reply.text)
+        view.finish(reply.text, known_of(reply))
         speed = reply.stats.tokens_per_s if reply.stats is not None else None
         decided = mix_of(reply.last_part)
         line = figures.stats_line(reply, decision_part(decided))

@@ -148,7 +148,8 @@ class RunController(DialogOwner[RunDialog]):
             return
         self.results.pop(record.message_id, None)
         self._told_s = 0.0
-        self.check.start(record, self._text, conversation.path_to(message.parent_id))
+        known = self._session.conversations.known_in(conversation.conversation_id)
+        self.check.start(record, self._text, conversation.path_to(message.parent_id), known)
         self._show_verify()
 
     @Slot()

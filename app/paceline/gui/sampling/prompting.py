@@ -261,8 +261,10 @@ class PromptingController(DialogOwner[TemplateEditor]):
         """Ask for the shown chat through the template that is being written."""
         if self.dialog is None:
             return
-        path = self._context.session.current.path()
-        messages = build_messages(path, self._context.session.conversations.settings.system_prompt)
+        session = self._context.session
+        known = session.conversations.known_in(session.current.conversation_id)
+        system_prompt = session.conversations.settings.system_prompt
+        messages = build_messages(session.current.path(), system_prompt, known)
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.dialog.source)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from paceline.chat.reasoning import Part, ReasoningSplitter, join_parts
+from paceline.chat.reasoning import UNKNOWN, Known, Part, ReasoningSplitter, join_parts
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.found import Hits
@@ -266,10 +266,10 @@ class ReplyBody(Refits, QWidget):
         for view in {self.answer, *(w for _, w in self._sections if isinstance(w, MessageView))}:
             view.setAccessibleName(name)
 
-    def show_source(self, text: str, *, is_final: bool = False) -> None:
-        """Show the text so far, or the whole text."""
+    def show_source(self, text: str, *, is_final: bool = False, known: Known = UNKNOWN) -> None:
+        """Show the text so far, or the whole text, of which this is known."""
         self._text = text
-        self._parts = self._splitter.split(text, is_final=is_final)
+        self._parts = self._splitter.split(text, is_final=is_final, known=known)
         wanted = self._wanted()
         n_kept = 0
         for (old, _), new in zip(self._sections, wanted, strict=False):

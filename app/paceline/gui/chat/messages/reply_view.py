@@ -13,6 +13,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
+from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.gui.chat.links import MessageRequests
 from paceline.gui.chat.markdown.found import hits_in
 from paceline.gui.chat.markdown.provenance import Provenance
@@ -218,6 +219,7 @@ class ReplyView(MessageItem):
         """
         super().__init__(message)
         self._text = ""
+        self._known = UNKNOWN
         self._n_shown = 0
         self._is_finished = False
         self.is_growing = True
@@ -327,14 +329,14 @@ class ReplyView(MessageItem):
             self._is_dirty = True
             self.flush_wanted.emit(self)
 
-    def finish(self, text: str) -> None:
+    def finish(self, text: str, known: Known = UNKNOWN) -> None:
         """The reply is complete; this is its text, shown at the next flush.
 
         It is not shown at once, since the caller has more to do and must not hold up the window.
         """
         if not text.startswith(self._text[: self._n_shown]):
             self._n_shown = 0
-        self._text = text
+        self._text, self._known = text, known
         self._is_finished = True
         self.is_growing = False
         self._is_dirty = True
@@ -369,7 +371,7 @@ class ReplyView(MessageItem):
             self._show_piece()
         elif self._is_finished:
             self._n_shown = len(self._text)
-            self.parts.show_source(self._text, is_final=True)
+            self.parts.show_source(self._text, is_final=True, known=self._known)
             self._show_footer()
             self._name()
             if self._was_seen_growing:
@@ -378,7 +380,7 @@ class ReplyView(MessageItem):
         else:
             self._was_seen_growing = True
             self._n_shown = len(self._text)
-            self.parts.show_source(self._text)
+            self.parts.show_source(self._text, known=self._known)
         if self._searched[0] is not None:
             self._show_marks()
 
@@ -386,7 +388,7 @@ class ReplyView(MessageItem):
         end = self._n_shown + PIECE_CHARS
         # Whole lines, if they are not too long for that.
         self._n_shown = self._text.rfind("\n", self._n_shown, end) + 1 or end
-        self.parts.show_source(self._text[: self._n_shown])
+        self.parts.show_source(self._text[: self._n_shown], known=self._known)
         self._is_dirty = True
         self.flush_wanted.emit(self)
 
@@ -485,7 +487,7 @@ class ReplyView(MessageItem):
         """Show other siblings; a text that was changed elsewhere takes the old one's place."""
         super().update_message(message)
         if not self.is_growing and message.text and message.text != self._text:
-            self.finish(message.text)
+            self.finish(message.text, self._known)
 
     def renew(self) -> None:
         """Show the figures in the look in force, the text at the next flush."""

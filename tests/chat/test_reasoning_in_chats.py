@@ -1,0 +1,113 @@
+"""What is reasoning in a chat's replies, by how they came about: in prompts, exports, and later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from chat.chat_bench import ChatBench
+from gui.fake_client import STATS
+from paceline.chat.exchange.words import to_markdown
+from paceline.chat.reasoning import Known
+from paceline.chat.reply import known_of
+from paceline.messages import FinishReason, StartTurn, TurnFinished, TurnStarted
+
+if TYPE_CHECKING:
+    from paceline.storage.archive import ConversationStore
+
+
+@pytest.fixture
+def bench(store: ConversationStore) -> ChatBench:
+    return ChatBench(store)
+
+
+def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) -> None:
+    """Ask, and let the model write this."""
+    assert bench.session.send("Go?")
+    command = bench.client.last(StartTurn)
+    bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, knows_marks=marks))
+    bench.client.step(text, 0)
+    bench.client.emit(TurnFinished(command.turn_id, reason, text, (1, 2), 7, "off", STATS))
+
+
+def asked(bench: ChatBench) -> list[str]:
+    """What the next prompt has."""
+    assert bench.session.send("And?")
+    return [message.content for message in bench.client.last(StartTurn).messages]
+
+
+REPLIES = [
+    # text, why it ended, whether marks are known, what the next prompt has of it
+    ("<think>\nThree tags.", "eog", False, "<think>\nThree tags."),
+    ("<think>\nThree tags.", "stop", True, "<think>\nThree tags."),
+    ("<think>\nHm, so", "length", True, None),
+    ("<think>\nHm, so", "cancelled", True, None),
+    ("<think>\nHm.\n</think>\n\nYes.", "eog", True, "Yes."),
+    ("I see.\n</think>\n\nYes.", "eog", True, "Yes."),
+    ("I see.\n</think>\n\nYes.", "eog", False, "I see.\n</think>\n\nYes."),
+    ("The tag </think> ends it.", "eog", False, "The tag </think> ends it."),
+]
+
+
+@pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
+def test_the_next_prompt_has_the_answer(
+    bench: ChatBench,
+    text: str,
+    reason: FinishReason,
+    marks: bool,
+    seen: str | None,
+) -> None:
+    answer(bench, text, reason, marks=marks)
+    again = ChatBench(bench.store, prefix="again")
+    again.session.show(bench.id)
+    for life in (bench, again):
+        assert known_of(life.reply(1)) == Known(reason in ("eog", "stop"), marks)
+    expected = ["Go?", seen, "And?"] if seen else ["Go?\n\nAnd?"]
+    assert asked(bench) == expected
+
+
+@pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
+def test_an_export_has_it_too(
+    bench: ChatBench,
+    text: str,
+    reason: FinishReason,
+    marks: bool,
+    seen: str | None,
+) -> None:
+    answer(bench, text, reason, marks=marks)
+    chat, records = bench.session.conversations.with_records(bench.id)
+    written = to_markdown(chat, records, with_figures=False)
+    assert ("**Reasoning**" in written) == (seen != text)
+    assert seen is None or f"\n{seen}\n" in written
+
+
+def test_a_chat_that_is_not_shown_is_known_too(bench: ChatBench) -> None:
+    answer(bench, "<think>\nThree tags.", "eog", marks=False)
+    name, reply_id = bench.id, bench.message(1)
+    bench.session.new()
+    known = bench.session.conversations.known_in(name)
+    assert known(reply_id) == Known(is_finished=True, has_marks=False)
+    assert known("another") == Known()
+
+
+def test_of_an_edited_or_old_reply_the_text_alone_tells(bench: ChatBench) -> None:
+    answer(bench, "<think>\nHm.", "length", marks=True)
+    chat = bench.session.current
+    bench.import_copy(chat, {})
+    assert bench.session.conversations.known_in(bench.id)(bench.message(1)) == Known()
+    assert asked(bench) == ["Go?\n\nAnd?"]
+
+
+def test_half_a_character_that_was_stored_once_is_not_gone_on_after(bench: ChatBench) -> None:
+    assert bench.session.send("Go?")
+    turn_id = bench.client.start_turn()
+    bench.client.step("a", 0)
+    bench.client.emit(TurnFinished(turn_id, "length", "a\ufffd", (1, 2), 7, "off", STATS))
+    assert bench.session.continue_reply()
+    assert bench.client.last(StartTurn).begun_text == "a"
+    bench.client.start_turn()
+    bench.client.step("€b", 0)
+    assert bench.session.current.path()[-1].content in ("", "a")
+    bench.client.finish_turn("a€b")
+    assert bench.texts == ["Go?", "a€b"]
