@@ -95,6 +95,8 @@ def encode(value: object) -> bytes:
         return struct.pack("<IIQ", ARRAY, STRING, len(value)) + items
     if isinstance(value, np.ndarray) and value.dtype == np.int32:
         return struct.pack("<IIQ", ARRAY, I32, len(value)) + value.tobytes()
+    if isinstance(value, np.ndarray) and value.dtype == np.float32:
+        return struct.pack("<IIQ", ARRAY, F32, len(value)) + value.tobytes()
     raise TypeError(f"no metadata of {type(value).__name__}")
 
 

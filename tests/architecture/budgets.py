@@ -26,12 +26,14 @@ BUDGETS = {
     "cli": Size(19, 4_110),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),
-    "engine/decode": Size(5, 630),
+    # Stop texts count in the answer, and marks of reasoning are written as readers know them.
+    "engine/decode": Size(5, 780),
     "engine/draft": Size(25, 3_240),
     "engine/llama": Size(18, 2_770),
     "engine/measure": Size(5, 650),
     "engine/model": Size(13, 1_160),
-    "engine/prompt": Size(8, 920),
+    # Marks are learned from the template, and pieces of a prompt go on without a blank.
+    "engine/prompt": Size(10, 1_120),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
     # Every keyword of JSON Schema is carried out or refused by name.

@@ -210,9 +210,65 @@ def test_held_back_text_and_an_open_character_appear_at_the_end() -> None:
     assert assembler.text == "a<\ufffd"
 
 
-def test_a_stop_text_is_not_found_in_what_the_prompt_has_opened() -> None:
-    assembler = TextAssembler(Pieces([b"\n", b"why", b"\n\n"]), ("\n\n",), "<think>\n")
-    assert not assembler.push(0)
-    assert not assembler.push(1)
-    assert assembler.push(2)
-    assert assembler.text == "<think>\n\nwhy"
+REASONED = {
+    "opened by the prompt": ("<think>\n", "9.8 or\n", "\n</think>\n\n", "So"),
+    "opened by the model": ("", "[THINK]9.8 or\n", "[/THINK]", "So"),
+    "after blanks": ("", "\n<think>9.8 or\n", "</think>", "So"),
+    "a channel": ("", "<|channel|>analysis<|message|>9.8 or\n", "<|end|>", "So"),
+    "a channel and its header": (
+        "",
+        "<|channel|>analysis<|message|>9.8 or\n",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+        "So",
+    ),
+    "an answer in a frame": ("", "<think>9.8 or\n", "</think>\n<answer>\n", "So"),
+    "twice": ("", "<think>a</think>\n<think>9.8 or\n", "</think>\n\n", "So"),
+}
+
+
+@pytest.mark.parametrize("stop", ["9.8", "\n", "9.8 or\n", "or", "<", "8"])
+@pytest.mark.parametrize("name", REASONED)
+def test_stop_texts_count_in_the_answer_alone(name: str, stop: str) -> None:
+    opening, reasoning, closing, answer = REASONED[name]
+    for width in (1, 3, 1000):
+        data = f"{reasoning}{closing}{answer}{stop}more".encode()
+        pieces = cut(data, range(width, len(data), width))
+        assembler = TextAssembler(Pieces(pieces), [stop], opening)
+        shown, hit = push_all(assembler, len(pieces))
+        assert hit
+        assert shown == assembler.text == f"{opening}{reasoning}{closing}{answer}"
+
+
+@pytest.mark.parametrize("text", ["<thi", "<thistle>", "\n\nSo", "<|channel|>x", "[THINK"])
+def test_what_only_looks_like_a_mark_is_answer(text: str) -> None:
+    """Stop texts count in it, too, if only once it is known to be none."""
+    for stop in {text[0], text[1:3], text}:
+        assembler = TextAssembler(ByteVocabulary(), [stop])
+        shown = ""
+        for byte in text.encode():
+            if assembler.push(byte):
+                break
+            shown += assembler.take()
+        assert shown + assembler.finish() == assembler.text == text[: text.index(stop)]
+
+
+@given(st.text("ab<>/think\n€", max_size=30), PLACES, st.sampled_from(["", "<think>\n"]))
+def test_a_stop_text_never_ends_a_reasoning(text: str, places: list[int], opening: str) -> None:
+    reasoning = text.replace("</think>", "")
+    pieces = cut(f"<think>{reasoning}".removeprefix(opening.strip()).encode(), places)
+    assembler = TextAssembler(Pieces(pieces), ["a", "b", "<", "\n", "€"], opening)
+    shown, hit = push_all(assembler, len(pieces))
+    assert not hit
+    assert shown == assembler.text
+
+
+def test_half_a_character_of_a_reply_that_was_cut_off_waits_with_its_token() -> None:
+    pieces = Pieces(["a🎉b".encode()[:3], "a🎉b".encode()[3:]])
+    assembler = TextAssembler(pieces)
+    assembler.push(0)
+    assert assembler.take() + assembler.finish(is_cut=True) == assembler.text == "a"
+    again = TextAssembler(pieces)
+    again.begin([0], "a")
+    again.push(1)
+    assert again.take() + again.finish() == "🎉b"
+    assert again.text == "a🎉b"

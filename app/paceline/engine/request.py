@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.pair import LoadedPair
+from paceline.engine.prompt.learned_marks import OPENING, LearnedMarks, as_texts
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
+from paceline.engine.prompt.segments import Segment, tokenize_after
 from paceline.engine.prompt.size import (
     Cutter,
     FittedPrompt,
@@ -18,7 +22,7 @@ from paceline.engine.prompt.size import (
     encode_fitting,
     room_for_reply,
 )
-from paceline.engine.prompt.template import BAD
+from paceline.engine.prompt.template import BAD, ChatTemplate
 from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError, UserError, ValueOutOfRangeError, refuse
@@ -116,20 +120,42 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
     """
     if not command.begun_text:
         return Begun()
-    text = command.begun_text.removeprefix(prompt.opening)
-    written = _written(vocab, command.begun, text)
+    written = _written(vocab, command.begun, command.begun_text, prompt)
     if written is not None:
         tokens = written[:-1] if written[-1] in vocab.eog else written
-        whole = b"".join(map(vocab.piece, tokens)).decode("utf-8", "replace")
-        if any(stop in whole for stop in prompt.stops):
+        again = TextAssembler(vocab, prompt.stops, prompt.opening, prompt.marks)
+        if any(again.push(token) for token in tokens):
             raise _cannot_continue("it ended where the model began the next turn")
         return Begun(tokens, may_end=tokens == written)
-    plain = vocab.tokenize(text, special=False)
-    if vocab.tokenize(text, special=True) != plain:
+    text = command.begun_text.removeprefix(prompt.opening)
+    parts = [(text, False)]
+    if prompt.marks or _holds_control_tokens(vocab, text):
+        parts = _parts(text, prompt)
+    if any(not special and _holds_control_tokens(vocab, part) for part, special in parts):
         raise _cannot_continue(
             "its text holds control tokens, and is not what the loaded model wrote"
         )
-    return Begun(tuple(plain), may_end=False)
+    found = (tokenize_after(vocab, part, special=special) for part, special in parts if part)
+    return Begun(tuple(chain.from_iterable(found)), may_end=False)
+
+
+def _holds_control_tokens(vocab: Vocabulary, text: str) -> bool:
+    return vocab.tokenize(text, special=True) != vocab.tokenize(text, special=False)
+
+
+def _parts(text: str, prompt: FittedPrompt) -> list[Segment]:
+    """Return a reply's text after its prompt, its marks of reasoning as the model writes them."""
+    learned = prompt.marks.learned if prompt.marks else LearnedMarks()
+    opened = prompt.opening.strip()
+    opening = opened or next((mark for mark in PAIRS if text.lstrip().startswith(mark)), "")
+    if not opening:
+        return [(learned.frame, True), (text, False)]
+    before, mark, rest = ("", "", text) if opened else text.partition(opening)
+    reasoning, closing, answer = rest.partition(PAIRS[opening])
+    if opening == OPENING:
+        mark = mark and (learned.opening.strip() or mark)
+        closing = closing and (learned.closing.strip() or closing)
+    return [(before, False), (mark, True), (reasoning, False), (closing, True), (answer, False)]
 
 
 def encode_earlier(
@@ -146,19 +172,23 @@ def encode_earlier(
             _check_tokens(vocab, reply.tokens)
             found.append(reply.tokens)
             continue
+        written = _written(vocab, reply.tokens, reply.text, prompt)
         text = reply.text.removeprefix(prompt.opening)
-        written = _written(vocab, reply.tokens, text)
-        found.append(written or tuple(vocab.tokenize(text, special=False)))
+        found.append(written or tuple(tokenize_after(vocab, text, special=False)))
     return tuple(tokens for tokens in found if tokens)
 
 
-def _written(vocab: Vocabulary, tokens: tuple[int, ...], text: str) -> tuple[int, ...] | None:
+def _written(
+    vocab: Vocabulary, tokens: tuple[int, ...], text: str, prompt: FittedPrompt
+) -> tuple[int, ...] | None:
     """Return these tokens if the model wrote the text with them; None: another one did."""
     if not tokens or not all(0 <= token < vocab.n_tokens for token in tokens):
         return None
     pieces = tokens[:-1] if tokens[-1] in vocab.eog else tokens
-    whole = b"".join(map(vocab.piece, pieces)).decode("utf-8", "replace")
-    return tokens if whole.startswith(text.rstrip("\ufffd")) else None
+    begins = text.startswith(prompt.opening)  # earlier versions may have had another prompt
+    whole = TextAssembler(vocab, (), prompt.opening if begins else "", prompt.marks)
+    whole.begin(pieces, "")
+    return tokens if whole.text.startswith(text.rstrip("\ufffd")) else None
 
 
 def _check_tokens(vocab: Vocabulary, tokens: Sequence[int]) -> None:
@@ -205,24 +235,58 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
     vocab = pair.target.model.vocab
 
     def encode(prompts: PromptSizes) -> FittedPrompt:
+        template = prompts.template
         if command.cuts:
             n_begun = len(vocab.tokenize(command.begun_text, special=False))
             n_ctx = max(pair.target.n_ctx - n_begun, 1)
             fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
         else:
-            fitted = FittedPrompt(*prompts.template.encode(command.messages), 0)
-        return fitted._replace(stops=prompts.template.stops)
+            fitted = FittedPrompt(*template.encode(command.messages), 0)
+        return fitted._replace(
+            opening=_opening(template, fitted.tokens, command.messages),
+            marks=as_texts(template.marks, vocab),
+            knows_marks=template.knows_marks,
+            stops=template.stops,
+        )
 
-    fitted = _by_template(pair, command.prompting, encode)
+    def encode_all(prompts: PromptSizes) -> FittedPrompt:
+        fitted = encode(prompts)
+        opening, begun = fitted.opening, command.begun_text
+        if not (opening and begun) or begun.startswith(opening):
+            return fitted
+        before, mark, _ = begun.partition(opening.strip())
+        if mark and not before.strip():
+            return fitted._replace(opening=before + mark)
+        # What is to go on is an answer.
+        template = prompts.template
+        if "off" in template.switch.choices:
+            closed = encode(pair.prompts(replace(command.prompting, think="off")))
+            if not closed.opening:
+                return closed
+        closing = template.marks.closing or f"\n{PAIRS[opening.strip()]}\n\n"
+        end = tokenize_after(vocab, closing, special=True)
+        return fitted._replace(tokens=[*fitted.tokens, *end], opening="")
+
+    fitted = _by_template(pair, command.prompting, encode_all)
     if not fitted.tokens:
         raise _empty()
     if pair.template_failure and not command.prompting.template:
         fitted = fitted._replace(notes=(pair.template_failure, *fitted.notes))
-    pieces = b"".join(vocab.piece(token) for token in fitted.tokens[-_LONGEST_MARK:])
-    end = pieces.decode("utf-8", "ignore")
-    seen, last = end.rstrip(), command.messages[-1].content.rstrip()
+    return fitted
+
+
+def _opening(template: ChatTemplate, tokens: Sequence[int], messages: Sequence[ChatMessage]) -> str:
+    """Return the mark by which a prompt opens the reasoning, as the reply's text has it."""
+    end = _text_of(template.vocab, tokens[-_LONGEST_MARK:])
+    seen, last = end.rstrip(), messages[-1].content.rstrip()
     is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
-    return fitted._replace(opening="" if is_users else opened_by(end))
+    listed = "" if is_users else opened_by(end)
+    marks = template.marks
+    return listed or (f"{OPENING}\n" if marks.is_opened and not marks.are_listed else "")
+
+
+def _text_of(vocab: Vocabulary, tokens: Sequence[int]) -> str:
+    return b"".join(map(vocab.piece, tokens)).decode("utf-8", "ignore")
 
 
 def _by_template(pair: LoadedPair, prompting: Prompting, work: Callable[[PromptSizes], _T]) -> _T:

@@ -94,6 +94,7 @@ class Turn:
         check_limits(command, seed)
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
+        self._knows_marks = prompt.knows_marks
         model = pair.target.model
         begun = encode_begun(model.vocab, command, prompt)
         self._begun = begun.tokens
@@ -130,7 +131,7 @@ class Turn:
         )
         stops = command.stop if command.ignore_eog else (*command.stop, *prompt.stops)
         self._opening = prompt.opening
-        self._text = TextAssembler(vocab, stops, self._opening)
+        self._text = TextAssembler(vocab, stops, self._opening, prompt.marks)
         try:
             self._decoder = Decoder(
                 command.turn_id,
@@ -145,7 +146,7 @@ class Turn:
         except BaseException:  # a drafter that cannot work here
             self._sampler.close()
             raise
-        if begun.tokens:
+        if command.begun_text:
             self._decoder.go_on(begun.tokens, command.begun_text, may_end=begun.may_end)
 
     def run(self) -> Generator[StepCommitted, None, None]:
@@ -206,6 +207,7 @@ class Turn:
                     self._notes,
                     self._n_cut,
                     self._opening,
+                    self._knows_marks,
                 )
             )
         except BaseException:
@@ -214,7 +216,7 @@ class Turn:
 
     def _tell_end(self, reason: FinishReason) -> None:
         decoder, turn_id = self._decoder, self._command.turn_id
-        self._text.finish()
+        self._tell_held_back(is_cut=reason not in ("eog", "stop"))
         self._tell_failures()
         divergence = decoder.divergence(reason)
         if divergence is not None:
@@ -243,9 +245,9 @@ class Turn:
         elif not isinstance(failure, SamplingError):  # with it, both contexts hold sound numbers
             self._pair.empty(wipe=True)
 
-    def _tell_held_back(self) -> None:
-        """Tell the text that waited for the next token, since no `TurnFinished` will."""
-        text = self._text.finish()
+    def _tell_held_back(self, *, is_cut: bool = True) -> None:
+        """Tell the text that waited for the next token."""
+        text = self._text.finish(is_cut=is_cut)
         if text:
             step = self._decoder.meter.n_steps + 1
             self._emit(StepCommitted(self._command.turn_id, step, (), text, (), 0.0, 0.0, 0.0, 0.0))

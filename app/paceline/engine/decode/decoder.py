@@ -345,7 +345,7 @@ class Decoder:
         self.meter.plain.add_same(seconds)
         trace = TokenTrace(token, SOURCE_TARGET, -1, None, self._text.text_end)
         return StepCommitted(
-            self._turn_id, 0, (trace,), self._text.take(), (), 0.0, 0.0, seconds, seconds
+            self._turn_id, 0, (trace,), self._new_text(), (), 0.0, 0.0, seconds, seconds
         )
 
     # ---------------------------------------------------------------------------------- step
@@ -415,7 +415,7 @@ class Decoder:
             self._turn_id,
             meter.n_steps,
             proposal.traces(verdict, self._ends),
-            self._text.take() if self.failure is None else self._text.finish(),
+            self._new_text(),
             tuple(counts),
             draft_s,
             verify_s,
@@ -463,6 +463,12 @@ class Decoder:
         if self._comparison is not None and self._comparison.divergence is not None:
             self.finish_reason = "cancelled"
         return self.finish_reason is not None
+
+    def _new_text(self) -> str:
+        """Return what can be shown after a step; after the last one nothing is held back."""
+        if self.finish_reason is None and self.failure is None:
+            return self._text.take()
+        return self._text.finish(is_cut=self.finish_reason not in ("eog", "stop"))
 
     def _close_step(self, n_committed: int, *, ended: bool) -> None:
         self.meter.n_generated += n_committed

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from paceline.engine.decode.reply_marks import AnswerFinder, MarkWriter
 from paceline.engine.model.backend import Vocabulary
+from paceline.engine.prompt.learned_marks import MarkTexts
 
 
 class TextAssembler:
@@ -13,7 +15,7 @@ class TextAssembler:
 
     A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that could
     be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
-    a character turn into U+FFFD.
+    a character turn into U+FFFD. Stop texts count in the answer, not in the reasoning before it.
 
     Attributes:
         text_end: Characters decoded so far, held-back and cut ones included.
@@ -23,23 +25,47 @@ class TextAssembler:
         stop: Texts that end the reply, which is cut before them.
         opening: What the reply begins with before its first token: the mark of reasoning that the
             prompt ends with, without which readers could not tell it from the answer.
+        marks: Marks of reasoning that are written as readers know them; None: all are known.
     """
 
-    def __init__(self, vocab: Vocabulary, stop: Sequence[str] = (), opening: str = "") -> None:
+    def __init__(
+        self,
+        vocab: Vocabulary,
+        stop: Sequence[str] = (),
+        opening: str = "",
+        marks: MarkTexts | None = None,
+    ) -> None:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
         self._open = b""  # of a character that is not whole yet
         self._text = opening
-        self.text_end = self._n_opening = len(opening)
+        self.text_end = len(opening)
         self._shown = 0
         self._cut: int | None = None
+        self._finder = AnswerFinder()
+        self._stand_ins: Mapping[int, str] = marks.stand_ins if marks else {}
+        self._writer = MarkWriter(marks, is_opened=bool(opening)) if marks else None
+        self._passed = self._searched = 0  # of the answer, where stop texts do not count
 
     def begin(self, tokens: Sequence[int], shown: str) -> None:
-        """Go on after these tokens, of which this text has been shown; stops in it are passed."""
-        self._append(b"".join(map(self._vocab.piece, tokens)))
-        passed = [at + len(s) for s in self._stop if (at := self._text.rfind(s)) >= 0]
-        self._n_opening = max(self._n_opening, *passed) if passed else self._n_opening
-        self._shown = len(shown)
+        """Go on after these tokens, of which this text has been shown; stops in it are passed.
+
+        Where the tokens have another text, as those of a vocabulary without capital letters, the
+        shown one stays.
+        """
+        for token in tokens:
+            self._add(self._read(token))
+        is_other = not self._text.startswith(shown.rstrip("\ufffd"))
+        if is_other:
+            self._open, self._text, self.text_end = b"", shown, len(shown)
+        finder = self._finder
+        finder.look(self._text)
+        if is_other and self._writer is not None:
+            self._writer.go_on(in_reasoning=finder.is_reasoning, in_answer=finder.begin is not None)
+        ends = [self._text.rfind(stop) + len(stop) for stop in self._stop if stop in self._text]
+        self._passed = max(ends, default=0)
+        self._searched = 0 if finder.begin is None else self.text_end
+        self._shown = min(len(shown), self.text_end)
 
     @property
     def text(self) -> str:
@@ -47,49 +73,75 @@ class TextAssembler:
         return self._text if self._cut is None else self._text[: self._cut]
 
     def push(self, token: int) -> bool:
-        """Append a token; True when the text now contains a stop text, which ends the reply."""
+        """Append a token; True when the answer now contains a stop text, which ends the reply."""
         before = self.text_end
-        self._append(self._vocab.piece(token))
-        if self._stop and self.text_end > before:
-            return self._find_stop(before)
-        return False
+        self._add(self._read(token))
+        return self.text_end > before and self._find_stop()
 
     def take(self) -> str:
         """Return what can be shown and was not yet."""
         end = self.text_end if self._cut is None else self._cut
         if self._stop and self._cut is None:
             end -= self._undecided()
+        return self._show(end)
+
+    def finish(self, *, is_cut: bool = False) -> str:
+        """End the reply and return the rest to show.
+
+        Args:
+            is_cut: Whether the reply was cut off: then what a token has left open is not in the
+                text, and comes with the next one if the reply is continued. Otherwise bytes of an
+                open character become U+FFFD.
+        """
+        if not is_cut:
+            self._add(self._decode(b"", final=True), final=True)
+        if self._cut is None:
+            self._find_stop(is_whole=True)
+        return self._show(self.text_end if self._cut is None else self._cut)
+
+    def _show(self, end: int) -> str:
         new = self._text[self._shown : end]
         self._shown = max(end, self._shown)
         return new
 
-    def finish(self) -> str:
-        """End the reply: bytes of an open character become U+FFFD. Return the rest to show."""
-        self._append(b"", final=True)
-        end = self.text_end if self._cut is None else self._cut
-        new = self._text[self._shown : end]
-        self._shown = max(end, self._shown)
-        return new
+    def _read(self, token: int) -> str:
+        if token in self._stand_ins:
+            return self._decode(b"", final=True) + self._stand_ins[token]
+        return self._decode(self._vocab.piece(token))
 
-    def _append(self, piece: bytes, *, final: bool = False) -> None:
+    def _decode(self, piece: bytes, *, final: bool = False) -> str:
         data = self._open + piece
         text, n_whole = utf_8_decode(data, "replace", final)
         self._open = data[n_whole:]
+        return text
+
+    def _add(self, text: str, *, final: bool = False) -> None:
+        if self._writer is not None:
+            text = self._writer.write(text, final=final)
         self._text += text
         self.text_end += len(text)
 
-    def _find_stop(self, before: int) -> bool:
+    def _find_stop(self, *, is_whole: bool = False) -> bool:
+        if not self._stop:
+            return False
+        self._finder.look(self._text, is_whole=is_whole)
+        if self._finder.begin is None:
+            return False
+        first = max(self._finder.begin, self._passed)
         hits = [
             at
             for stop in self._stop
-            if (at := self._text.find(stop, max(before - len(stop) + 1, self._n_opening))) >= 0
+            if (at := self._text.find(stop, max(self._searched - len(stop) + 1, first))) >= 0
         ]
+        self._searched = self.text_end
         if hits:
             self._cut = min(hits)
         return bool(hits)
 
     def _undecided(self) -> int:
-        """Return the length of the longest end of the text that begins a stop text."""
+        """Return the length of the end of the text that may be in a stop text."""
+        if self._finder.begin is None:
+            return 0 if self._finder.is_reasoning else self.text_end - self._finder.read
         text, longest = self._text, 0
         for stop in self._stop:
             tail = text[-(len(stop) - 1) :] if len(stop) > 1 else ""
@@ -98,4 +150,4 @@ class TextAssembler:
                 if stop.startswith(tail[at:]):
                     longest = len(tail) - at
                 at = tail.find(stop[0], at + 1)
-        return longest
+        return min(longest, self.text_end - self._finder.begin)

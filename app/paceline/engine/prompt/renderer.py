@@ -30,8 +30,30 @@ MEMORY = 300 << 20
 _START_S = 60.0
 _LOOK_S = 0.01
 _HINT = "Close other programs and try again."
-Job = tuple[Sequence[ChatMessage], Mapping[str, Any]]
-"""A conversation, and variables besides those that all templates are given."""
+
+_REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
+"""What templates call the reasoning of a reply."""
+
+
+class Job(NamedTuple):
+    """What is put through a template.
+
+    Attributes:
+        messages: A conversation.
+        variables: Given besides those that all templates are given.
+        reasoning: Of its last message; empty: it has none.
+    """
+
+    messages: Sequence[ChatMessage]
+    variables: Mapping[str, Any]
+    reasoning: str = ""
+
+    def as_json(self) -> tuple[list[dict[str, str]], dict[str, Any]]:
+        """Return what the process is told of it."""
+        told = [{"role": m.role, "content": m.content} for m in self.messages]
+        if self.reasoning:
+            told[-1] |= dict.fromkeys(_REASONING_NAMES, self.reasoning)
+        return told, dict(self.variables)
 
 
 class Outcome(NamedTuple):
@@ -82,10 +104,7 @@ class Renderer:
         """
         question = {
             "template": template,
-            "jobs": [
-                ([{"role": m.role, "content": m.content} for m in messages], dict(variables))
-                for messages, variables in jobs
-            ],
+            "jobs": [job.as_json() for job in jobs],
         }
         with self._lock:
             child = self._running()

@@ -25,6 +25,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from paceline.engine.prompt.learned_marks import MarkTexts
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
@@ -273,6 +274,8 @@ class FittedPrompt(NamedTuple):
         notes: Remarks for the user.
         n_cut: How many messages were left out of it.
         opening: What it ends with where it opens the model's reasoning; else empty.
+        marks: Marks of reasoning that the reply's text has others for; None: there are none.
+        knows_marks: Whether template or vocabulary know marks of reasoning.
         stops: Texts that the reply ends before, by the template.
     """
 
@@ -280,6 +283,8 @@ class FittedPrompt(NamedTuple):
     notes: tuple[str, ...]
     n_cut: int
     opening: str = ""
+    marks: MarkTexts | None = None
+    knows_marks: bool = False
     stops: tuple[str, ...] = ()
 
 

@@ -24,7 +24,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paceline.engine.model.backend import Vocabulary
+from paceline.engine.prompt.learned_marks import LearnedMarks, learn
+from paceline.engine.prompt.reasoning_marks import PAIRS
 from paceline.engine.prompt.renderer import Job, Outcome, renderer
+from paceline.engine.prompt.segments import Segment, encode_segments
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
 
@@ -89,7 +92,7 @@ class ThinkingSwitch:
         return (ChatMessage("system", text), *messages)
 
     def _look(self) -> tuple[str, ...]:
-        asked = [(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES]
+        asked = [Job(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES]
         # One that is refused knows other words.
         prompts = {
             choice: text
@@ -119,8 +122,6 @@ _LEAST_STOP = 4
 BAD, REFUSED = "bad-template", "template-refused"
 """Codes of errors: the template fails, or does not take the conversation."""
 _QUESTION, _REPLY, _AGAIN = "first question", "the reply", "second question"
-Segment = tuple[str, bool]
-"""A piece of the prompt, and whether control tokens are read in it."""
 
 
 class ChatTemplate:
@@ -148,7 +149,7 @@ class ChatTemplate:
         """Texts that a reply ends before: what the template writes around turns, if not tokens."""
         asked = ChatMessage("user", _QUESTION), ChatMessage("assistant", _REPLY)
         messages = self.switch.messages([*asked, ChatMessage("user", _AGAIN)], self._think)
-        ((kind, text),) = self._probe([(messages, self.switch.variables(self._think))])
+        ((kind, text),) = self._probe([Job(messages, self.switch.variables(self._think))])
         if kind != "text":
             return ()
         _, reply, rest = text.rpartition(_REPLY)
@@ -165,6 +166,19 @@ class ChatTemplate:
             if any(map(str.isalnum, part)) and (part.startswith("\n") or len(part) >= _LEAST_STOP)
         )
 
+    @functools.cached_property
+    def marks(self) -> LearnedMarks:
+        """How it writes a reply with reasoning."""
+        variables = self.switch.variables
+        return learn(self._source, self._probe, variables(self._think), variables("on"))
+
+    @functools.cached_property
+    def knows_marks(self) -> bool:
+        """Whether it, or the vocabulary, has a mark that ends a reasoning."""
+        if self.marks.closing or any(mark in self._source for mark in PAIRS.values()):
+            return True
+        return any(len(self.vocab.tokenize(m, special=True)) == 1 for m in PAIRS.values())
+
     def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
         """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.
 
@@ -172,10 +186,7 @@ class ChatTemplate:
             EngineError: The template fails, runs too long, or refuses the conversation.
         """
         segments, notes = self._split(messages)
-        tokens: list[int] = []
-        for text, special in segments:
-            if text:
-                tokens += self.vocab.tokenize(text, special=special)
+        tokens = encode_segments(self.vocab, segments)
         v = self.vocab
         if v.add_bos and v.bos >= 0 and tokens[:1] != [v.bos]:
             tokens.insert(0, v.bos)
@@ -276,7 +287,7 @@ class ChatTemplate:
         return text
 
     def _render(self, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> str:
-        ((kind, text),) = self._outcomes([(messages, variables)])
+        ((kind, text),) = self._outcomes([Job(messages, variables)])
         match kind:
             case "text":
                 return text

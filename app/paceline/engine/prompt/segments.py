@@ -1,0 +1,48 @@
+"""Pieces of a prompt to tokens, so that they are the tokens of a text that was never cut.
+
+Some vocabularies (SentencePiece's of Llama 2, Mistral 7B, Phi-3) put a blank before every text that
+they tokenize, and llama.cpp puts one after every control token. Within a text there must be none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paceline.engine.model.backend import Vocabulary
+
+Segment = tuple[str, bool]
+"""A piece of a prompt, and whether control tokens are read in it."""
+_SIGNS = ("\n", "|", "0")
+"""What a text can be put after, so that it is not the first one. One that becomes a token together
+with the text's beginning is no use."""
+
+
+def encode_segments(vocab: Vocabulary, segments: Iterable[Segment]) -> list[int]:
+    """Return the tokens of a text in pieces, with the blanks that it would have in one."""
+    tokens: list[int] = []
+    for text, special in segments:
+        if not text:
+            continue
+        if not tokens or _is_own_text(vocab, tokens[-1]):
+            tokens += vocab.tokenize(text, special=special)
+        else:
+            tokens += tokenize_after(vocab, text, special=special)
+    return tokens
+
+
+def tokenize_after(vocab: Vocabulary, text: str, *, special: bool) -> list[int]:
+    """Return the tokens of a text that goes on with another one: no blank comes before it."""
+    if b"".join(map(vocab.piece, vocab.tokenize("a", special=False))) == b"a":
+        return vocab.tokenize(text, special=special)
+    for sign in _SIGNS:
+        before = vocab.tokenize(sign, special=False)
+        tokens = vocab.tokenize(sign + text, special=special)
+        if tokens[: len(before)] == before:
+            return tokens[len(before) :]
+    return vocab.tokenize(text, special=special)
+
+
+def _is_own_text(vocab: Vocabulary, token: int) -> bool:
+    """Whether a token is written as it stands in the vocabulary, as control tokens are."""
+    name = vocab.text(token).decode("utf-8", "replace")
+    return bool(name) and vocab.tokenize(name, special=True) == [token]

@@ -1,0 +1,248 @@
+"""Replies of models whose template has marks of reasoning: going on, stop texts, learned marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import pytest
+
+from engine.test_service import Bench
+from fake_model import EOG, ByteVocabulary, FakeModel, scripted
+from paceline.chat.reasoning import answer_of, reasoning_of
+from paceline.engine.prompt.learned_marks import as_texts
+from paceline.engine.prompt.template import ChatTemplate
+from paceline.messages import (
+    ChatMessage,
+    StepCommitted,
+    TurnFinished,
+    TurnStarted,
+)
+
+HI = (ChatMessage("user", "hi"),)
+TURN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
+OPENS = TURN + "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n"
+OPENS += "{% else %}<think>\n{% endif %}"
+ALWAYS_OPENS = TURN + "{{ '<think>\n' }}"
+UNLISTED = """\
+{% for m in messages %}{{ m.role }}:
+{%- if m.reasoning_content %}[[ponder]]{{ m.reasoning_content }}[[/ponder]]{% endif %}
+{{- m.content }}
+{% endfor %}assistant:"""
+OPENED_UNLISTED = UNLISTED + "[[ponder]]"
+TOKENS = """\
+{% for m in messages %}
+{% if m.reasoning_content %}<a> to=self<m>{{ m.reasoning_content }}<e>{% endif %}
+{% if m.role == 'user' %}<u>{% else %}<a> to=user<m>{% endif %}{{ m.content }}<end>
+{%- endfor %}<a>"""
+"""Marks of control tokens and text, and one before every answer, as those of Muse Glimmer."""
+
+
+class ControlVocabulary(ByteVocabulary):
+    """Bytes, and control tokens that a reply does not show."""
+
+    names: ClassVar = {300: "<a>", 301: "<m>", 302: "<e>", 303: "<u>", EOG: "<end>"}
+    n_tokens = 304
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Read the bytes, and the names of control tokens as these."""
+        if not special:
+            return list(text.encode())
+        tokens: list[int] = []
+        while text:
+            token, name = next(
+                ((t, n) for t, n in self.names.items() if text.startswith(n)), (-1, text[0])
+            )
+            tokens += [token] if token >= 0 else name.encode()
+            text = text[len(name) :]
+        return tokens
+
+    def piece(self, token: int) -> bytes:
+        """Return the byte; nothing for control tokens."""
+        return bytes([token]) if token < EOG else b""
+
+    def text(self, token: int) -> bytes:
+        """Return the byte or the name."""
+        return bytes([token]) if token < EOG else self.names[token].encode()
+
+
+def bench_of(template: str, tokens: Sequence[int], n_prompt: int) -> tuple[Bench, FakeModel]:
+    """An engine whose model writes these tokens after a prompt of this length, then ends."""
+    data = [*tokens, EOG]
+
+    def logits(seen: Sequence[int]):  # type: ignore[no-untyped-def]
+        row = scripted("", 0)(seen)
+        row.resize(304, refcheck=False)
+        row[:] = 0
+        row[data[min(max(len(seen) - n_prompt, 0), len(data) - 1)]] = 20.0
+        return row
+
+    model = FakeModel(logits)
+    model.vocab, model.template = ControlVocabulary(), template
+    bench = Bench(target=model)
+    bench.load()
+    return bench, model
+
+
+def prompt_of(template: str, think: str = "") -> list[int]:
+    return ChatTemplate(template, ControlVocabulary(), think).encode(HI)[0]
+
+
+def reply(bench: Bench, **options: object) -> tuple[TurnFinished, str]:
+    """What the engine says of a turn, and what streamed."""
+    bench.events.clear()
+    finished = bench.ask(messages=HI, **options)
+    assert isinstance(finished, TurnFinished), finished
+    steps = [event for event in bench.events if isinstance(event, StepCommitted)]
+    return finished, "".join(step.text for step in steps)
+
+
+def written(template: str, text: str, **options: object) -> tuple[TurnFinished, str]:
+    """A reply in which the model writes a text, control tokens by their names."""
+    tokens = ControlVocabulary().tokenize(text, special=True)
+    bench, _ = bench_of(template, tokens, len(prompt_of(template)))
+    return reply(bench, **options)
+
+
+# ------------------------------------------------------------------------------- going on
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt"),
+    [
+        (OPENS, "user: hi\nassistant:<think>\n\n</think>\n\n"),
+        (ALWAYS_OPENS, "user: hi\nassistant:<think>\n\n</think>\n\n"),
+        (OPENED_UNLISTED, "user:hi\nassistant:[[ponder]][[/ponder]]"),
+    ],
+)
+def test_an_answer_goes_on_as_an_answer(template: str, prompt: str) -> None:
+    """The reasoning that the prompt opens is closed before it."""
+    begun = "Hello wor"
+    n_prompt = len(prompt.encode()) + len(begun)
+    bench, model = bench_of(template, b"ld!", n_prompt)
+    finished, stream = reply(bench, begun_text=begun)
+    assert bytes(model.tokens).decode() == f"{prompt}{begun}ld!"
+    assert (begun + stream, finished.text) == ("Hello world!",) * 2
+    assert answer_of(finished.text) == "Hello world!"
+    assert [e.opening for e in bench.events if isinstance(e, TurnStarted)] == [""]
+    again, stream = reply(bench, begun=finished.tokens, begun_text=finished.text, max_tokens=1)
+    assert again.text == finished.text + stream
+
+
+@pytest.mark.parametrize(
+    ("begun", "context"),
+    [
+        ("<think>\n", "<think>\n"),
+        ("<think>", "<think>\n"),
+        ("<think>\nHm", "<think>\nHm"),
+        ("<think>Hm", "<think>\nHm"),
+        ("\n<think>\nHm.\n</think>\n\nHello wor", "<think>\n\nHm.\n</think>\n\nHello wor"),
+        ("<think>\nHm.\n</think>\n\nHello wor", "<think>\nHm.\n</think>\n\nHello wor"),
+    ],
+)
+def test_a_reasoning_goes_on_as_a_reasoning(begun: str, context: str) -> None:
+    context = f"user: hi\nassistant:{context}"
+    bench, model = bench_of(OPENS, b"ld!", len(context.encode()))
+    finished, stream = reply(bench, begun_text=begun)
+    assert bytes(model.tokens).decode() == f"{context}ld!"
+    assert finished.text == begun + stream == f"{begun}ld!"
+
+
+def test_learned_marks_are_those_of_the_model_again() -> None:
+    begun = "<think>\nHm.</think>Hello wor"
+    context = "user:hi\nassistant:[[ponder]]\nHm.[[/ponder]]Hello wor"
+    for template in (UNLISTED, OPENED_UNLISTED):
+        bench, model = bench_of(template, b"ld!", len(context.encode()) - (template != UNLISTED))
+        finished, stream = reply(bench, begun_text=begun)
+        expected = context if template == UNLISTED else context.replace("]]\n", "]]")
+        assert bytes(model.tokens).decode() == f"{expected}ld!"
+        assert finished.text == begun + stream == f"{begun}ld!"
+
+
+def test_a_reply_that_was_cut_within_its_reasoning_goes_on_there() -> None:
+    for template, text in (
+        (OPENS, "Hm.\n</think>\n\nYes."),
+        (UNLISTED, "[[ponder]]Hm.[[/ponder]]Y"),
+    ):
+        whole, _ = written(template, text)
+        for cut in range(1, len(text)):
+            tokens = ControlVocabulary().tokenize(text, special=True)
+            bench, _ = bench_of(template, tokens, len(prompt_of(template)))
+            first, stream = reply(bench, max_tokens=cut)
+            assert first.text == stream
+            second, rest = reply(bench, begun=first.tokens, begun_text=first.text)
+            assert second.text == whole.text == stream + rest
+
+
+# ---------------------------------------------------------------------------- stop texts
+
+
+@pytest.mark.parametrize("stop", ["Question:", "9.8", "\n", "e"])
+def test_a_stop_text_counts_from_the_end_of_the_reasoning(stop: str) -> None:
+    reasoning = "See 9.8\nQuestion: which?\n"
+    template = TURN + "[THINK]"
+    finished, stream = written(
+        template, f"{reasoning}[/THINK]Yo{stop}more", stop=(stop,), max_tokens=99
+    )
+    assert finished.reason == "stop"
+    assert finished.text == stream == f"[THINK]{reasoning}[/THINK]Yo"
+    text = f"[[ponder]]{reasoning}[[/ponder]]Yo{stop}more"
+    finished, _ = written(UNLISTED, text, stop=(stop,), max_tokens=99)
+    assert finished.text == f"<think>{reasoning}</think>Yo"
+
+
+# -------------------------------------------------------------------------- learned marks
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        (UNLISTED, "[[ponder]]hm[[/ponder]]So."),
+        (OPENED_UNLISTED, "hm[[/ponder]]So."),
+        (TOKENS, " to=self<m>hm<e><a> to=user<m>So."),
+        (UNLISTED.replace("[[", "◁").replace("]]", "▷"), "◁ponder▷hm◁/ponder▷So."),
+        (
+            UNLISTED.replace("[[ponder]]", "Thoughts: ").replace("[[/ponder]]", " Reply: "),
+            "Thoughts: hm Reply: So.",
+        ),
+    ],
+)
+def test_marks_that_are_in_no_list_are_learned_from_the_template(template: str, text: str) -> None:
+    finished, stream = written(template, text)
+    assert finished.text == stream
+    assert reasoning_of(finished.text) == "hm"
+    assert answer_of(finished.text) == "So."
+    assert "<think>" in finished.text
+
+
+@pytest.mark.parametrize("text", ["So. [[ponder]] is a mark.", "[[pond", "[", "So [[/ponder]]."])
+def test_what_only_looks_like_a_learned_mark_stays(text: str) -> None:
+    finished, stream = written(UNLISTED, text)
+    assert finished.text == stream == text
+
+
+def test_a_frame_of_control_tokens_is_not_shown() -> None:
+    finished, _ = written(TOKENS, " to=user<m>So.")
+    assert finished.text == "So."
+    finished, _ = written(TOKENS, "S<m>o.<e>")
+    assert finished.text == "So.", "nor are control tokens that are no part of a mark"
+
+
+def test_an_answer_goes_on_within_its_frame() -> None:
+    context = ControlVocabulary().tokenize("<u>hi<end><a> to=user<m>Hello wor", special=True)
+    bench, model = bench_of(TOKENS, b"ld", len(context))
+    finished, stream = reply(bench, begun_text="Hello wor")
+    assert model.tokens == [*context, *b"ld"]
+    assert finished.text == f"Hello wor{stream}" == "Hello world"
+
+
+@pytest.mark.parametrize("template", [TURN, OPENS, "{{ messages[0].content }}{{ reasoning }}"])
+def test_where_nothing_is_to_be_learned_nothing_is(template: str) -> None:
+    assert as_texts(ChatTemplate(template, ByteVocabulary()).marks, ByteVocabulary()) is None
+
+
+@pytest.mark.parametrize(("template", "knows"), [(TURN, False), (OPENS, True), (UNLISTED, True)])
+def test_the_engine_tells_whether_marks_are_known(template: str, knows: bool) -> None:
+    bench, _ = bench_of(template, b"Yes.", len(prompt_of(template)))
+    reply(bench)
+    assert [e.knows_marks for e in bench.events if isinstance(e, TurnStarted)] == [knows]
