@@ -14,7 +14,11 @@ from paceline.engine.prompt.learned_marks import as_texts
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.messages import (
     ChatMessage,
+    Prompting,
+    PromptRendered,
+    RenderPrompt,
     StepCommitted,
+    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
@@ -246,3 +250,87 @@ def test_the_engine_tells_whether_marks_are_known(template: str, knows: bool) ->
     bench, _ = bench_of(template, b"Yes.", len(prompt_of(template)))
     reply(bench)
     assert [e.knows_marks for e in bench.events if isinstance(e, TurnStarted)] == [knows]
+
+
+# --------------------------------------------------------------- templates without question
+
+LACKING = {
+    "a name": "chatml",
+    "a text": "Hello",
+    "the question's word": "hi",
+    "the replies alone": (
+        "{% for m in messages if m.role == 'assistant' %}{{ m.content }}{% endfor %}"
+    ),
+    "the first message alone": "{{ messages[0].content }}",
+}
+LONG = (*HI, ChatMessage("assistant", "Hello"), ChatMessage("user", "What is a list?"))
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_template_that_leaves_the_question_out_gives_way_to_a_guess(name: str) -> None:
+    bench, model = bench_of(LACKING[name], b"Yes.", 0)
+    bench.events.clear()
+    assert isinstance(bench.ask(messages=LONG, max_tokens=1), TurnFinished)
+    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    assert started.notes == (
+        "The chat template leaves the question out, so the template plain is used in its place, "
+        "which is a guess.",
+    )
+    assert b"User: What is a list?" in bytes(t for t in model.tokens if t < EOG)
+    bench.client.submit(RenderPrompt("q", LONG))
+    shown = bench.events[-1]
+    assert isinstance(shown, PromptRendered)
+    assert shown.is_guessed
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_ones_own_template_without_the_question_is_refused(name: str) -> None:
+    bench, _ = bench_of(TURN, b"Yes.", 0)
+    failed = bench.ask(messages=LONG, prompting=Prompting(LACKING[name]))
+    assert isinstance(failed, TurnFailed)
+    assert (failed.code, failed.message) == (
+        "bad-template",
+        "The chat template leaves the question out.",
+    )
+    bench.client.submit(RenderPrompt("q", LONG, Prompting(LACKING[name])))
+    shown = bench.events[-1]
+    assert isinstance(shown, PromptRendered)
+    assert shown.problem == failed.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for m in messages %}{{ m.content | upper }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | tojson }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | trim | replace('t', '7') }}{% endfor %}",
+        "{% for m in messages[1:] %}{{ m.content }}{% endfor %}",
+    ],
+)
+def test_a_template_that_rewrites_the_question_is_none_without_it(source: str) -> None:
+    bench, _ = bench_of(source, b"Yes.", 0)
+    asked = (ChatMessage("system", "Be brief."), ChatMessage("user", ' What "is" a\n\tlist? '))
+    bench.events.clear()
+    bench.ask(messages=asked, max_tokens=1)
+    (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+    assert started.notes == ()
+
+
+GRANITE = """\
+{% if messages[0].role == 'system' %}{{ messages[0].content }}{% set rest = messages[1:] %}
+{% else %}{% if thinking %}Write your thoughts.{% endif %}{% set rest = messages %}{% endif %}
+{% for m in rest %}{{ m.role }}: {{ m.content }}
+{% endfor %}assistant:"""
+
+
+def test_a_choice_that_a_system_prompt_makes_void_is_told() -> None:
+    system = ChatMessage("system", "Be brief.")
+    for think, messages, n_notes in (
+        ("on", (system, *HI), 1), ("off", (system, *HI), 1), ("on", HI, 0), ("", (system, *HI), 0),
+    ):  # fmt: skip
+        bench, _ = bench_of(GRANITE, b"Yes.", 0)
+        bench.events.clear()
+        bench.ask(messages=messages, prompting=Prompting(think=think), max_tokens=1)
+        (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
+        assert len(started.notes) == n_notes
+        assert all("ignores how much" in note for note in started.notes)

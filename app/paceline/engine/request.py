@@ -242,6 +242,7 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
             fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
         else:
             fitted = FittedPrompt(*template.encode(command.messages), 0)
+        template.check_question(command.messages, _text_of(vocab, fitted.tokens))
         return fitted._replace(
             opening=_opening(template, fitted.tokens, command.messages),
             marks=as_texts(template.marks, vocab),
@@ -358,6 +359,7 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         template = prompts.template
         shown = replace(shown, thinking=template.switch.choices)
         text, notes = template.render_with_notes(command.messages)
+        template.check_question(command.messages, text)
         return replace(
             shown,
             text=text[-_LONGEST_SHOWN:],

@@ -117,6 +117,9 @@ _OTHER = (
     "Take another template: under Models → Chat template… in the window, by --template on the "
     "command line."
 )
+_FORGETS = (
+    "Beside a system prompt, this model's chat template ignores how much the model is to reason."
+)
 _LEAST_STOP = 4
 """Characters of a text that ends a reply within a line."""
 BAD, REFUSED = "bad-template", "template-refused"
@@ -179,6 +182,17 @@ class ChatTemplate:
             return True
         return any(len(self.vocab.tokenize(m, special=True)) == 1 for m in PAIRS.values())
 
+    @functools.cached_property
+    def _forgets_choice(self) -> bool:
+        """Whether the choice of how much to reason makes no difference beside a system prompt."""
+        messages = ChatMessage("system", "So"), _PROBE
+        jobs = [
+            Job(self.switch.messages(messages, choice), self.switch.variables(choice))
+            for choice in self.switch.choices
+        ]
+        outcomes = set(self._probe(jobs))
+        return len(outcomes) == 1 and outcomes.pop().kind == "text"
+
     def encode(self, messages: Sequence[ChatMessage]) -> tuple[list[int], tuple[str, ...]]:
         """Return the prompt's token ids, ready for the assistant's reply, and notes for the user.
 
@@ -215,6 +229,9 @@ class ChatTemplate:
             if changed in tried:
                 continue
             tried.append(changed)
+            has_system = any(message.role == "system" for message in changed)
+            if self._think and has_system and self._forgets_choice:
+                notes.append(_FORGETS)
             try:
                 return self._segments(changed, notes), notes
             except EngineError as error:
@@ -253,6 +270,29 @@ class ChatTemplate:
         )
         broken = [ChatMessage(m.role, self._break_up(m.content)) for m in messages]
         return [(self._render(broken, variables), True)]
+
+    def check_question(self, messages: Sequence[ChatMessage], prompt: str) -> None:
+        """Refuse a prompt that lacks the last question, so that something else would be answered.
+
+        Raises:
+            EngineError: It is not there, however the template may write it.
+        """
+        asked = next((i for i in reversed(range(len(messages))) if messages[i].role == "user"), -1)
+        if asked < 0 or (self._shows_question and messages[asked].content.strip() in prompt):
+            return
+        number = f"{secrets.randbelow(10**8):08}"
+        probe = [*messages]
+        probe[asked] = ChatMessage("user", number)
+        if number not in self.render(probe):
+            raise EngineError(BAD, "The chat template leaves the question out.", _OTHER)
+
+    @functools.cached_property
+    def _shows_question(self) -> bool:
+        """Whether a question alone gets into a prompt, which may have its words by itself."""
+        number = f"{secrets.randbelow(10**8):08}"
+        asked = Job((ChatMessage("user", number),), self.switch.variables(self._think))
+        ((_, text),) = self._outcomes([asked])
+        return number in text
 
     def _holds_control_tokens(self, text: str) -> bool:
         return self.vocab.tokenize(text, special=True) != self.vocab.tokenize(text, special=False)
