@@ -198,6 +198,8 @@ def told(*, finished: bool | None = None, marks: bool | None = None) -> Known:
         ("I see </think> yes", told(marks=True), "I see", "yes"),
         ("I see `</think>` yes", told(marks=True), "", "I see `</think>` yes"),
         ("<think>a</think>b", told(marks=False), "a", "b"),
+        ("One:\n<think>\na\n</think>\nb", told(marks=True), "a", "One:\n\nb"),
+        ("One:\n<think>\na\n</think>\nb", told(marks=False), "", "One:\n<think>\na\n</think>\nb"),
     ],
 )
 def test_what_is_known_of_a_reply_decides(

@@ -3,17 +3,17 @@
 Models that reason write the reasoning before the answer, between marks of their templates:
 `<think>…</think>` and the like, `[THINK]…[/THINK]`, or the channels of gpt-oss
 (`<|channel|>analysis<|message|>…`, OpenAI's harmony format). The engine puts what the prompt has
-opened before the reply, and writes marks that are in no list of ours as `<think>…</think>`; so the
-text alone tells what is what, in an export, too. Nothing of a text is lost: its parts, marks
-included, are the whole text again, and they do not depend on how it came in pieces.
+opened before the reply, and writes marks that are in no list of ours as `<think>…</think>`.
+Nothing of a text is lost: its parts, marks included, are the whole text again, and they do not
+depend on how it came in pieces.
 
 An opening mark counts at the beginning of a reply (or of what follows a closed reasoning), or alone
-in its line, and only where it is closed: one that is not is text, unless the reply begins with it
-and was cut off. A closing mark that none has opened counts where the model knows such marks; where
-that is not known, as of replies from elsewhere, it must not be named by a sentence. No mark counts
-within a code fence, in a line that is indented as code, or after a backtick. A fence that is still
-open at the end of a reply whose reasoning did not end is the model's slip: then a closing mark in
-it counts.
+in its line if the model knows such marks, and only where it is closed: one that is not is text,
+unless the reply begins with it and was cut off. A closing mark that none has opened counts if the
+model knows such marks. Where nothing is known of a reply, as of one from elsewhere, a mark that a
+sentence names or announces is text. No mark counts within a code fence, in a line that is indented
+as code, or after a backtick. A fence that is still open at the end of a reply whose reasoning did
+not end is the model's slip: then a closing mark in it counts.
 
 No I/O, no Qt; any thread, one at a time.
 """
@@ -314,7 +314,7 @@ def _of_opening(
         return "text"
     if is_first:
         return "mark"
-    if text[line : found.start()].strip():
+    if text[line : found.start()].strip() or state.known.has_marks is False:
         return "text"
     return _alone_to_the_end_of_line(text, found.end(), is_open=is_open)
 
