@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import pytest
@@ -176,6 +177,35 @@ def test_a_reply_that_was_cut_within_its_reasoning_goes_on_there() -> None:
             assert first.text == stream
             second, rest = reply(bench, begun=first.tokens, begun_text=first.text)
             assert second.text == whole.text == stream + rest
+
+
+PIECES = (
+    *("<think>", "</think>", "[[ponder]]", "[[/ponder]]", "[THINK]", "[/THINK]", "<answer>"),
+    *("<|channel|>analysis<|message|>", "<|end|>", "<|start|>assistant<|channel|>final<|message|>"),
+    *("<a> to=self<m>", "<e><a> to=user<m>", "<m>", "<e>", "[[", "<", "```", "🎉", "€"),
+    *("\n", "\n\n", " ", ". ", "So", "hm", "x"),
+)
+ALL = (TURN, OPENS, ALWAYS_OPENS, UNLISTED, OPENED_UNLISTED, TOKENS)
+
+
+def test_what_streams_is_stored_wherever_a_reply_is_cut(trials: Callable[..., range]) -> None:
+    for seed in trials(60, 3000):
+        rng = random.Random(seed)
+        template = rng.choice(ALL)
+        text = "".join(rng.choices(PIECES, k=rng.randint(1, 12)))
+        tokens = ControlVocabulary().tokenize(text, special=True)
+        stop = tuple({rng.choice(PIECES) for _ in range(rng.choice([0, 0, 1, 2]))})
+        bench, _ = bench_of(template, tokens, len(prompt_of(template)))
+        whole, stream = reply(bench, stop=stop, max_tokens=300)
+        assert whole.text == stream
+        first, stream = reply(bench, stop=stop, max_tokens=rng.randint(1, len(tokens) + 1))
+        assert first.text == stream
+        if first.reason != "length" or not first.text:
+            continue
+        begun = {"begun": first.tokens, "begun_text": first.text}
+        rest, stream = reply(bench, stop=stop, max_tokens=300, **begun)
+        assert rest.text == first.text + stream
+        assert stop or rest.text == whole.text
 
 
 # ---------------------------------------------------------------------------- stop texts

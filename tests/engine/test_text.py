@@ -272,3 +272,12 @@ def test_half_a_character_of_a_reply_that_was_cut_off_waits_with_its_token() -> 
     again.push(1)
     assert again.take() + again.finish() == "🎉b"
     assert again.text == "a🎉b"
+
+
+def test_a_stop_text_that_began_in_an_earlier_part_takes_nothing_back() -> None:
+    pieces = Pieces([b"So.", b" More"])
+    assembler = TextAssembler(pieces, [". "])
+    assembler.begin([0], "So.")
+    assert assembler.push(1)
+    assert assembler.take() + assembler.finish() == ""
+    assert assembler.text == "So."

@@ -40,7 +40,7 @@ class TextAssembler:
         self._open = b""  # of a character that is not whole yet
         self._text = opening
         self.text_end = len(opening)
-        self._shown = 0
+        self._shown = self._begun = 0
         self._cut: int | None = None
         self._finder = AnswerFinder()
         self._stand_ins: Mapping[int, str] = marks.stand_ins if marks else {}
@@ -65,7 +65,7 @@ class TextAssembler:
         ends = [self._text.rfind(stop) + len(stop) for stop in self._stop if stop in self._text]
         self._passed = max(ends, default=0)
         self._searched = 0 if finder.begin is None else self.text_end
-        self._shown = min(len(shown), self.text_end)
+        self._shown = self._begun = min(len(shown), self.text_end)
 
     @property
     def text(self) -> str:
@@ -135,7 +135,7 @@ class TextAssembler:
         ]
         self._searched = self.text_end
         if hits:
-            self._cut = min(hits)
+            self._cut = max(min(hits), self._begun)  # what readers have stays
         return bool(hits)
 
     def _undecided(self) -> int:
