@@ -20,6 +20,7 @@ from paceline.engine.model.backend import (
     LanguageModel,
     Place,
     Progress,
+    Reasoning,
     Rows,
     Vocabulary,
     VocabularyFile,
@@ -67,12 +68,12 @@ class ByteVocabulary:
         """Return the byte, or ``<end>``."""
         return bytes([token]) if token < EOG else b"<end>"
 
-    def grammar(self, gbnf: str, after: str = "") -> Grammar:
+    def grammar(self, gbnf: str, after: Reasoning | None = None) -> Grammar:
         """Refuse: scripted models know no grammars."""
         del gbnf
         raise ValueOutOfRangeError("bad-grammar", "The scripted model knows no grammars.")
 
-    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
+    def grammar_of_schema(self, schema: str, after: Reasoning | None = None) -> Grammar:
         """Refuse, see `grammar`."""
         return self.grammar(schema)
 

@@ -14,6 +14,7 @@ from make_pairs import tiny_llama
 from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.llama.vocabulary import LlamaVocabulary
+from paceline.engine.model.backend import Reasoning
 from paceline.engine.prompt.reasoning_marks import HARMONY, PAIRS, visible_tokens
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.messages import ChatMessage, LogitBias, SamplingParams
@@ -195,9 +196,9 @@ def test_a_form_begins_after_the_reasoning(tmp_path: Path, kind: int, form: str)
     vocab = LlamaBackend().load_vocabulary(str(file))
     close, eog = FIRST + 1, sorted(vocab.eog)
     if form == "schema":
-        grammar = vocab.grammar_of_schema('{"const": [1]}', after="</think>")
+        grammar = vocab.grammar_of_schema('{"const": [1]}', after=Reasoning("", "</think>"))
     else:
-        grammar = vocab.grammar('root ::= "[" " "? "1]"', after="</think>")
+        grammar = vocab.grammar('root ::= "[" " "? "1]"', after=Reasoning("", "</think>"))
     for token in vocab.tokenize('Hm: {"a": [2]}\n<b> </thin', special=False):
         grammar.accept(token)
         assert not grammar.allowed()[eog].any()
@@ -218,11 +219,28 @@ def test_a_form_begins_after_a_mark_of_several_tokens(tmp_path: Path) -> None:
     file = write_model(tmp_path / "marks.gguf", parts, CONTROL, layers=1)
     vocab = LlamaBackend().load_vocabulary(str(file))
     mark = "<|close|>think<|sep|><|open|>response<|sep|>"
-    grammar = vocab.grammar_of_schema('{"enum": [7, 8]}', after=mark)
+    grammar = vocab.grammar_of_schema('{"enum": [7, 8]}', after=Reasoning("", mark))
     for token in (*vocab.tokenize("7 think", special=False), *vocab.tokenize(mark, special=True)):
         assert not grammar.allowed()[sorted(vocab.eog)].any()
         grammar.accept(token)
     digits = {vocab.piece(int(t)).strip() for t in grammar.allowed().nonzero()[0]}
     assert digits == {b"7", b"8", b""}
     grammar.close()
+    vocab.close()
+
+
+@pytest.mark.parametrize("kind", [CONTROL, AS_TEXT])
+def test_a_model_may_reason_before_a_form_or_not(tmp_path: Path, kind: int) -> None:
+    file = write_model(tmp_path / "marks.gguf", ["<think>", "</think>"], kind, layers=1)
+    vocab = LlamaBackend().load_vocabulary(str(file))
+    begun = vocab.grammar_of_schema('{"const": [1]}', after=Reasoning("<think>", "</think>"))
+    assert begun.allowed()[FIRST]
+    for texts in (["[1]"], ["<think>", "Hm [", "</think>", "\n[1]"]):
+        grammar = begun.clone()
+        for text in texts:
+            for token in vocab.tokenize(text, special=text.startswith("<")):
+                grammar.accept(token)
+        assert grammar.allowed()[sorted(vocab.eog)].all()
+        grammar.close()
+    begun.close()
     vocab.close()

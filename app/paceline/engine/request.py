@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from paceline.engine.decode.text import TextAssembler
-from paceline.engine.model.backend import Vocabulary
+from paceline.engine.model.backend import Reasoning, Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.prompt.learned_marks import OPENING, LearnedMarks, as_texts
 from paceline.engine.prompt.reasoning_marks import PAIRS, opened_by
@@ -47,15 +47,16 @@ _ROLES = {"system", "user", "assistant"}  # anything else could smuggle control 
 _ROLE_NAMES = ", ".join(sorted(_ROLES))
 
 
-def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int, opening: str = "") -> Sampler:
+def make_sampler(
+    vocab: Vocabulary, command: StartTurn, seed: int, reasoning: Reasoning | None = None
+) -> Sampler:
     """Return the reply's sampler, with its grammar at the beginning.
 
     Args:
         vocab: Of the target.
         command: Says how to sample, and what the reply must follow.
         seed: 0 or more.
-        opening: The mark by which the prompt has begun the reasoning; what the reply must follow
-            then begins after the reasoning.
+        reasoning: What comes before that; None: nothing.
 
     Raises:
         ValueOutOfRangeError: A sampling setting or a grammar that cannot be.
@@ -69,11 +70,10 @@ def make_sampler(vocab: Vocabulary, command: StartTurn, seed: int, opening: str 
             refuse(
                 "A grammar ends the reply, but ends are to be ignored.", "Switch one of them off."
             )
-        schema, after = params.json_schema, PAIRS.get(opening.strip(), "")
-        if schema:
-            grammar = vocab.grammar_of_schema(schema, after)
+        if params.json_schema:
+            grammar = vocab.grammar_of_schema(params.json_schema, reasoning)
         else:
-            grammar = vocab.grammar(params.grammar, after)
+            grammar = vocab.grammar(params.grammar, reasoning)
     try:
         return Sampler(
             params,
@@ -243,11 +243,13 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         else:
             fitted = FittedPrompt(*template.encode(command.messages), 0)
         template.check_question(command.messages, _text_of(vocab, fitted.tokens))
+        opening = _opening(template, fitted.tokens, command.messages)
         return fitted._replace(
-            opening=_opening(template, fitted.tokens, command.messages),
+            opening=opening,
             marks=as_texts(template.marks, vocab),
             knows_marks=template.knows_marks,
             stops=template.stops,
+            reasoning=_reasoning(template, opening, command.prompting.think),
         )
 
     def encode_all(prompts: PromptSizes) -> FittedPrompt:
@@ -266,7 +268,7 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
                 return closed
         closing = template.marks.closing or f"\n{PAIRS[opening.strip()]}\n\n"
         end = tokenize_after(vocab, closing, special=True)
-        return fitted._replace(tokens=[*fitted.tokens, *end], opening="")
+        return fitted._replace(tokens=[*fitted.tokens, *end], opening="", reasoning=None)
 
     fitted = _by_template(pair, command.prompting, encode_all)
     if not fitted.tokens:
@@ -284,6 +286,21 @@ def _opening(template: ChatTemplate, tokens: Sequence[int], messages: Sequence[C
     listed = "" if is_users else opened_by(end)
     marks = template.marks
     return listed or (f"{OPENING}\n" if marks.is_opened and not marks.are_listed else "")
+
+
+def _reasoning(template: ChatTemplate, opening: str, think: str) -> Reasoning | None:
+    """Return the marks of the reasoning that a reply may begin with; None: it has none.
+
+    Args:
+        template: Tells the marks, as far as it shows them.
+        opening: The mark by which the prompt has opened the reasoning; empty: it has not.
+        think: What was chosen of the template's switch.
+    """
+    marks = template.marks
+    before, closing = marks.opening.strip(), marks.closing.strip()
+    if opening:
+        return Reasoning("", closing or PAIRS[opening.strip()])
+    return Reasoning(before, closing) if before and closing and think != "off" else None
 
 
 def _text_of(vocab: Vocabulary, tokens: Sequence[int]) -> str:

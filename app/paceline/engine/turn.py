@@ -113,7 +113,7 @@ class Turn:
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
         if command.remember:
             recall_what_was_forgotten(pair)
-        self._sampler = make_sampler(vocab, command, seed, prompt.opening)
+        self._sampler = make_sampler(vocab, command, seed, prompt.reasoning)
         draft = pair.draft
         bench = Workbench(
             vocab=vocab,

@@ -177,7 +177,7 @@ def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGr
     Args:
         text: The schema.
         tokens: Of the vocabulary.
-        after: Rules for what comes before it, see `text_until`.
+        after: Rules for what comes before it, see `rules_before`.
 
     Raises:
         SchemaError: It cannot be used; names the place, the keyword and the reason.
@@ -221,28 +221,36 @@ def compile_grammar(text: str, tokens: GrammarTokens, after: str = "") -> LlamaG
     return made
 
 
-def text_until(parts: Sequence[str | int]) -> str:
-    """Return the rule `before`: any text up to a mark, and blanks after it.
+def rules_before(opening: Sequence[str | int], closing: Sequence[str | int]) -> str:
+    """Return the rule `before`, for a reasoning and the blanks after it.
 
     Args:
-        parts: The mark's texts and control tokens, in order.
+        opening: Texts and control tokens of the mark that it begins with, if there is one; empty:
+            it has begun.
+        closing: Of the mark that ends it.
     """
-    joined: list[str | int] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
+    first, *more = _codes(closing)
+    # A text ends at the first mark; a control token is none of its characters.
+    until = f"until[lazy]: /(?s:.*){first[1:]}" if first[0] == "/" else "until: /(?s:.*)/"
+    rest = " ".join(more if first[0] == "/" else [first, *more])
+    reasoning = f"{' '.join(_codes(opening))} until {rest} BLANKS?"
+    before = f"({reasoning})?" if opening else reasoning
+    return f"before: {before}\n{until}\nBLANKS: /[ \\t\\r\\n]{{1,8}}/"
+
+
+def _codes(mark: Sequence[str | int]) -> list[str]:
+    """Return a mark in the library's notation, neighbouring texts as one."""
+    codes: list[str] = []
+    for part in mark:
+        if isinstance(part, int):
+            codes.append(f"<[{part}]>")
+            continue
+        text = "".join(rf"\x{{{ord(char):x}}}" for char in part)
+        if codes and codes[-1][0] == "/":
+            codes[-1] = f"{codes[-1][:-1]}{text}/"
         else:
-            joined.append(part)
-    coded = [
-        f"<[{part}]>" if isinstance(part, int) else "".join(rf"\x{{{ord(c):x}}}" for c in part)
-        for part in joined
-    ]
-    first = "" if isinstance(joined[0], int) else coded.pop(0)
-    lazy = "[lazy]" if first else ""
-    rest = " ".join(code if code[0] == "<" else f"/{code}/" for code in coded)
-    return (
-        f"until{lazy}: /(?s:.*){first}/\nbefore: until {rest} SPACE?\nSPACE: /[ \\t\\r\\n]{{1,8}}/"
-    )
+            codes.append(f"/{text}/")
+    return codes
 
 
 def _matcher(grammar: str, tokens: GrammarTokens) -> Any:

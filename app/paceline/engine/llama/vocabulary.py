@@ -14,10 +14,10 @@ from paceline.engine.llama.grammar import (
     compile_grammar,
     compile_schema,
     load_schemas,
-    text_until,
+    rules_before,
 )
 from paceline.engine.llama.library import llama_cpp
-from paceline.engine.model.backend import Grammar
+from paceline.engine.model.backend import Grammar, Reasoning
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
 from paceline.engine.schema.terms import SchemaError
@@ -105,14 +105,14 @@ class LlamaVocabulary:
         """Return the token's entry in the vocabulary."""
         return llama_cpp.llama_vocab_get_text(self._pointer, token) or b""
 
-    def grammar(self, gbnf: str, after: str = "") -> Grammar:
+    def grammar(self, gbnf: str, after: Reasoning | None = None) -> Grammar:
         """Return a grammar over these tokens, at its beginning.
 
         Raises:
             ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
         """
         try:
-            return compile_grammar(gbnf, self._grammar_tokens, self._until(after))
+            return compile_grammar(gbnf, self._grammar_tokens, self._before(after))
         except GrammarError as error:
             raise ValueOutOfRangeError(
                 "bad-grammar",
@@ -120,7 +120,7 @@ class LlamaVocabulary:
                 "Correct it; grammars/README.md of llama.cpp describes the notation.",
             ) from None
 
-    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
+    def grammar_of_schema(self, schema: str, after: Reasoning | None = None) -> Grammar:
         """Return a grammar for JSON texts that are valid by a JSON schema.
 
         Raises:
@@ -128,7 +128,7 @@ class LlamaVocabulary:
                 enforced where it stands.
         """
         try:
-            return compile_schema(schema, self._grammar_tokens, self._until(after))
+            return compile_schema(schema, self._grammar_tokens, self._before(after))
         except SchemaError as error:
             raise ValueOutOfRangeError(
                 "bad-json-schema",
@@ -196,18 +196,16 @@ class LlamaVocabulary:
                 return tokens[start:]
         return []
 
-    def _until(self, mark: str) -> str:
-        """Return the rules for a text that goes on until a mark, which may be control tokens."""
-        if not mark:
-            return ""
-        attribute = llama_cpp.llama_vocab_get_attr
-        parts: list[str | int] = [
-            t
-            if attribute(self._pointer, t) & _NO_TEXT
-            else self.piece(t).decode("utf-8", "replace")
+    def _before(self, reasoning: Reasoning | None) -> str:
+        """Return the rules for a reasoning, whose marks may be control tokens."""
+        return rules_before(*map(self._parts, reasoning)) if reasoning else ""
+
+    def _parts(self, mark: str) -> list[str | int]:
+        """Return the texts and control tokens of a mark."""
+        return [
+            t if self._is_control(t) else self.piece(t).decode("utf-8", "replace")
             for t in self._tokenize(mark, special=True)
         ]
-        return text_until(parts)
 
 
 class LlamaVocabularyFile(LlamaVocabulary):

@@ -7,7 +7,7 @@ here is called by the engine's thread alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,18 @@ Rows = NDArray[np.float32]
 """Logits of several positions, float32 [n_rows, n_vocab]; valid until the next decode."""
 Place = Literal["prompt", "draft"]
 """Why a context may have to go back to where it is: another prompt, or a draft that is rejected."""
+
+
+class Reasoning(NamedTuple):
+    """The marks of a reasoning that comes before what a grammar describes.
+
+    Attributes:
+        opening: What it begins with, if there is one; empty: the prompt has begun it.
+        closing: What ends it.
+    """
+
+    opening: str
+    closing: str
 
 
 class Grammar(Protocol):
@@ -76,18 +88,18 @@ class Vocabulary(Protocol):
     def text(self, token: int) -> bytes:
         """Return the token's entry in the vocabulary, control tokens included."""
 
-    def grammar(self, gbnf: str, after: str = "") -> Grammar:
+    def grammar(self, gbnf: str, after: Reasoning | None = None) -> Grammar:
         """Return a grammar over these tokens, at its beginning.
 
         Args:
             gbnf: llama.cpp's notation.
-            after: Any text may come before, up to this mark; empty: none.
+            after: What may come before; None: nothing.
 
         Raises:
             ValueOutOfRangeError: The text is no GBNF, or has no rule ``root``; says where.
         """
 
-    def grammar_of_schema(self, schema: str, after: str = "") -> Grammar:
+    def grammar_of_schema(self, schema: str, after: Reasoning | None = None) -> Grammar:
         """Return a grammar for JSON texts that are valid by a JSON schema.
 
         Args:

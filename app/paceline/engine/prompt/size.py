@@ -25,6 +25,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from paceline.engine.model.backend import Reasoning
 from paceline.engine.prompt.learned_marks import MarkTexts
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
@@ -277,6 +278,7 @@ class FittedPrompt(NamedTuple):
         marks: Marks of reasoning that the reply's text has others for; None: there are none.
         knows_marks: Whether template or vocabulary know marks of reasoning.
         stops: Texts that the reply ends before, by the template.
+        reasoning: The marks of a reasoning that the reply may begin with; None: it has none.
     """
 
     tokens: list[int]
@@ -286,6 +288,7 @@ class FittedPrompt(NamedTuple):
     marks: MarkTexts | None = None
     knows_marks: bool = False
     stops: tuple[str, ...] = ()
+    reasoning: Reasoning | None = None
 
 
 def encode_fitting(
