@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from paceline.engine.llama.vocabulary import LlamaVocabulary
 from paceline.engine.model.backend import Reasoning
 from paceline.engine.prompt.reasoning_marks import HARMONY, PAIRS, visible_tokens
 from paceline.engine.prompt.template import ChatTemplate
-from paceline.messages import ChatMessage, LogitBias, SamplingParams
+from paceline.messages import ChatMessage, LogitBias, Prompting, SamplingParams
 
 CONTROL, AS_TEXT = 3, 4
 """Types of tokens in a GGUF file."""
@@ -244,3 +245,37 @@ def test_a_model_may_reason_before_a_form_or_not(tmp_path: Path, kind: int) -> N
         grammar.close()
     begun.close()
     vocab.close()
+
+
+OPENS = (
+    "{% for m in messages %}{{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<think>\n{% endif %}"
+)
+
+
+def test_a_reply_whose_prompt_opens_the_reasoning_ends_with_its_form(tmp_path: Path) -> None:
+    target = write_model(tmp_path / "target.gguf", ["<think>", "</think>"])
+    draft = write_model(tmp_path / "draft.gguf", ["<think>", "</think>"], layers=1)
+    sampling = SamplingParams(
+        temperature=1.0, top_k=0, top_p=1.0, min_p=0.0,
+        logit_bias=(LogitBias(FIRST + 1, 7.0),),
+        json_schema='{"type": "array", "items": {"const": 12}, "minItems": 2, "maxItems": 3}',
+    )  # fmt: skip
+    options = {
+        "sampling": sampling,
+        "max_tokens": 300,
+        "prompting": Prompting(template=OPENS),
+    }
+    n_reasoned = 0
+    with Engine(target, draft) as engine:
+        for seed in range(6):
+            plain = engine.reply("Twelve?", seed=seed, **options)
+            if plain.reason != "eog":
+                continue
+            reasoning, _, form = plain.text.partition("</think>")
+            n_reasoned += len(reasoning.strip()) > 0
+            assert json.loads(form) in ([12, 12], [12, 12, 12])
+            for strategy in ("suffix", "draft:p_min=0"):
+                drafted = engine.reply("Twelve?", seed=seed, strategy=strategy, **options)
+                assert (drafted.text, drafted.tokens) == (plain.text, plain.tokens)
+    assert n_reasoned
