@@ -62,7 +62,8 @@ _MUTE = frozenset(
 """Calls whose texts are no words to users."""
 _DATA = frozenset(
     {"detailed thinking off", "detailed thinking on", "first question", "second question",
-     "the reply", "Here are my reasoning steps:", "paceline reply presets", "of {0}", "Bearer {0}"}
+     "the reply", "Here are my reasoning steps:", "[END FINAL RESPONSE]",
+     "paceline reply presets", "of {0}", "Bearer {0}"}
 )  # fmt: skip
 """What is compared, or given to a model or a template, and never shown."""
 CURATED = "resources/curated_pairs.json"
