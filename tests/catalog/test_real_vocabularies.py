@@ -9,7 +9,12 @@ import psutil
 
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.engine.llama import LlamaBackend
-from paceline.engine.model.translation import _SAMPLE, bytes_of_tokens, share_of
+from paceline.engine.model.translation import (
+    _SAMPLE,
+    bytes_of_tokens,
+    share_of,
+    token_of_each_text,
+)
 from paceline.engine.model.vocabularies import hash_of_texts, vocabulary_hash
 
 ENCODERS = {"bert-bge", "nomic-bert-moe"}
@@ -84,6 +89,25 @@ def test_what_tokens_write_is_what_llama_cpp_writes(vocabularies: dict[str, Path
             assert not other or name in ("command-r", "deepseek-coder", "deepseek-llm"), name
         finally:
             vocab.close()
+
+
+def test_of_equal_tokens_that_of_the_tokenizer_stands_for_a_text(
+    vocabularies: dict[str, Path],
+) -> None:
+    text = Path(__file__).read_text("utf-8") + _SAMPLE.decode() + "\n\n\t 日本 Zoë “¼” 🚴\r\n"
+    twice: set[str] = set()
+    for name, path in vocabularies.items():
+        vocab = LlamaBackend().load_vocabulary(str(path))
+        try:
+            written = bytes_of_tokens(vocab)
+            ids = token_of_each_text(vocab, written)
+            for token in vocab.tokenize(text, special=False)[1:]:
+                assert ids[written[token]] == token, (name, written[token])
+            if len(ids) < len(written) - written.count(b""):
+                twice.add(name)
+        finally:
+            vocab.close()
+    assert {"baichuan", "command-r", "gemma-4", "gpt-neox", "llama-spm", "mpt", "phi-3"} <= twice
 
 
 def test_the_share_that_can_be_translated(vocabularies: dict[str, Path]) -> None:

@@ -10,6 +10,7 @@ from paceline.engine.model.translation import (
     Translation,
     bytes_of_tokens,
     share_of,
+    token_of_each_text,
     words_on_translation,
 )
 from paceline.engine.model.vocabularies import Mismatch
@@ -20,9 +21,10 @@ PLAIN = Translating()
 
 
 class Words:
-    """A vocabulary of given texts."""
+    """A vocabulary of given texts; its tokenizer takes the longest, and no byte where it can."""
 
     bos, eos, add_bos, add_eos = -1, -1, False, False
+    eog = frozenset[int]()
 
     def __init__(self, *texts: str, kind: int = 2, bos: int = -1) -> None:
         self.texts = [text.encode() for text in texts]
@@ -34,6 +36,17 @@ class Words:
 
     def text(self, token: int) -> bytes:
         return self.texts[token]
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        by_worth = sorted(range(self.n_tokens), key=lambda i: not self.texts[i].startswith(b"<0x"))
+        written = bytes_of_tokens(self)
+        ids = {written[token]: token for token in by_worth if written[token]}
+        at, data, found = 0, text.encode(), []
+        while at < len(data):
+            n = next((n for n in range(len(data) - at, 0, -1) if data[at : at + n] in ids), 0)
+            found.append(ids.get(data[at : at + n], 0))
+            at += n or 1
+        return found
 
 
 def test_the_bytes_of_byte_level_tokens() -> None:
@@ -56,9 +69,26 @@ def test_a_row_goes_to_the_tokens_of_equal_bytes() -> None:
     translation = Translation(target, draft, PLAIN)
     assert translation.ids.tolist() == [1, 2, 3]
     row = translation.row(np.array([5, 9, -2, 1, 7], np.float32))
-    # “a” is also the byte 0x61, which the tokenizer takes only where there is no letter.
     assert row.tolist() == [-np.inf, -2, 5, 1, -np.inf]
     assert row.dtype == np.float32
+
+
+@pytest.mark.parametrize("texts", [("<0x0A>", "\n"), ("\n", "<0x0A>")])
+def test_of_tokens_with_equal_bytes_the_tokenizer_says_which(texts: tuple[str, str]) -> None:
+    """Gemma 3 has its line break before the byte, most vocabularies have letters after theirs."""
+    target = Words("b", "\n\n", *texts, kind=1)
+    translation = Translation(target, Words("Ċ", "b"), PLAIN)
+    assert translation.ids.tolist() == sorted((0, 2 + texts.index("\n")))
+
+
+def test_what_the_tokenizer_cannot_tell_is_the_last_of_equals() -> None:
+    class Mute(Words):
+        def tokenize(self, text: str, *, special: bool) -> list[int]:
+            return []
+
+    assert token_of_each_text(Mute("x", "a", "a"), [b"x", b"a", b"a"]) == {b"x": 0, b"a": 2}
+    part = b"\xc3"  # of a character, which no text consists of
+    assert token_of_each_text(Words("a", "a"), [part, part]) == {part: 1}
 
 
 def test_the_token_that_begins_a_text_is_never_drafted_or_read() -> None:

@@ -155,6 +155,18 @@ def test_two_turns_an_edit_and_a_stop(pair: Pair) -> None:
     same(chat)
 
 
+def test_line_breaks_that_gemma_3_has_twice_are_drafted() -> None:
+    """As a token of its own and as a byte, which it never writes."""
+    files = (real_models.path_or_skip(name, "q8_0") for name in ("gemma3-270m", "smollm2-135m"))
+    with load(*files) as pair:
+        piece = pair.loaded.target.model.vocab.piece
+        list_of_words = "Shopping list:\n- apples\n- bread\n"
+        reply = generate(pair, list_of_words, strategy=DRAFT, sampling=GREEDY, max_tokens=24)
+        breaks = [t.source for step in reply for t in step.tokens if piece(t.token) == b"\n"]
+    assert len(breaks) > 4
+    assert breaks.count("draft") >= len(breaks) / 2
+
+
 def test_a_text_that_outgrows_the_draft_model() -> None:
     smollm2 = real_models.path_or_skip("smollm2-135m", "q8_0")
     with load(smollm2, make_pairs.DEMO_DRAFT, n_ctx=72) as pair:
