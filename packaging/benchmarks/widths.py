@@ -16,6 +16,11 @@ are measured in every fourth round.
 ones, bit for bit; right is what stock kernels compute for one row with one thread. 63 tokens go
 through the context in batches of each width, so that every width is seen in many places. Models for
 it are made by ``tests/make_pairs.py`` and ``tests/real_models.py``.
+
+``--again N`` times nothing either. The same batch is decoded N times at each width, and each row
+compared with the first one, bit for bit; the context is filled anew now and then. With
+``--busy M`` that many processes compute beside it, so that threads are held up anywhere. No row may
+differ, by whatever kernels: what timing decides must not be a number.
 """
 
 from __future__ import annotations
@@ -33,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.busy import others
 from benchmarks.limits import Machine, Work, measure_machine
 from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
 from paceline.bench.recommend import Interval, bootstrap
@@ -52,6 +58,7 @@ CHECKED_CELLS = (64, 250, 300, 600, 1000, 2000, 4000)
 """Tokens in the context, for times and for bits."""
 MOST = 1.02
 _EVERY = 4
+_EVERY_FILLING = 250
 _SUMMARY = (1, 2, 3, 4, 6, 8, 12, 16, 32, 63, 512)
 Samples = Mapping[tuple[str, int], Sequence[float]]
 """Seconds by side and width, in the order of the rounds."""
@@ -287,6 +294,51 @@ def _differences(
     return different, largest, tuple(sorted(kernels))
 
 
+def compare_again(
+    decodes: WideDecodes,
+    threads: Sequence[int],
+    cells: Sequence[int],
+    widths: Sequence[int],
+    n_times: int,
+) -> Iterator[Bits]:
+    """Decode each batch many times, and compare with the first time, on all sides.
+
+    Args:
+        decodes: The model.
+        threads: Numbers of threads.
+        cells: Lengths of the context.
+        widths: Those above `MAX_ROWS` are left out.
+        n_times: Decodes of each batch.
+    """
+    widths = [width for width in widths if width <= MAX_ROWS]
+    for n_cells in cells:
+        tokens = decodes.tokens(MAX_ROWS, seed=n_cells + 1)
+        for n_threads in threads:
+            decodes.set_threads(n_threads)
+            for side in decodes.sides.names:
+                first: dict[int, Rows] = {}
+                found = dict.fromkeys(widths, (0, 0.0))
+                kernels: set[str] = set()
+                for i in range(n_times):
+                    if i % _EVERY_FILLING == 0:
+                        decodes.fill(n_cells)
+                    for width in widths:
+                        rows = decodes.decode(side, tokens[:width])
+                        kernels.update(decodes.sides.at_work())
+                        right = first.setdefault(width, rows.copy())
+                        differ = (rows.view(np.uint32) != right.view(np.uint32)).any(axis=1)
+                        if differ.any():
+                            n, largest = found[width]
+                            largest = max(largest, float(np.abs(rows - right).max()))
+                            found[width] = n + int(differ.sum()), largest
+                        decodes.cut()
+                for width, (n, largest) in found.items():
+                    yield Bits(
+                        side, n_threads, n_cells, width,
+                        n_times * width, n, largest, tuple(sorted(kernels)),
+                    )  # fmt: skip
+
+
 def bits_report(found: Sequence[Bits]) -> str:
     """Return a line per side, number of threads and context."""
     groups: dict[tuple[str, int, int], list[Bits]] = {}
@@ -308,9 +360,9 @@ def bits_report(found: Sequence[Bits]) -> str:
     return "\n".join(lines)
 
 
-def are_equal(found: Sequence[Bits]) -> bool:
-    """Whether own kernels give the bits of stock ones everywhere."""
-    return not any(bits.n_different for bits in found if bits.side == OWN)
+def are_equal(found: Sequence[Bits], sides: Sequence[str] = (OWN,)) -> bool:
+    """Whether these kernels give equal bits everywhere."""
+    return not any(bits.n_different for bits in found if bits.side in sides)
 
 
 # ----------------------------------------------------------------------------------------- run
@@ -387,9 +439,18 @@ class Run:
         print(Path(path).name + (f" (a context of {too_many} is too long)" if too_many else ""))
         with closing(self._loaded(path, max(cells, default=0) + MAX_ROWS)) as decodes:
             result = self._described(decodes)
-            found = list(compare_bits(decodes, self._args.threads, cells, self._args.widths))
+            args = self._args
+            sides: Sequence[str] = decodes.sides.names if args.again else (OWN,)
+            if args.again:
+                with others(args.busy) as go:
+                    go()
+                    found = list(
+                        compare_again(decodes, args.threads, cells, args.widths, args.again)
+                    )
+            else:
+                found = list(compare_bits(decodes, args.threads, cells, args.widths))
         print(bits_report(found), end="\n\n", flush=True)
-        result["is_wanted"] = are_equal(found)
+        result["is_wanted"] = are_equal(found, sides)
         result["bits"] = [asdict(bits) for bits in found]
         return result
 
@@ -471,6 +532,8 @@ def _parser() -> argparse.ArgumentParser:
         help="10⁹ products of bytes per second and thread; default: measured",
     )
     parser.add_argument("--check", action="store_true", help="compare bits, time nothing")
+    parser.add_argument("--again", type=int, default=0, metavar="N", help="decode the same N times")
+    parser.add_argument("--busy", type=int, default=0, help="processes beside --again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
     return parser
 
@@ -481,7 +544,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         run = Run(args)
         print(f"own kernels: {run.kernels}", end="\n\n", flush=True)
-        results = [run.check(path) if args.check else run.time(path) for path in args.target]
+        is_check = args.check or args.again
+        results = [run.check(path) if is_check else run.time(path) for path in args.target]
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

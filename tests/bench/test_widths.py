@@ -191,6 +191,42 @@ def test_one_bit_is_found(
     assert own[-1] == "4"
 
 
+def rows_of(out: str) -> list[list[str]]:
+    """The words of each line of a table of bits but the first."""
+    lines = map(str.split, out.splitlines())
+    return [words for words in lines if words[1:2] and words[1].isdigit()]
+
+
+@pytest.mark.parametrize("side", [STOCK, OWN])
+def test_a_bit_that_is_another_one_the_next_time_is_found(
+    side: str,
+    library: StandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["--again", "5", "--busy", "1", "--threads", "1,2", "--widths", "1,3"]
+    arguments += ["--cells", "40"]
+    assert widths.main(arguments) == 0
+    assert [row[:5] for row in rows_of(capsys.readouterr().out)] == [
+        [name, threads, "40", "20", "0"] for threads in "12" for name in (STOCK, OWN)
+    ]
+    decode, n = WideDecodes.decode, 0
+
+    def changed(self: WideDecodes, used: str, tokens: list[int]) -> Rows:
+        nonlocal n
+        rows = decode(self, used, tokens)
+        is_meant = used == side and len(tokens) == 3
+        n += is_meant
+        if is_meant and n == 4:
+            rows.view("uint32")[2, 700] ^= 1
+        return rows
+
+    monkeypatch.setattr(WideDecodes, "decode", changed)
+    assert widths.main(arguments) == 1
+    found = [row[4:] for row in rows_of(capsys.readouterr().out) if row[0] == side]
+    assert [(n, widths) for n, _, *widths in found] == [("1", ["3"]), ("0", [])]
+
+
 def test_own_kernels_change_no_bit(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         own_library(None, Paths.from_environment().cache_dir)

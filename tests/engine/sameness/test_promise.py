@@ -20,6 +20,7 @@ from paceline.engine.model.context import BatchWidths
 from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import evidence
 from paceline.engine.sameness import promise as promise_module
+from paceline.engine.sameness.evidence import EXACT_WIDTH
 from paceline.engine.sameness.promise import ENOUGH, PIECE
 from paceline.errors import ComputeFailedError, DecodeMemoryError, EngineError
 from paceline.figures import KernelUse
@@ -122,9 +123,10 @@ def exact(rounding: Rounding, **options: int) -> Made:
         (lambda n, _i, _t: 0.1 * (n >= 9), (1, 1, 8)),
         (lambda n, _i, _t: 0.1 * (n == 1) + 0.2 * (n >= 33), (2, 1, 32)),
         (lambda n, _i, _t: 0.1 * (n % 2), (4, 4, 60)),
-        (lambda n, _i, _t: 0.1 * (n % 8 != 0), (1, 1, 7)),
+        (lambda n, _i, _t: 0.1 * (n % 8 != 0), (8, 8, 56)),
         (lambda n, _i, _t: 0.01 * (n if n % 8 else 0), (8, 8, 56)),
-        (lambda n, _i, _t: 0.01 * (n if n < 16 else 0), (16, 16, 48)),
+        (lambda n, _i, _t: 0.01 * (n if n < 16 else 0), (8, 8, 8)),
+        (lambda n, i, _t: 0.01 * (i if n < 16 else 0), (16, 16, 48)),
         (lambda n, _i, _t: 0.01 * n, (8, 8, 8)),
         (by_fours, (4, 4, 60)),
     ],
@@ -136,7 +138,7 @@ def test_exact_mode_takes_the_cheapest_widths_that_agree(
     assert made.context.widths == widths
     assert made.holds is True
     assert ("Single tokens are decoded as" in made.words) is (widths[0] > 1)
-    assert (f"Drafts end at {widths[2] - 1} tokens" in made.words) is (widths[2] in {7, 8, 32})
+    assert (f"Drafts end at {widths[2] - 1} tokens" in made.words) is (widths[2] in {8, 32})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -177,7 +179,7 @@ def test_a_device_that_never_computes_the_same_twice() -> None:
 def test_a_short_context() -> None:
     made = exact(lambda n, _i, _t: 0.1 * (n == 1), n_ctx=40)
     assert made.context.widths == (2, 1, 20)
-    assert made.context.n_ctx == 39
+    assert made.context.n_ctx == 33  # whatever the widths are
     assert exact(lambda n, _i, _t: 0.1 * (n == 1), n_ctx=16).holds is None  # no room to look
 
 
@@ -257,7 +259,7 @@ def test_what_a_step_took_at_other_widths_is_not_told() -> None:
     assert "the time of one" in made.words
     is_met = True
     made.live(3)
-    assert made.context.widths.lowest == 4
+    assert made.context.widths.lowest == 8
     assert "the time of one" not in made.words
 
 
@@ -296,10 +298,65 @@ def test_what_was_seen_is_not_looked_at_again() -> None:
 def test_exact_mode_stops_measuring_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(promise_module, "LIMIT_S", 0.0)
     made = exact(lambda *_: 0.0)
-    assert made.model.widths == []
+    assert set(made.model.widths) == {1, EXACT_WIDTH}  # what a plain step costs, and no more
     assert made.holds is None
+    assert "as far as was looked. Single tokens are decoded as 8, " in made.words
+    assert "Once enough rows were compared, fewer may do, with the same text." in made.words
     made.idle()
     assert made.holds is True
+    assert "fewer may do" not in made.words
+    assert made.context.widths == BatchWidths()
+
+
+class Divided(RoundingModel):
+    """From 300 cells on single tokens take another kernel, as with stock kernels on two threads."""
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
+        rows = super().decode(tokens, n_rows)
+        return rows + np.float32(0.3 * (len(tokens) == 1 and self.n_past > 300))
+
+
+@pytest.mark.parametrize(
+    "rounding",
+    [
+        lambda *_: 0.0,
+        lambda n, _i, _t: 0.1 * (n == 1),
+        lambda n, _i, _t: 0.1 * (n <= 3),
+        lambda n, _i, _t: 0.1 * (n >= 9),
+        lambda n, _i, _t: 0.1 * (n % 8 != 0),
+        lambda n, _i, _t: 0.01 * (n if n % 8 else 0),
+        lambda n, _i, _t: 0.01 * n,
+        lambda n, _i, t: 0.1 * (n == 5 and t % 29 == 0),
+        by_fours,
+    ],
+)
+def test_the_text_does_not_depend_on_how_much_was_compared(
+    rounding: Rounding, monkeypatch: pytest.MonkeyPatch, trials: Callable[[int, int], range]
+) -> None:
+    """A load beside other work compares less, and idle time goes on between two replies."""
+    monkeypatch.setattr(f"{__name__}.RoundingModel", Divided)
+    for seed in trials(2, 20):
+        rng = random.Random(seed)
+        prompt = [rng.randrange(250) for _ in range(rng.randint(240, 500))]
+        text = [rng.randrange(250) for _ in range(100)]
+        made = Made(rounding, is_exact=True)
+        expected: list[bytes] = []
+        for _ in range(40):
+            made.context.rollback(rng.randint(0, len(made.context.tokens)))
+            rows = [made.context.prefill(prompt, 512)[0].tobytes()]
+            while len(rows) <= 60:
+                n = rng.choice((1, 2, rng.randint(1, made.context.widths.highest)))
+                piece = text[len(rows) - 1 : len(rows) - 1 + n]
+                found = [row.tobytes() for row in made.context.feed(piece, len(piece))]
+                rows += found[: rng.randint(1, len(found))]
+                made.context.rollback(len(prompt) + len(rows) - 1)
+            expected = expected or rows[:60]
+            assert rows[:60] == expected, made.context.widths
+            if made.holds:
+                break
+            made.promise.look_at_a_text()
+            made.promise.settle()
+        assert made.holds
 
 
 # ------------------------------------------------------------------------------------ idle time

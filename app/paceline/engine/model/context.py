@@ -81,6 +81,8 @@ class CachedContext:
         prefill_piece: Above 0 only in exact mode: a prompt is prefilled in pieces that begin at
             multiples of it, and whole ones alone are reused. So each cell of a prompt is computed
             in the very batch in which an empty context computes it.
+        prompt_widths: In exact mode the widths of the piece that ends a prompt, since `widths` may
+            become other ones; None: `widths`.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -89,6 +91,7 @@ class CachedContext:
         self.n_owed = 0
         self.widths = BatchWidths()
         self.prefill_piece = 0
+        self.prompt_widths: BatchWidths | None = None
         self._n_whole = 0  # leading tokens that were computed in whole pieces
 
     @property
@@ -104,7 +107,9 @@ class CachedContext:
     @property
     def n_ctx(self) -> int:
         """Tokens that fit, with room for the padding."""
-        return self.model.n_ctx - self.widths.n_junk
+        return self.model.n_ctx - max(
+            self.widths.n_junk, (self.prompt_widths or self.widths).n_junk
+        )
 
     def feed(self, tokens: Sequence[int], n_rows: int, width: int = 0) -> Rows:
         """Decode tokens after what the context holds; see `LanguageModel.decode`.
@@ -226,7 +231,7 @@ class CachedContext:
             piece = tokens[done : done + chunk]
             is_last = done + len(piece) == len(tokens)
             try:
-                rows = self.feed(piece, 1 if is_last else 0)
+                rows = self._end_prompt(piece) if is_last else self.feed(piece, 0)
             except ContextFullError:
                 if len(piece) == 1:
                     raise
@@ -237,6 +242,13 @@ class CachedContext:
             on_progress(len(self.tokens))
         assert rows is not None  # at least one token is left to decode, see `reuse`
         return rows
+
+    def _end_prompt(self, piece: Sequence[int]) -> Rows:
+        usual, self.widths = self.widths, self.prompt_widths or self.widths
+        try:
+            return self.feed(piece, 1)
+        finally:
+            self.widths = usual
 
     def reuse(self, prompt: Sequence[int]) -> int:
         """Keep the longest common prefix with `prompt`, at most all but its last token.

@@ -26,13 +26,13 @@ Pair = tuple[int, int]
 _MOST_COUNTED = 1 << 53
 _LEAST_ROOM = 4
 """From the lowest to the highest width, so that at least so much can be drafted."""
-_ANY = 8
-"""The width of every batch where no two widths agree."""
+EXACT_WIDTH = 8
+"""The width of every batch in exact mode, but where others are known to agree with it."""
 FAR = (0, 256, 512, 1100)
 """Tokens in the context from which on other kernels may compute: llama.cpp's attention divides a
 single query among threads from 256 or 512 cells on. Looks are counted apart from each on."""
 _WORST = 1e9  # in place of a difference that is not a number
-_BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (_ANY, 0))
+_BASES = ((1, 1), (2, 1), (4, 4), (8, 8), (16, 16), (EXACT_WIDTH, 0))
 """Lowest width and multiple, the cheapest first; 0: that width alone."""
 
 

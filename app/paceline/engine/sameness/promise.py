@@ -7,10 +7,15 @@ reply generated again, or one after a restart find other cells in front of them,
 prefilled in batches that begin where the reuse ends; that is the same in exact mode alone, which
 prefills in pieces at fixed places. Another machine or build never is.
 
+How many rows a load can compare in its time depends on the machine and on what else it does, and
+so must no text. So exact mode decodes batches of one width, `EXACT_WIDTH`, until enough rows were
+compared to know of cheaper widths that they agree with it and with each other: where they do, the
+text is the same before and after.
+
 A load's self-test sees the coarsest differences for nothing, and the command `Calibrate` looks
 until it is known what holds. Looks go on as long as there is idle time, at the text that the
-context holds, and a single row that differs withdraws the promise: then exact mode goes on with the
-next choice of widths, and otherwise the figures say so from the next reply on. Without exact mode
+context holds, and a single row that differs withdraws the promise: then exact mode goes back to the
+one width, and otherwise the figures say so from the next reply on. Without exact mode
 wider batches than needed are taken only where a plain step costs next to nothing more.
 """
 
@@ -26,7 +31,7 @@ from collections.abc import Callable, Sequence
 from paceline.engine.auto.costs import MAX_WIDTH, VerifyCosts
 from paceline.engine.facts import Facts
 from paceline.engine.model.context import BatchWidths, CachedContext
-from paceline.engine.sameness.evidence import FAR, Evidence, evidence_key
+from paceline.engine.sameness.evidence import EXACT_WIDTH, FAR, Evidence, evidence_key
 from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, sample_tokens, ways_of_look
 from paceline.figures import Sameness
 
@@ -81,7 +86,9 @@ class Promise:
         self._looked_at = 0
         self._spent_s = 0.0
         if self._is_exact:
-            context.prefill_piece = min(PIECE, context.model.n_batch)
+            context.prefill_piece = n = min(PIECE, context.model.n_batch)
+            if not self._computes_each_row_alone:
+                context.prompt_widths = BatchWidths(EXACT_WIDTH, EXACT_WIDTH, n - n % EXACT_WIDTH)
         self.settle()
 
     # ------------------------------------------------------------------------------ what holds
@@ -110,7 +117,10 @@ class Promise:
         widths = self._context.widths
         if not self._is_possible or self._evidence.refutes(widths):
             return False
-        return True if self._is_constructed or self._has_enough(widths) else None
+        return True if self._is_sure(widths) else None
+
+    def _is_sure(self, widths: BatchWidths) -> bool:
+        return self._is_constructed(widths) or self._has_enough(widths)
 
     def _has_enough(self, widths: BatchWidths) -> bool:
         """Whether there were looks enough to say that rows agree, in all of the context."""
@@ -122,8 +132,11 @@ class Promise:
         """The parts of the context, by the indexes of `FAR`, that it is long enough for."""
         return [i for i, n in enumerate(FAR) if n + _PART < self._context.model.n_ctx]
 
+    def _is_constructed(self, widths: BatchWidths) -> bool:
+        return widths.lowest == 1 and self._computes_each_row_alone
+
     @property
-    def _is_constructed(self) -> bool:
+    def _computes_each_row_alone(self) -> bool:
         """Whether every product is computed by kernels whose rows do not depend on the batch.
 
         The CPU computes the rest row by row.
@@ -134,7 +147,7 @@ class Promise:
             # order of cells, in which attention adds up, follows from what was taken back.
             return False
         own = [use.by == "own" for use in model.info.kernels]
-        return all(own) and bool(own) and model.computes_here and self._context.widths.lowest == 1
+        return all(own) and bool(own) and model.computes_here
 
     @property
     def _words(self) -> str:
@@ -142,7 +155,8 @@ class Promise:
         if self._is_exact:
             return words_of_exact_mode(
                 widths, evidence.n_rows(widths), self._cost, PIECE,
-                holds=self._holds, is_sure=self._is_constructed, is_possible=self._is_possible,
+                holds=self._holds, is_sure=self._is_constructed(widths),
+                is_possible=self._is_possible, may_cost_less=self._goal.lowest < widths.lowest,
             )  # fmt: skip
         if not self._context.model.max_rollback:
             return PLAINLY
@@ -152,7 +166,7 @@ class Promise:
             evidence.n_rows(widths),
             evidence.difference,
             holds=self._holds,
-            is_sure=self._is_constructed,
+            is_sure=self._is_constructed(widths),
         )
 
     # ------------------------------------------------------------------------------ the choice
@@ -180,7 +194,7 @@ class Promise:
         choices = self._choices
         if self._is_exact:
             self._is_possible = bool(choices)
-            return choices[0] if choices else self._unpadded
+            return next(filter(self._is_sure, choices), choices[-1] if choices else self._unpadded)
         for widths in choices:
             if widths == self._unpadded:
                 return widths
@@ -190,8 +204,16 @@ class Promise:
 
     @property
     def _choices(self) -> list[BatchWidths]:
+        """The choices that are not refuted, the cheapest first.
+
+        In exact mode those with `EXACT_WIDTH` among their widths, the last of which is that width
+        alone; others where there is none of these.
+        """
         model = self._context.model
-        return self._evidence.choices(min(self._unpadded.highest, model.n_ctx // 2))
+        choices = self._evidence.choices(min(self._unpadded.highest, model.n_ctx // 2))
+        if not self._is_exact:
+            return choices
+        return [widths for widths in choices if EXACT_WIDTH in widths.every] or choices
 
     @property
     def _unpadded(self) -> BatchWidths:
@@ -210,7 +232,9 @@ class Promise:
     def _goal(self) -> BatchWidths:
         """The widths to look at: those in use, or those that could take their place."""
         in_use = self._context.widths
-        if self._is_exact or not self._evidence.refutes(in_use):
+        if self._is_exact:
+            return next(iter(self._choices), in_use)
+        if not self._evidence.refutes(in_use):
             return in_use
         for widths in self._choices:
             if self._is_cheap(widths):
@@ -406,6 +430,7 @@ def words_of_exact_mode(
     holds: bool | None,
     is_sure: bool,
     is_possible: bool,
+    may_cost_less: bool,
 ) -> str:
     """Say what exact mode does here and what it costs.
 
@@ -417,6 +442,7 @@ def words_of_exact_mode(
         holds: See `figures.Sameness`.
         is_sure: See `usual_words`.
         is_possible: Whether there are widths that agree.
+        may_cost_less: Whether cheaper ones may be found to agree with those in use.
     """
     if not is_possible:
         return (
@@ -436,6 +462,8 @@ def words_of_exact_mode(
     if widths.lowest > 1:
         time = f", which takes {cost:.2f} × the time of one" if cost is not None else ""
         parts.append(f"Single tokens are decoded as {widths.lowest}{time}.")
+    if may_cost_less:
+        parts.append("Once enough rows were compared, fewer may do, with the same text.")
     if widths.highest <= BatchWidths().highest - widths.multiple:
         parts.append(f"Drafts end at {widths.highest - 1} tokens.")
     parts.append(
