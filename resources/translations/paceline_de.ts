@@ -8929,6 +8929,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {0} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Once enough rows were compared, fewer may do, with the same text.</source>
+        <translation>Sobald genug Zeilen verglichen sind, genügen vielleicht weniger, bei gleichem Text.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>One model can draft, and the chain has more: {0}.</source>
         <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {0}.</translation>
