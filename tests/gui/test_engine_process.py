@@ -36,6 +36,7 @@ from paceline.settings import Settings, save_settings
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+from typing import Any
 
     from pytestqt.qtbot import QtBot
 
@@ -76,8 +77,8 @@ def _endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
     make = reply_runner.start_turn
 
-    def start_turn(reply: Reply, conversation: Conversation) -> StartTurn:
-        return replace(make(reply, conversation), ignore_eog=True)
+    def start_turn(*arguments: Any) -> StartTurn:
+        return replace(make(*arguments), ignore_eog=True)
 
     monkeypatch.setattr(reply_runner, "start_turn", start_turn)
 
