@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
@@ -20,6 +20,10 @@ import pytest
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.model.backend import Grammar, VocabularyFile
 from paceline.errors import EngineError, ValueOutOfRangeError
+from schemas.walks import walk
+
+if TYPE_CHECKING:
+    from conftest import Trials
 
 TESTS = Path(__file__).resolve().parent.parent
 JSON = r"""
@@ -40,35 +44,28 @@ def vocab(target_path: Path) -> Iterator[VocabularyFile]:
     vocab.close()
 
 
-def everything(vocab: VocabularyFile) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.arange(vocab.n_tokens, dtype=np.int64)
-
-
-def some(vocab: VocabularyFile, rng: random.Random) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Every ASCII character, every end, and some tokens of whole characters.
-
-    llama.cpp allows bytes that make no character together, as half surrogates and overlong forms.
-    """
-    usable = []
-    for token in range(vocab.n_tokens):
-        piece = vocab.piece(token)
-        is_short = len(piece) == 1 and piece.isascii()
-        if token in vocab.eog or is_short or (is_text(piece) and rng.random() < 0.05):
-            usable.append(token)
-    return np.array(usable, np.int64)
-
-
-def is_text(piece: bytes) -> bool:
-    try:
-        return bool(piece.decode())
-    except UnicodeDecodeError:
-        return False
-
-
 def next_pieces(vocab: VocabularyFile, grammar: Grammar) -> set[bytes]:
     """The pieces of all tokens that may come next; an end of generation is written as nothing."""
-    allowed = grammar.allowed(everything(vocab)).nonzero()[0]
-    return {b"" if int(t) in vocab.eog else vocab.piece(int(t)) for t in allowed}
+    allowed = grammar.allowed().nonzero()[0].tolist()
+    return {b"" if t in vocab.eog else vocab.piece(t) for t in allowed}
+
+
+def may_follow(vocab: VocabularyFile, grammar: Grammar) -> set[bytes]:
+    """The same for all tokens that would be taken.
+
+    Of a text that must follow, only the tokens that the tokenizer makes of it are allowed.
+    """
+    found = set()
+    for token in range(vocab.n_tokens):
+        copy = grammar.clone()
+        try:
+            copy.accept(token)
+        except EngineError:
+            continue
+        finally:
+            copy.close()
+        found.add(b"" if token in vocab.eog else vocab.piece(token))
+    return found
 
 
 def go(vocab: VocabularyFile, grammar: Grammar, text: str) -> None:
@@ -96,8 +93,9 @@ def test_characters_may_be_split_over_tokens(vocab: VocabularyFile) -> None:
     data = "€é".encode()
     by_byte = {vocab.piece(t): t for t in range(vocab.n_tokens) if len(vocab.piece(t)) == 1}
     for i, byte in enumerate(data):
-        starts = next_pieces(vocab, grammar)
+        starts = may_follow(vocab, grammar)
         assert bytes([byte]) in starts
+        assert next_pieces(vocab, grammar) <= starts
         assert b"" not in starts
         if i < 3:
             assert all(data[i:].startswith(p) or p.startswith(data[i:3]) for p in starts)
@@ -111,85 +109,86 @@ def test_random_texts_of_the_json_grammar_are_json(vocab: VocabularyFile) -> Non
     begun = vocab.grammar(JSON)
     finished = 0
     for _ in range(25):
-        grammar, text, ended = begun.clone(), b"", False
-        ids = some(vocab, rng)
-        for _ in range(120):
-            allowed = ids[grammar.allowed(ids)].tolist()
-            assert allowed
-            closing = [t for t in allowed if set(vocab.piece(t)) <= set(b'"]} \n')]
-            token = rng.choice(closing if closing and rng.random() < 0.6 else allowed)
-            grammar.accept(token)
-            text += vocab.piece(token)
-            if ended := token in vocab.eog:
-                break
+        grammar = begun.clone()
+        text = walk(grammar, vocab, rng, limit=120)
         grammar.close()
-        if ended:
+        if text is not None:
             assert isinstance(json.loads(text), dict)
             finished += len(text) > 4
     assert finished > 3
     begun.close()
 
 
+def test_a_text_that_must_follow_is_allowed_as_the_tokenizer_writes_it(
+    vocab: VocabularyFile,
+) -> None:
+    grammar = vocab.grammar('root ::= "The quick brown fox" [.!] "\\n"')
+    tokens = vocab.tokenize("The quick brown fox.", special=False)
+    forced = grammar.forced()
+    assert len(forced) > 1
+    assert forced == tokens[: len(forced)]
+    for token in forced:
+        assert grammar.allowed().nonzero()[0].tolist() == [token]
+        grammar.accept(token)
+    assert grammar.forced() == []
+    grammar.close()
+
+
 def test_an_end_is_allowed_when_the_text_is_complete_and_nothing_after_it(
     vocab: VocabularyFile,
 ) -> None:
     grammar = vocab.grammar('root ::= "ab"')
-    eog = np.array(sorted(vocab.eog), np.int64)
-    assert not grammar.allowed(eog).any()
+    eog = sorted(vocab.eog)
+    assert not grammar.allowed()[eog].any()
     with pytest.raises(EngineError, match="does not allow"):
-        grammar.accept(int(eog[0]))
+        grammar.accept(eog[0])
     go(vocab, grammar, "ab")
-    assert grammar.allowed(eog).all()
-    grammar.accept(int(eog[0]))
-    assert not grammar.allowed(everything(vocab)).any()
+    assert grammar.allowed()[eog].all()
+    assert grammar.forced() == [vocab.eos]
+    grammar.accept(eog[0])
+    assert not grammar.allowed().any()
+    assert grammar.forced() == []
     twin = grammar.clone()
-    assert not twin.allowed(eog).any()
-    with pytest.raises(EngineError):
-        grammar.accept(int(eog[0]))
-    twin.close()
-    grammar.close()
+    assert not twin.allowed().any()
+    for ended in (grammar, twin):
+        for token in (eog[0], *vocab.tokenize("a", special=False)):
+            with pytest.raises(EngineError):
+                ended.accept(token)
+        ended.close()
 
 
 def test_a_refused_token_leaves_the_state(vocab: VocabularyFile) -> None:
     grammar = vocab.grammar(JSON)
     go(vocab, grammar, '{"a": [1')
-    before = grammar.allowed(everything(vocab))
+    before = grammar.allowed().copy()
     for token in (*(~before).nonzero()[0][::400].tolist(), -1, vocab.n_tokens, 2**31 + 5, 2**40):
         with pytest.raises(EngineError) as caught:
             grammar.accept(token)
         assert caught.value.code == "grammar-refuses"
-    np.testing.assert_array_equal(grammar.allowed(everything(vocab)), before)
+    np.testing.assert_array_equal(grammar.allowed(), before)
     grammar.close()
 
 
-def test_ids_outside_the_vocabulary_are_never_allowed(vocab: VocabularyFile) -> None:
+def test_a_mask_is_read_only_and_as_long_as_the_vocabulary(vocab: VocabularyFile) -> None:
     grammar = vocab.grammar("root ::= .+")
-    inside = vocab.tokenize("a", special=False)[0]
-    ids = np.array([-1, inside, vocab.n_tokens, 2**40, -(2**63), inside + 2**32], np.int64)
-    assert grammar.allowed(ids).tolist() == [False, True, False, False, False, False]
-    assert grammar.allowed(np.empty(0, np.int64)).tolist() == []
+    allowed = grammar.allowed()
+    assert allowed.shape == (vocab.n_tokens,)
+    assert allowed.dtype == np.bool_
+    with pytest.raises(ValueError, match="read-only"):
+        allowed[0] = True
     grammar.close()
 
 
 def test_a_control_token_is_not_the_text_of_its_name(vocab: VocabularyFile) -> None:
     (control,) = vocab.tokenize("<|im_start|>", special=True)
-    grammar = vocab.grammar('root ::= "<|im_start|>"')
-    assert not grammar.allowed(np.array([control])).any()
-    go(vocab, grammar, "<|im_start|>")
-    assert next_pieces(vocab, grammar) == {b""}
-    grammar.close()
-
-
-def test_order_and_number_of_candidates_do_not_matter(vocab: VocabularyFile) -> None:
-    grammar = vocab.grammar(JSON)
-    go(vocab, grammar, '{"key": ')
-    whole = grammar.allowed(everything(vocab))
-    rng = np.random.default_rng(4)
-    for n in (1, 40, 255, 257, 5000):
-        ids = rng.choice(vocab.n_tokens, n)
-        np.testing.assert_array_equal(grammar.allowed(ids), whole[ids])
-        np.testing.assert_array_equal(grammar.allowed(np.repeat(ids, 2)[::2]), whole[ids])
-    grammar.close()
+    for gbnf in ('root ::= "<|im_start|>"', "root ::= .+"):
+        grammar = vocab.grammar(gbnf)
+        assert not grammar.allowed()[control]
+        with pytest.raises(EngineError):
+            grammar.accept(control)
+        go(vocab, grammar, "<|im_start|>")
+        assert b"" in next_pieces(vocab, grammar)
+        grammar.close()
 
 
 def test_clones_go_their_own_ways(vocab: VocabularyFile) -> None:
@@ -208,9 +207,10 @@ def test_a_closed_grammar_is_refused_and_closing_twice_harmless(vocab: Vocabular
     grammar = vocab.grammar('root ::= "a"')
     grammar.close()
     grammar.close()
-    for call in (
-        lambda: grammar.allowed(np.array([5])), lambda: grammar.accept(5), grammar.clone,
-    ):  # fmt: skip
+    calls: tuple[Callable[[], object], ...] = (
+        grammar.allowed, grammar.forced, grammar.clone, lambda: grammar.accept(5),
+    )  # fmt: skip
+    for call in calls:
         with pytest.raises(EngineError) as caught:
             call()
         assert caught.value.code == "grammar-closed"
@@ -231,6 +231,35 @@ def test_what_is_closed_is_freed(vocab: VocabularyFile) -> None:
         clone.close()
     copies(200)
     assert copies(10_000) < 4 << 20  # a copy of this grammar takes several kB
+    grammar.close()
+
+
+# --------------------------------------------------------------------- texts cut into lexemes
+
+
+@pytest.mark.parametrize(
+    ("gbnf", "text"),
+    [
+        # A word that begins like another one, and a letter that the word before could take.
+        ('root ::= [a-z]+ "b" r\nr ::= "(" r ")" | ""', "aab()"),
+        ('root ::= item | "(" root ")"\nitem ::= "in" [ ]* [a-z]+ | [a-z]+ "!" root', "in!(in a)"),
+        ('root ::= word "er" r\nword ::= [a-z]+\nr ::= "(" r ")" | ""', "lower()"),
+        ('root ::= ("a" | "ab") ("c" | "bc") r\nr ::= "(" r ")" | ""', "abbc"),
+        ('root ::= text "</" r\ntext ::= [^/]*\nr ::= "(" r ")" | ""', "a<b</()"),
+        ('root ::= day day r\nday ::= [0-9]{1,2}\nr ::= "(" r ")" | ""', "12()"),
+        ('root ::= [à-ü]+ "é" r\nr ::= "(" r ")" | ""', "éé"),
+        ('root ::= [^x]* "é" r\nr ::= "è" r "ü" | ""', "aéèü"),
+        ('root ::= ([^()] | p)*\np ::= "(" root ")"', "a(b(c)d)e"),
+        ('root ::= l\nl ::= [^<] l | "<" l ">" | ""', "a<b<c>>"),
+        ('root ::= root "+" root | [0-9]+ | "(" root ")"', "1+22+(3)"),
+    ],
+)
+def test_a_part_leaves_what_follows_it(vocab: VocabularyFile, gbnf: str, text: str) -> None:
+    by_char = {vocab.piece(t): t for t in range(vocab.n_tokens)}
+    grammar = vocab.grammar(gbnf)
+    for byte in text.encode():
+        grammar.accept(by_char[bytes([byte])])
+    assert grammar.allowed()[sorted(vocab.eog)].all()
     grammar.close()
 
 
@@ -255,24 +284,25 @@ def test_what_is_closed_is_freed(vocab: VocabularyFile) -> None:
         ('root ::= "a"{}', "a number is expected"),
         ('root ::= "a"{1', "“}” is expected"),
         ('root ::= "a"{5,2}', "at least 5 and at most 2"),
-        ('root ::= "a"{1,100000000}', "more than 2000 repetitions"),
-        ('root ::= ("a" "b"{0,50}){0,60}', "2000 rules"),
-        ('root ::= "' + "a" * 5000 + '"{2000}', "too long"),
-        ('root ::= root "a" | "b"', "“root” can begin with itself"),
-        ('root ::= a\na ::= b "x"\nb ::= "y" | a', "“a” → “b” can begin with itself"),
-        # Empty only by way of another rule, which llama.cpp's own check does not see.
-        ('root ::= e root "x" | "y"\ne ::= f\nf ::= ""', "begin with itself"),
-        ("root ::= " + "(" * 20_000 + '"a"' + ")" * 20_000, "nested more than"),
+        ('root ::= "a"{1,100000000}', "more than 20,000 repetitions"),
+        ("root ::= []", "line 1, column 10: “[]” is no character"),
+        ("root ::= [^]", "“[^]” is no character"),
+        ("root ::= [z-a]", "runs backwards"),
+        ('root ::= "\\ud800"', "there is no character “\\ud800”"),
+        ('root ::= "\\U00110000"', "there is no character “\\U00110000”"),
+        ('root ::= "a" | b\nb ::= "b" b', "the rule “b” never comes to an end"),
+        ("root ::= root", "the rule “root” never comes to an end"),
+        ("root ::= " + '("a" ' * 200 + ")" * 200, "nested more than 80 deep"),
+        ("root ::= " + "(" * 20_000 + '"a"' + ")" * 20_000, "nested more than 10,000"),
         ("root ::= <[5]>", "single tokens"),
         ('root ::= "a" !<[5]>', "single tokens"),
         ('root ::= "a\0b"', "NUL"),
         ('root ::= "\ud800"', "surrogate"),
         ("#" * 2_000_000, "characters"),
+        ("root ::= r0\n" + "".join(f"r{i} ::= [a]\n" for i in range(7000)), "6,000 rules"),
         (
-            "root ::= r0\n"
-            + "".join(f"r{i} ::= r{i + 1} | r{i + 1}\n" for i in range(40))
-            + 'r40 ::= "a"',
-            "ways to begin",
+            "root ::= ((.? a | c) .)+ b\na ::= .* c\nb ::= .* a*\nc ::= b+ a? .* | a .+",
+            "too complex",
         ),
     ],
 )
@@ -292,213 +322,74 @@ def test_a_bad_grammar_is_refused_in_clear_words(
 @pytest.mark.parametrize(
     "gbnf",
     [
-        'root ::= "a"{2000}',
+        'root ::= "a"{20000}',
         'root ::= ("a" "b"?){0,200}',
         "root ::= " + "(" * 5000 + '"a"' + ")" * 5000,
         "root ::= r0\n" + "".join(f"r{i} ::= r{i + 1}\n" for i in range(5000)) + 'r5000 ::= "a"',
+        "root ::= r0\n"
+        + "".join(f'r{i} ::= "a" r{i + 1} | "b"\n' for i in range(3000))
+        + 'r3000 ::= "a" root',
+        "root ::= r0\n"
+        + "".join(f"r{i} ::= r{i + 1} | r{i + 1} r{i + 1}\n" for i in range(40))
+        + 'r40 ::= "a"',
         "root ::= " + " | ".join(f'"a{i}"' for i in range(3000)),
+        "root ::= (" + " | ".join(f'"a{i}"' for i in range(3000)) + ') ("(" root ")")?',
+        'root ::= root "a" | "b" | "a"',
         '# a comment\r\nroot ::= # more\r\n  ( "a" # and more\n | "b" )\r\n',
+        'root ::= "b" |\n  "a"\n',
+        "root ::= [\\]a\\[-] | [\\x41-\\u0042\\U00000043]",
+        'T0 ::= "a"\nstart ::= T0\nroot ::= start before | "a" root\nbefore ::= T0',
     ],
 )
 def test_large_and_odd_grammars_work(vocab: VocabularyFile, gbnf: str) -> None:
     grammar = vocab.grammar(gbnf)
-    assert b"a" in next_pieces(vocab, grammar)
+    assert b"a" in may_follow(vocab, grammar)
     grammar.close()
 
 
 def test_a_grammar_that_reads_a_text_in_ever_more_ways_is_stopped(vocab: VocabularyFile) -> None:
-    grammar = vocab.grammar('root ::= a\na ::= "x" (a | b | c)*\nb ::= "x" a* c*\nc ::= "x" b* a*')
+    names = [f"a{i}" for i in range(12)]
+    rule = " | ".join(f"{name} {name} a0" for name in names)
+    rules = "".join(f'{name} ::= {rule} | "x"\n' for name in names)
+    grammar = vocab.grammar(f'root ::= "!" a0 "!"\n{rules}')
+    go(vocab, grammar, "!")
     (token,) = vocab.tokenize("x", special=False)
     began = time.monotonic()
-    with pytest.raises(EngineError) as caught:
-        deque(map(grammar.accept, [token] * 100))
-    assert caught.value.code == "grammar-too-slow"
+
+    def go_on() -> None:
+        grammar.allowed()
+        grammar.accept(token)
+
+    with pytest.raises(EngineError):
+        deque(iter(go_on, True))
+    for call in (go_on, grammar.allowed, lambda: grammar.accept(token)):  # and stays so
+        with pytest.raises(EngineError) as caught:
+            call()
+        assert caught.value.code == "grammar-too-slow"
     assert time.monotonic() - began < 60
     grammar.close()
 
 
-def test_broken_grammars_do_not_end_the_process(target_path: Path) -> None:
+def test_grammars_are_read_as_llama_cpp_reads_them(target_path: Path, trials: Trials) -> None:
+    counts = fuzz(target_path, sum(1 for _ in trials(1500, 20_000)))
+    assert counts["wrong"] == []
+    for kind in ("taken", "refused", "compared"):
+        assert counts[kind] > 100, counts
+    assert counts["slow"] < counts["taken"] / 10
+
+
+def fuzz(target: Path, n_grammars: int) -> dict[str, Any]:
     result = subprocess.run(
-        [sys.executable, "-m", "integration.grammar_fuzz", str(target_path), "2500"],
+        [sys.executable, "-m", "integration.grammar_fuzz", str(target), str(n_grammars)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS.parent / "app"), str(TESTS)))},
         cwd=TESTS,
         capture_output=True,
         text=True,
         encoding="utf-8",
         errors="replace",
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    counts = json.loads(result.stdout)
-    assert min(counts[kind] for kind in ("taken", "refused", "deadly", "walked")) > 50
-
-
-# ---------------------------------------------------------------------------------- schemas
-
-
-def samples(vocab: VocabularyFile, schema: object, n: int = 12) -> list[object]:
-    """Random values that the schema's grammar allows."""
-    begun, rng, found = vocab.grammar_of_schema(json.dumps(schema)), random.Random(5), []
-    for _ in range(n):
-        grammar, text, ids = begun.clone(), b"", some(vocab, rng)
-        for _ in range(200):
-            allowed = ids[grammar.allowed(ids)].tolist()
-            allowed = allowed or grammar.allowed(everything(vocab)).nonzero()[0].tolist()
-            assert allowed, text
-            ends = [t for t in allowed if vocab.piece(t).strip() in (b'"', b"}", b"]", b"")]
-            token = rng.choice(ends if ends and rng.random() < 0.5 else allowed)
-            if token in vocab.eog:
-                found.append(json.loads(text))
-                break
-            grammar.accept(token)
-            text += vocab.piece(token)
-        grammar.close()
-    begun.close()
-    assert found
-    return found
-
-
-def test_objects_with_names_that_need_escaping(vocab: VocabularyFile) -> None:
-    name, constant = 'a "b"\\\n', 'ü😀\\ "x" \t'
-    schema = {
-        "type": "object",
-        "properties": {name: {"const": constant}, "é": {"enum": [1, None, "x"]}},
-        "required": [name, "é"],
-    }
-    for value in samples(vocab, schema):
-        assert isinstance(value, dict)
-        assert value[name] == constant
-        assert value["é"] in (1, None, "x")
-        assert len(value) == 2
-
-
-def test_long_enumerations(vocab: VocabularyFile) -> None:
-    words = [f"name {i * 7919 % 5000}" for i in range(3000)] + ["name", 1, 12, 123, None, "\\"]
-    assert all(value in words for value in samples(vocab, {"enum": words}))
-    grammar = vocab.grammar_of_schema(json.dumps({"enum": [*range(9), 12, 123, 'a"b']}))
-    assert {b"1", b"12", b"123", b'"'} & next_pieces(vocab, grammar) >= {b"1", b'"'}
-    go(vocab, grammar, "12")
-    assert next_pieces(vocab, grammar) == {b"3", b""}
-    grammar.close()
-
-
-def test_lengths_are_kept(vocab: VocabularyFile) -> None:
-    text = {"type": "string", "minLength": 2, "maxLength": 4}
-    lists = samples(vocab, {"type": "array", "items": text, "minItems": 1, "maxItems": 3}, 30)
-    assert {len(value) for value in lists} <= {1, 2, 3}  # type: ignore[arg-type]
-    assert all(2 <= len(each) <= 4 for value in lists for each in value)  # type: ignore[attr-defined]
-    assert samples(vocab, {"type": "array", "items": text, "maxItems": 0}, 2) == [[], []]
-    samples(vocab, {"type": "string", "maxLength": 2000}, 5)
-
-
-@pytest.mark.grid(short=5)
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "^[^a-]b$", "^a.b$", "^[ -~]{1,3}$", r'^["x]{2}$', r'^\\"\"$', r"^a\n[\t-]$", "^ab|cd$",
-        r"^[\x00-é]{1,2}$", r"^([\[\]-]|[^\n]|\.){2}$",
-        r"^\x22\u0041$",
-        r"^[\w.\-]{1,3}@\d\.\s\$$",
-    ],
-)  # fmt: skip
-def test_what_a_pattern_allows_is_json(vocab: VocabularyFile, pattern: str) -> None:
-    alternatives = pattern.replace("^ab|cd$", "^(ab|cd)$")
-    found = samples(vocab, {"type": "array", "items": {"type": "string", "pattern": pattern}}, 20)
-    texts = [text for value in found for text in value]  # type: ignore[attr-defined]
-    assert texts
-    for text in texts:
-        assert re.fullmatch(alternatives, text), text
-
-
-def test_a_broken_pattern_is_refused_at_once(vocab: VocabularyFile) -> None:
-    began = time.perf_counter()
-    with pytest.raises(ValueOutOfRangeError):
-        vocab.grammar_of_schema(
-            json.dumps({"type": "string", "pattern": "^" + "[" * 200_000 + "$"})
-        )
-    assert time.perf_counter() - began < 5
-
-
-def test_quotes_and_backslashes_match_a_class_that_holds_them(vocab: VocabularyFile) -> None:
-    for text in (r"\"", r"\\", "x"):
-        grammar = vocab.grammar_of_schema('{"type": "string", "pattern": "^[ -~]$"}')
-        go(vocab, grammar, f'"{text}"')
-        grammar.close()
-
-
-def test_a_property_without_a_name(vocab: VocabularyFile) -> None:
-    schema = {"type": "object", "properties": {"": {"type": "integer"}}, "required": [""]}
-    for value in samples(vocab, schema):
-        assert isinstance(value, dict)
-        assert list(value) == [""]
-
-
-def test_references_within_the_schema_are_followed(vocab: VocabularyFile) -> None:
-    tree = {"type": "array", "items": {"$ref": "#/$defs/tree"}, "maxItems": 2}
-    for value in samples(vocab, {"$ref": "#/$defs/tree", "$defs": {"tree": tree}}):
-        assert re.fullmatch(r"[\[\], ]+", json.dumps(value))
-
-
-def test_references_of_the_same_last_name_are_told_apart(vocab: VocabularyFile) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/x/string"}, "ref-0": {"$ref": "#/$defs/y/string"}},
-        "required": ["a", "ref-0"],
-        "$defs": {"x": {"string": {"const": 1}}, "y": {"string": {"const": [2]}}},
-    }
-    assert samples(vocab, schema, 2) == [{"a": 1, "ref-0": [2]}] * 2
-    whole = {"type": "object", "properties": {"more": {"$ref": "#"}}}
-    assert all(value.keys() <= {"more"} for value in samples(vocab, whole))  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ("", "no JSON: line 1, column 1"),
-        ('{"type": }', "no JSON: line 1, column 10"),
-        ("[1]", "JSON object"),
-        ('"text"', "JSON object"),
-        ('{"const": NaN}', "NaN is no JSON value"),
-        ('{"const": 1e999}', "Out of range"),
-        ('{"type": "sentence"}', "sentence"),
-        ('{"type": 5}', "5"),
-        ('{"$ref": "https://example.org/x.json"}', "“https://example.org/x.json”"),
-        ('{"$ref": "#/nowhere"}', "nowhere"),
-        ('{"type": "string", "pattern": "abc"}', "Pattern"),
-        ('{"type": "string", "pattern": "^a{1000000000}$"}', "1000000000"),
-        ('{"type": "string", "maxLength": 100000}', "100000"),
-        ('{"type": "array", "items": {}, "minItems": -1}', "“minItems”"),
-        ('{"type": "string", "minLength": 5, "maxLength": 2}', "at least 5 and at most 2"),
-        ('{"enum": []}', ""),
-        ("[" * 100_000, "nested too deep"),
-        ('{"items": ' * 100 + "{}" + "}" * 100, "64 deep"),
-        ('{"description": "' + "x" * 300_000 + '"}', "256 kB"),
-        ('{"const": "\\ud800"}', "surrogate"),
-        (
-            '{"$ref": "#/x", "x": {"properties": {"y": {"allOf": [{"$ref": "#/x"}]}}}}',
-            "too many parts",
-        ),
-        (
-            json.dumps(
-                {
-                    f"d{i}": {"properties": {k: {"allOf": [{"$ref": f"#/d{i + 1}"}]} for k in "ab"}}
-                    for i in range(60)
-                }
-                | {"d60": {"properties": {"z": {"type": "null"}}}, "allOf": [{"$ref": "#/d0"}]}
-            ),
-            "too much time",
-        ),
-    ],
-)
-def test_a_bad_schema_is_refused_in_clear_words(
-    vocab: VocabularyFile, schema: str, words: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    began = time.monotonic()
-    with pytest.raises(ValueOutOfRangeError) as caught:
-        vocab.grammar_of_schema(schema)
-    assert caught.value.code == "bad-json-schema"
-    assert words in caught.value.message
-    assert len(caught.value.message) < 400
-    assert time.monotonic() - began < 20
-    assert capfd.readouterr() == ("", "")
+    counts: dict[str, Any] = json.loads(result.stdout)
+    return counts

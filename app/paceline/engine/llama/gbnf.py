@@ -1,187 +1,419 @@
-"""GBNF, llama.cpp's notation for grammars, written in that of llguidance.
+"""Reads GBNF, llama.cpp's notation for grammars (its grammars/README.md), into expressions.
 
-The library brings a reader of GBNF, which knows characters only as far as both notations write
-them alike. Here every character becomes a code, names become numbers, and the rules that consist
-of characters alone are found, so that each of them is one expression.
+The notation is read as llama.cpp reads it (src/llama-grammar.cpp): where it takes a text, so does
+this reader, in the same sense, but for what has none there: `[]` and `[^]`, ranges that run
+backwards, codes that are no characters. Rules on single tokens (``<think>``, ``!<[5]>``) are not
+known here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
-
-from llguidance import gbnf_to_lark as reader
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 _MOST_CHARACTERS = 256 << 10
-_MOST_RULES = 2_000
+_MOST_RULES = 6_000
 _MOST_REPEATS = 20_000
-_SIMPLE = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "[": "[", "]": "]", "-": "-"}
-_CODES = {"x": 2, "u": 4, "U": 8}
-_HEX = re.compile("[0-9a-fA-F]+")
+_DEEPEST = 80
+_BRACKETS = 10_000
+_LAST_CODE = 0x10FFFF
+_SURROGATES = (0xD800, 0xDFFF)
+_SPACE = re.compile(r"(?:[ \t]|#[^\r\n]*)*")
+_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+_NAME = re.compile(r"[a-zA-Z0-9-]+")
+_CHAR = re.compile(
+    r"\\(?:x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})"
+    r'|(?P<sign>[trn\\"\[\]-]))|(?P<plain>[^\\])',
+    re.DOTALL,
+)
+_SIGNS = {"t": "\t", "r": "\r", "n": "\n"}
+_NUMBER = re.compile(r"[0-9]+")
+_REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 class GrammarError(Exception):
     """Why a grammar cannot be used, as a part of a sentence: where and why."""
 
 
-class _Reader(reader.GrammarParser):
-    """Reads characters as codes."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Chars:
+    """One character out of ranges of codes, which are sorted and apart."""
 
-    def _parse_char(self, pos: Any) -> tuple[str, Any]:
-        char = pos.current()
-        if not char:
-            raise reader.GbnfToLarkError(pos, "a “]” or a quotation mark is missing")
-        pos = pos.advance()
-        if char in '"]' or char != "\\":
-            return char, pos
-        kind = pos.current()
-        n = _CODES.get(kind, 0)
-        if n:
-            digits = pos.peek(n + 1)[1:]
-            if len(digits) < n or not _HEX.fullmatch(digits) or int(digits, 16) > 0x10FFFF:
-                raise reader.GbnfToLarkError(pos, f"“\\{kind}” needs {n} digits of a character")
-            return rf"\x{{{int(digits, 16):x}}}", pos.advance(n + 1)
-        if kind not in _SIMPLE:
-            raise reader.GbnfToLarkError(pos, "there is no such escape")
-        return rf"\x{{{ord(_SIMPLE[kind]):x}}}", pos.advance()
-
-    def _parse_literal(self, pos: Any) -> tuple[Any, Any]:
-        pos, codes = pos.advance(), ""
-        while True:
-            char, pos = self._parse_char(pos)
-            if char == '"':
-                break
-            codes += _coded(char)
-        return (reader.RegexNode(codes) if codes else reader.LiteralNode("")), pos
-
-    def _parse_char_class(self, pos: Any) -> tuple[Any, Any]:
-        begin, pos = pos, pos.advance()
-        is_negated = pos.current() == "^"
-        if is_negated:
-            pos = pos.advance()
-        members: list[str] = []
-        while True:
-            char, pos = self._parse_char(pos)
-            if char == "]":
-                break
-            if char == "-" and members and pos.current() not in ("]", ""):
-                last, pos = self._parse_char(pos)
-                members[-1] += f"-{_coded(last)}"
-            else:
-                members.append(_coded(char))
-        if not members:
-            if not is_negated:
-                raise reader.GbnfToLarkError(begin, "“[]” is no character")
-            return reader.RegexNode("(?s:.)"), pos
-        return reader.RegexNode(f"[{'^' if is_negated else ''}{''.join(members)}]"), pos
+    ranges: tuple[tuple[int, int], ...]
 
 
-def _coded(char: str) -> str:
-    return char if len(char) > 1 else rf"\x{{{ord(char):x}}}"
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One expression after the other; nothing at all where there is none."""
+
+    items: tuple[Node, ...]
 
 
-def gbnf_to_lark(text: str, after: str = "") -> tuple[str, dict[str, str]]:
-    """Return a grammar in the library's notation, and the names of rules by those in it.
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of at least two expressions."""
 
-    Args:
-        text: GBNF.
-        after: Rules for what comes before it, with `before` for the whole.
-
-    Raises:
-        GrammarError: It is no GBNF; says where and why.
-    """
-    rules = _read(text)
-    for rule in rules.values():
-        rule.alternatives = rule.alternatives.simplify()
-    for rule in rules.values():
-        for node in _nodes(rule):
-            if isinstance(node, reader.RuleRefNode):
-                if node.name not in rules:
-                    raise GrammarError(f"there is no rule “{node.name[:80]}”")
-                node.target = rules[node.name]
-            elif isinstance(node, reader.RegexNode) and node.rx == ".":
-                node.rx = "(?s:.)"
-            elif isinstance(node, reader.RepetitionNode):
-                _check_repeats(node)
-    _mark_terminals(rules)
-    names = {}
-    for i, (name, rule) in enumerate(rules.items()):
-        rule.name = f"T{i}" if rule.rule_is_terminal else f"r{i}"
-        rule.comment = ""
-        names[rule.name] = name
-    start = f"start: {'before' if after else ''} {rules['root'].name}"
-    return "\n".join((start, *map(str, rules.values()), after)), names
+    items: tuple[Node, ...]
 
 
-def _read(text: str) -> dict[str, Any]:
-    if len(text) > _MOST_CHARACTERS:
-        raise GrammarError(f"it has more than {_MOST_CHARACTERS:,} characters")
-    if "\0" in text:
-        raise GrammarError("it contains a NUL character")
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        raise GrammarError("it contains half of a surrogate pair")
-    try:
-        rules: dict[str, Any] = _Reader().parse(text)
-    except reader.GbnfToLarkError as error:
-        at = error.pos.pos
-        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        reason = str(error).partition(" at line ")[0].replace("::=", "“::=”")
-        raise GrammarError(f"line {line}, column {column}: {reason}") from None
-    except RecursionError:
-        raise GrammarError("it is nested too deep") from None
-    except IndexError:
-        raise GrammarError("it ends within an escape") from None
-    if not rules:
-        raise GrammarError("it is empty")
-    if "root" not in rules:
-        raise GrammarError("there is no rule “root”")
-    if len(rules) > _MOST_RULES:
-        raise GrammarError(f"it has more than {_MOST_RULES:,} rules")
-    return rules
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """An expression several times; `most` None: any number of times."""
+
+    item: Node
+    least: int
+    most: int | None
 
 
-def _nodes(node: Any) -> Iterator[Any]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Ref:
+    """What another rule describes."""
+
+    rule: str
+
+
+Node = Chars | Row | Choice | Repeat | Ref
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the parts of an expression."""
+    if isinstance(node, Repeat):
+        return (node.item,)
+    return node.items if isinstance(node, Row | Choice) else ()
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """Iterate over an expression and all within it, not within the rules that it refers to."""
     todo = [node]
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(node.children())
+        todo.extend(children(node))
 
 
-def _check_repeats(node: Any) -> None:
-    least, most = node.min_times, node.max_times
-    if most is not None and least > most:
-        raise GrammarError(f"at least {least} and at most {most} times contradict")
-    if max(least, most or 0) > _MOST_REPEATS:
-        raise GrammarError(f"more than {_MOST_REPEATS:,} repetitions cannot be counted")
+def in_sequence(items: Sequence[Node]) -> Node:
+    """Return one expression after the other as one."""
+    return items[0] if len(items) == 1 else Row(tuple(items))
 
 
-def _mark_terminals(rules: dict[str, Any]) -> None:
-    """Note which rules consist of characters and such rules alone, without referring back."""
-    users: dict[int, list[Any]] = {id(rule): [] for rule in rules.values()}
-    n_open: dict[int, int] = {}
-    for rule in rules.values():
-        targets = [n.target for n in _nodes(rule) if isinstance(n, reader.RuleRefNode)]
-        n_open[id(rule)] = len(targets)
-        for target in targets:
-            users[id(target)].append(rule)
-    todo = [rule for rule in rules.values() if not n_open[id(rule)]]
+def one_of(items: Sequence[Node]) -> Node:
+    """Return a choice as one expression."""
+    return items[0] if len(items) == 1 else Choice(tuple(items))
+
+
+def read(text: str) -> dict[str, Node]:
+    """Return the rules of a grammar by their names.
+
+    Raises:
+        GrammarError: It is no GBNF; says where and why.
+    """
+    if len(text) > _MOST_CHARACTERS:
+        raise GrammarError(f"it has more than {_MOST_CHARACTERS:,} characters")
+    if "\0" in text:
+        raise GrammarError("it contains a NUL character")
+    if re.search("[\ud800-\udfff]", text):
+        raise GrammarError("it contains half of a surrogate pair")
+    if not text.strip():
+        raise GrammarError("it is empty")
+    return _Reader(text).read()
+
+
+@dataclass(slots=True)
+class _Level:
+    """A rule or a pair of brackets that is being read.
+
+    Attributes:
+        items: Of the alternative that is being read.
+        last: Where in it begins what a sign of repetition is about.
+        before: The alternatives before.
+        depth: How deep expressions are nested within it.
+        last_depth: The same within what follows `last`.
+    """
+
+    items: list[Node] = field(default_factory=list)
+    last: int = 0
+    before: list[Node] = field(default_factory=list)
+    depth: int = 0
+    last_depth: int = 0
+
+    def begin(self) -> None:
+        """Begin an item."""
+        self.last, self.last_depth = len(self.items), 0
+
+
+class _Reader:
+    """One pass over the text; brackets are kept on a list and not on Python's stack."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._rules: dict[str, Node] = {}
+        self._places: dict[str, int] = {}
+
+    def read(self) -> dict[str, Node]:
+        self._skip(lines=True)
+        while self._at < len(self._text):
+            self._rule()
+            self._skip(lines=True)
+        for name, place in self._places.items():
+            if name not in self._rules:
+                raise self._error(f"there is no rule “{name[:80]}”", place)
+        if "root" not in self._rules:
+            raise GrammarError("there is no rule “root”, which it would begin with")
+        if len(self._rules) > _MOST_RULES:
+            raise GrammarError(f"it has more than {_MOST_RULES:,} rules")
+        endless = _used(self._rules) - _ending(self._rules)
+        if endless:
+            name = next(name for name in self._rules if name in endless)
+            raise GrammarError(f"the rule “{name[:80]}” never comes to an end")
+        return self._rules
+
+    def _error(self, what: str, at: int | None = None) -> GrammarError:
+        place = self._at if at is None else at
+        line = self._text.count("\n", 0, place) + 1
+        column = place - self._text.rfind("\n", 0, place)
+        return GrammarError(f"line {line}, column {column}: {what}")
+
+    def _skip(self, *, lines: bool) -> None:
+        match = (_SPACE_AND_LINES if lines else _SPACE).match(self._text, self._at)
+        self._at = match.end() if match else self._at
+
+    def _name(self) -> str:
+        match = _NAME.match(self._text, self._at)
+        if not match:
+            raise self._error("the name of a rule is expected (letters, digits and “-”)")
+        self._at = match.end()
+        return match[0]
+
+    def _rule(self) -> None:
+        name = self._name()
+        self._skip(lines=False)
+        if not self._text.startswith("::=", self._at):
+            raise self._error(f"“::=” is expected after the name “{name[:80]}”")
+        self._at += 3
+        self._skip(lines=True)
+        levels = [_Level()]
+        while self._item(levels):
+            pass
+        if len(levels) > 1:
+            raise self._error("“)” is missing")
+        if self._at < len(self._text) and self._text[self._at] not in "\r\n":
+            raise self._error(f"“{self._text[self._at]}” does not belong here")
+        self._rules[name] = _whole(levels[0])
+
+    def _item(self, levels: list[_Level]) -> bool:
+        """Read one item; False at the end of the rule, or at what belongs to none."""
+        level = levels[-1]
+        sign = self._text[self._at : self._at + 1]
+        if sign == "|":
+            level.before.append(in_sequence(level.items))
+            level.items, level.last = [], 0
+            self._at += 1
+            self._skip(lines=True)
+        elif sign == "(":
+            if len(levels) > _BRACKETS:
+                raise self._error(f"brackets are nested more than {_BRACKETS:,} deep")
+            levels.append(_Level())
+            self._at += 1
+            self._skip(lines=True)
+        elif sign == ")" and len(levels) > 1:
+            self._close(levels.pop(), levels[-1])
+            self._at += 1
+            self._skip(lines=len(levels) > 1)
+        elif sign and sign in '"[.':
+            level.begin()
+            (self._literal if sign == '"' else self._class if sign == "[" else self._any)(level)
+            self._skip(lines=len(levels) > 1)
+        elif sign and sign in "*+?{":
+            self._repeat(level, lines=len(levels) > 1)
+        elif sign and sign in "<!":
+            raise self._error("rules on single tokens (<…>) are not supported")
+        elif _NAME.match(self._text, self._at):
+            level.begin()
+            at, name = self._at, self._name()
+            self._places.setdefault(name, at)
+            level.items.append(Ref(name))
+            self._skip(lines=len(levels) > 1)
+        else:
+            return False
+        return True
+
+    def _close(self, level: _Level, outer: _Level) -> None:
+        outer.begin()
+        made = _whole(level)
+        outer.items.append(made)
+        is_kept = len(level.items) > 1 or level.before
+        self._deepen(outer, level.depth + bool(is_kept))
+
+    def _deepen(self, level: _Level, n: int) -> None:
+        level.last_depth += n
+        level.depth = max(level.depth, level.last_depth)
+        if level.depth > _DEEPEST:
+            raise self._error(f"expressions are nested more than {_DEEPEST} deep")
+
+    def _literal(self, level: _Level) -> None:
+        start = self._at
+        self._at += 1
+        made: list[Node] = []
+        while not self._text.startswith('"', self._at):
+            code = self._code("a text in quotes", start)
+            made.append(Chars(((code, code),)))
+        self._at += 1
+        if made:
+            level.items.append(in_sequence(made))
+
+    def _class(self, level: _Level) -> None:
+        start = self._at
+        is_negated = self._text.startswith("^", start + 1)
+        self._at += 2 if is_negated else 1
+        ranges: list[tuple[int, int]] = []
+        while not self._text.startswith("]", self._at):
+            first = last = self._code("“[”", start)
+            if self._text.startswith("-", self._at) and not self._text.startswith(
+                "]", self._at + 1
+            ):
+                self._at += 1
+                last = self._code("“[”", start)
+            if last < first:
+                raise self._error("a range of characters runs backwards")
+            ranges.append((first, last))
+        self._at += 1
+        found = _united(ranges)
+        if not ranges or not (found := _without(found) if is_negated else found):
+            raise self._error(f"“{self._text[start : self._at][:80]}” is no character", start)
+        level.items.append(Chars(found))
+
+    def _any(self, level: _Level) -> None:
+        self._at += 1
+        level.items.append(Chars(_without(())))
+
+    def _code(self, what: str, start: int) -> int:
+        """Read a character of a text in quotes or a class, and return its code."""
+        match = _CHAR.match(self._text, self._at)
+        if not match:
+            if self._at >= len(self._text):
+                raise self._error(f"{what} is not closed", start)
+            raise self._error("there is no such escape")
+        digits = match["x"] or match["u"] or match["U"]
+        sign = match["plain"] or match["sign"] or ""
+        code = (
+            int(digits, 16) if digits else ord(sign if match["plain"] else _SIGNS.get(sign, sign))
+        )
+        if code > _LAST_CODE or _SURROGATES[0] <= code <= _SURROGATES[1]:
+            raise self._error(f"there is no character “{match[0]}”")
+        self._at = match.end()
+        return code
+
+    def _repeat(self, level: _Level, *, lines: bool) -> None:
+        start = self._at
+        least, most = self._counts(lines=lines)
+        if level.last == len(level.items):
+            raise self._error("there is nothing before this to repeat", start)
+        if most is not None and most < least:
+            raise self._error(f"at least {least} and at most {most} times contradict", start)
+        item = in_sequence(level.items[level.last :])
+        del level.items[level.last :]
+        if most != 0:
+            level.items.append(Repeat(item, least, most))
+            self._deepen(level, 1)
+
+    def _counts(self, *, lines: bool) -> tuple[int, int | None]:
+        """Read ``*``, ``+``, ``?`` or ``{…}``: how often at least and at most."""
+        sign = self._text[self._at]
+        self._at += 1
+        self._skip(lines=lines)
+        if sign != "{":
+            return _REPEATS[sign]
+        least = self._count(lines=lines)
+        most: int | None = least
+        if self._text.startswith(",", self._at):
+            self._at += 1
+            self._skip(lines=lines)
+            is_open = not _NUMBER.match(self._text, self._at)
+            most = None if is_open else self._count(lines=lines)
+        if not self._text.startswith("}", self._at):
+            raise self._error("“}” is expected")
+        self._at += 1
+        self._skip(lines=lines)
+        return least, most
+
+    def _count(self, *, lines: bool) -> int:
+        match = _NUMBER.match(self._text, self._at)
+        if not match:
+            raise self._error("a number is expected")
+        if len(match[0]) > 9 or int(match[0]) > _MOST_REPEATS:
+            raise self._error(f"more than {_MOST_REPEATS:,} repetitions cannot be counted")
+        self._at = match.end()
+        self._skip(lines=lines)
+        return int(match[0])
+
+
+def _used(rules: dict[str, Node]) -> set[str]:
+    """Return the rules that ``root`` leads to."""
+    found, todo = {"root"}, ["root"]
     while todo:
-        done = todo.pop()
-        done.rule_is_terminal = True
-        for user in users[id(done)]:
-            n_open[id(user)] -= 1
-            if not n_open[id(user)]:
-                todo.append(user)
+        for node in parts(rules[todo.pop()]):
+            if isinstance(node, Ref) and node.rule not in found:
+                found.add(node.rule)
+                todo.append(node.rule)
+    return found
 
 
-def named(error: str, lark: str, names: dict[str, str]) -> str:
-    """Return what the library says of a grammar, with the rule that it means."""
-    lines = lark.split("\n")
-    found = re.search(r"(\d+)\(\d+\):", error)
-    rule = ""
-    if found and int(found[1]) <= len(lines):
-        rule = names.get(lines[int(found[1]) - 1].partition(":")[0], "")
-    reason = "it is too large or too complex" if "limit" in error else "it cannot be carried out"
-    return f"rule “{rule}”: {reason}" if rule else reason
+def _ending(rules: dict[str, Node]) -> set[str]:
+    """Return the rules that some finite text follows."""
+    found: set[str] = set()
+
+    def ends(node: Node) -> bool:
+        if isinstance(node, Ref):
+            return node.rule in found
+        if isinstance(node, Repeat):
+            return not node.least or ends(node.item)
+        if isinstance(node, Choice):
+            return any(map(ends, node.items))
+        return isinstance(node, Chars) or all(map(ends, node.items))
+
+    users: dict[str, set[str]] = {}
+    for name, rule in rules.items():
+        for node in parts(rule):
+            if isinstance(node, Ref):
+                users.setdefault(node.rule, set()).add(name)
+    todo = list(rules)
+    while todo:
+        name = todo.pop()
+        if name not in found and ends(rules[name]):
+            found.add(name)
+            todo.extend(users.get(name, ()))
+    return found
+
+
+def _whole(level: _Level) -> Node:
+    return one_of([*level.before, in_sequence(level.items)])
+
+
+def _united(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return ranges sorted and apart, without halves of surrogate pairs."""
+    low, high = _SURROGATES
+    cut = [
+        each
+        for first, last in ranges
+        for each in ((first, min(last, low - 1)), (max(first, high + 1), last))
+        if each[0] <= each[1]
+    ]
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(cut):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _without(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return all characters that are not in the ranges."""
+    found, start = [], 0
+    for first, last in ranges:
+        found.append((start, first - 1))
+        start = last + 1
+    found.append((start, _LAST_CODE))
+    return _united([each for each in found if each[0] <= each[1]])

@@ -8,6 +8,7 @@ begins after the mark that ends it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy as np
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper
 from numpy.typing import NDArray
 
-from paceline.engine.llama.gbnf import GrammarError, gbnf_to_lark, named
+from paceline.engine.llama.gbnf import GrammarError, read
+from paceline.engine.llama.lexemes import Written, write
+from paceline.engine.model.threads import on_big_stack
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, SamplingError
 
@@ -27,9 +30,12 @@ _OPTIONS = {
 _MAX_STATES = 50_000
 _MAX_FUEL = 5_000_000
 """Bounds of what a grammar may take: some 100 MB, 100 ms to begin."""
+_NOTHING = "NoExtensionBias"
+"""The library's word where no token of the vocabulary writes what has to follow."""
 _SPECIAL = b"\xff"
 """Before the text of a token that no text consists of."""
 _NO_TEXT = "no text is allowed by it"
+_TOO_LARGE = "it is too large or too complex"
 
 
 class GrammarTokens(TokenizerWrapper):
@@ -68,8 +74,11 @@ class GrammarTokens(TokenizerWrapper):
         self.tokens = []  # the library has its copy
 
     def __call__(self, text: str) -> list[int]:
-        """Return the tokens of a text; for the library, which asks what it forces."""
-        return self._tokenize(text)
+        """Return the tokens of a text; for the library, which asks what it forces.
+
+        Without an answer the library would go on as if the text were written already.
+        """
+        return self._tokenize(text) or self.native.greedy_tokenize(text)
 
 
 class LlamaGrammar:
@@ -97,7 +106,10 @@ class LlamaGrammar:
             else:
                 words = np.empty((self._tokens.native.vocab_size + 31) // 32, np.uint32)
                 matcher.unsafe_compute_mask_ptr(words.ctypes.data, words.nbytes)
-                _refuse_if_lost(matcher)
+                if matcher.is_error() and matcher.get_error().startswith(_NOTHING):
+                    words[:] = 0
+                else:
+                    _refuse_if_lost(matcher)
                 bits = np.unpackbits(words.view(np.uint8), count=n, bitorder="little")
                 self._mask = bits.view(np.bool_)
             self._mask.flags.writeable = False
@@ -116,10 +128,11 @@ class LlamaGrammar:
         else:
             is_id = 0 <= token < self._tokens.n_tokens
             is_allowed = not self._ended and is_id and matcher.try_consume_tokens([token]) == 1
+        if is_allowed or matcher.is_error():
+            self._mask = None
         if not is_allowed:
             _refuse_if_lost(matcher)
             raise EngineError("grammar-refuses", "The grammar does not allow this token here.")
-        self._mask = None
 
     def forced(self) -> list[int]:
         """Return the tokens that must follow, as the tokenizer writes them; changes nothing.
@@ -211,14 +224,30 @@ def compile_grammar(text: str, tokens: GrammarTokens, after: str = "") -> LlamaG
     Raises:
         GrammarError: The text is no GBNF, or has a rule that cannot be carried out; says where.
     """
-    lark, names = gbnf_to_lark(text, after)
-    matcher = _matcher(lark, tokens)
+    written = write(read(text))
+    begin = "start: before r0" if after else "start: r0"
+    lines = [begin, *written.lines, after]
+    # The library follows references, each a call within the last.
+    matcher = on_big_stack(lambda: _matcher("\n".join(lines), tokens))
     if matcher.is_error():
-        raise GrammarError(named(matcher.get_error(), lark, names))
+        raise GrammarError(_blame(matcher.get_error(), lines, written))
     made = LlamaGrammar(matcher, tokens)
-    if not made.allowed().any():
+    try:
+        is_any_allowed = made.allowed().any()
+    except SamplingError:
+        raise GrammarError(_TOO_LARGE) from None
+    if not is_any_allowed:
         raise GrammarError(_NO_TEXT)
     return made
+
+
+def _blame(error: str, lines: list[str], written: Written) -> str:
+    """Return what the library says of a grammar, with the rule that it means."""
+    found = re.search(r"(\d+)\(\d+\):", error)
+    line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
+    owner = written.owners.get(line.partition(":")[0])
+    reason = _TOO_LARGE if "limit" in error else "it cannot be carried out"
+    return f"rule “{owner}”: {reason}" if owner else reason
 
 
 def rules_before(opening: Sequence[str | int], closing: Sequence[str | int]) -> str:
@@ -273,4 +302,4 @@ def _reason(error: str) -> str:
     for sign, words in _REASONS:
         if sign in error:
             return words
-    return "it is too large or too complex"
+    return _TOO_LARGE
