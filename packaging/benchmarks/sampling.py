@@ -6,6 +6,10 @@ with top-k, top-p and min-p, 1 ms without any truncation, and 2 ms with top-p al
 whole row must be summed, too; on fewer tokens proportionally less, but never less than what the
 numpy calls need: 150 µs with top-k, 400 µs without. A greedy row may take as long as `argmax`, plus
 10 µs.
+
+Rows under a JSON schema are drawn with the vocabularies of the files of ``--models``, or the demo
+pair's target: the first one, which compiles the schema, before and after the tokenizer was prepared
+for grammars, and the median of those that follow.
 """
 
 from __future__ import annotations
@@ -17,11 +21,13 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paceline.engine.model.backend import Row
+from paceline.engine.llama import LlamaBackend
+from paceline.engine.model.backend import Row, VocabularyFile
 from paceline.engine.sample.sampling import Sampler
 from paceline.params import LogitBias, SamplingParams
 
@@ -33,6 +39,23 @@ UNTRUNCATED_US = 1000.0
 TOP_P_US = 2000.0
 LEAST_TRUNCATED_US = 150.0
 LEAST_US = 400.0
+SCHEMA_US = 1500.0
+FIRST_US = 100_000.0
+PREPARED_US = 5_000_000.0
+"""Limits under a schema, for 262k tokens."""
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "maxLength": 40},
+            "age": {"type": "integer", "minimum": 0, "maximum": 150},
+            "tags": {"type": "array", "items": {"enum": ["red", "green"]}, "maxItems": 5},
+        },
+        "required": ["name", "age", "tags"],
+        "additionalProperties": False,
+    }
+)
+_DEMO = Path(__file__).parents[2] / "resources" / "models" / "paceline-demo-target-q8_0.gguf"
 _SWEEP_BYTES = 16 << 20
 
 
@@ -134,10 +157,61 @@ def measure(n_vocab: int, shape: str, n_calls: int) -> list[RowTime]:
     return results
 
 
+def measure_schema(path: str, n_calls: int) -> list[RowTime]:
+    """Measure rows under a schema with a model's vocabulary."""
+    vocab = LlamaBackend().load_vocabulary(path)
+    try:
+        return _measure_schema(vocab, n_calls)
+    finally:
+        vocab.close()
+
+
+def _measure_schema(vocab: VocabularyFile, n_calls: int) -> list[RowTime]:
+    n_vocab = vocab.n_tokens
+    rows = make_rows("usual", n_vocab, 16)
+    target = np.empty(n_vocab, np.float32)
+    watch = Stopwatch()
+    begun: list[Sampler] = []
+
+    def begin(row: Row) -> int:
+        grammar = vocab.grammar_of_schema(SCHEMA)
+        begun.append(Sampler(SamplingParams(), 1, n_vocab=n_vocab, grammar=grammar))
+        return begun[-1].sample(row, 0)
+
+    first_us = [watch.time(begin, rows[0], target) for _ in range(6)]
+    times: list[float] = []
+    sampler, drawn = begun.pop(), [0]
+    for i in range(n_calls):
+        draw = functools.partial(_draw_into, drawn, sampler, i)
+        times.append(watch.time(draw, rows[i % len(rows)], target))
+        sampler.commit(drawn[0])
+        if drawn[0] in vocab.eog:
+            sampler.close()
+            begin(rows[0].copy())
+            sampler = begun.pop()
+    for each in (sampler, *begun):
+        each.close()
+    scale = max(n_vocab / 262_144, 0.3)
+    found = (
+        ("first under a schema", first_us[0], PREPARED_US),
+        ("… tokenizer prepared", statistics.median(first_us[1:]), FIRST_US),
+        ("… those that follow", statistics.median(times), SCHEMA_US),
+    )
+    return [
+        RowTime(name, n_vocab, "usual", us, limit * scale, us / (limit * scale))
+        for name, us, limit in found
+    ]
+
+
+def _draw_into(drawn: list[int], sampler: Sampler, position: int, row: Row) -> None:
+    drawn[0] = sampler.sample(row, position)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Print a table, or JSON; exit 1 when a median is above its limit."""
     parser = argparse.ArgumentParser(prog="python packaging/benchmarks sampling")
     parser.add_argument("--vocabularies", default=",".join(map(str, VOCABULARIES)))
+    parser.add_argument("--models", nargs="*", default=[str(_DEMO)], metavar="FILE")
     parser.add_argument("--calls", type=int, default=100)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args(argv)
@@ -147,6 +221,7 @@ def main(argv: list[str] | None = None) -> int:
         for shape in SHAPES
         for result in measure(n_vocab, shape, args.calls)
     ]
+    results += [found for path in args.models for found in measure_schema(path, args.calls)]
     if args.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
     else:
