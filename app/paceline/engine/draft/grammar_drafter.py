@@ -1,8 +1,8 @@
 """What a grammar forces: where only one text can follow, it is drafted for free.
 
-JSON by a schema is full of such places: the names of its properties. What tokens the target makes
-of the text remains its own choice, so the draft is the text's usual tokenization, up to the last
-token that cannot become a longer one, and the target judges it like any other.
+JSON by a schema is full of such places: the names of its properties. The draft is the text's usual
+tokenization, up to the last token that cannot become a longer one, and the target judges it like
+any other. Where the grammar allows no other tokens for the text, all of it is accepted.
 """
 
 from __future__ import annotations

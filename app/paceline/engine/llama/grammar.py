@@ -93,7 +93,8 @@ class LlamaGrammar:
     def allowed(self) -> NDArray[np.bool_]:
         """Return which tokens may come next, bool [n_vocab], read-only.
 
-        An end of generation is allowed where the text is complete.
+        An end of generation is allowed where the text is complete. Of a text that must follow only
+        the tokens that the tokenizer makes of it are allowed, though `accept` takes others, too.
 
         Raises:
             EngineError: The grammar was closed, or is too complex to go on with.
