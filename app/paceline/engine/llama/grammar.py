@@ -35,7 +35,7 @@ _NOTHING = "NoExtensionBias"
 _SPECIAL = b"\xff"
 """Before the text of a token that no text consists of."""
 _NO_TEXT = "no text is allowed by it"
-_TOO_LARGE = "it is too large or too complex"
+_TOO_COMPLEX = "it is too large or too complex"
 
 
 class GrammarTokens(TokenizerWrapper):
@@ -205,9 +205,17 @@ def compile_schema(text: str, tokens: GrammarTokens, after: str = "") -> LlamaGr
         raise lowered.blame(
             lambda part: _matcher(_only(_json_form(part)), tokens).is_error(), reason
         )
+    return _begun(matcher, tokens, SchemaError)
+
+
+def _begun(matcher: Any, tokens: GrammarTokens, refusal: type[Exception]) -> LlamaGrammar:
     made = LlamaGrammar(matcher, tokens)
-    if not made.allowed().any():
-        raise SchemaError(_NO_TEXT)
+    try:
+        is_stuck = not made.allowed().any()
+    except SamplingError:
+        raise refusal(_TOO_COMPLEX) from None
+    if is_stuck:
+        raise refusal(_NO_TEXT)
     return made
 
 
@@ -228,18 +236,10 @@ def compile_grammar(text: str, tokens: GrammarTokens, after: str = "") -> LlamaG
     written = write(read(text))
     begin = "start: before r0" if after else "start: r0"
     lines = [begin, *written.lines, after]
-    # The library follows references, each a call within the last.
-    matcher = on_big_stack(lambda: _matcher("\n".join(lines), tokens))
+    matcher = _matcher("\n".join(lines), tokens)
     if matcher.is_error():
         raise GrammarError(_blame(matcher.get_error(), lines, written))
-    made = LlamaGrammar(matcher, tokens)
-    try:
-        is_any_allowed = made.allowed().any()
-    except SamplingError:
-        raise GrammarError(_TOO_LARGE) from None
-    if not is_any_allowed:
-        raise GrammarError(_NO_TEXT)
-    return made
+    return _begun(matcher, tokens, GrammarError)
 
 
 def _blame(error: str, lines: list[str], written: Written) -> str:
@@ -247,7 +247,7 @@ def _blame(error: str, lines: list[str], written: Written) -> str:
     found = re.search(r"(\d+)\(\d+\):", error)
     line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
     owner = written.owners.get(line.partition(":")[0])
-    reason = _TOO_LARGE if "limit" in error else "it cannot be carried out"
+    reason = _TOO_COMPLEX if "limit" in error else "it cannot be carried out"
     return f"rule “{owner}”: {reason}" if owner else reason
 
 
@@ -285,7 +285,9 @@ def _codes(mark: Sequence[str | int]) -> list[str]:
 
 def _matcher(grammar: str, tokens: GrammarTokens) -> Any:
     limits = LLParserLimits(max_lexer_states=_MAX_STATES, initial_lexer_fuel=_MAX_FUEL)
-    return LLMatcher(tokens.native, grammar, log_level=0, limits=limits)
+    return on_big_stack(  # the library follows parts within each other by recursion
+        lambda: LLMatcher(tokens.native, grammar, log_level=0, limits=limits)
+    )
 
 
 _REASONS = (
@@ -303,4 +305,4 @@ def _reason(error: str) -> str:
     for sign, words in _REASONS:
         if sign in error:
             return words
-    return _TOO_LARGE
+    return _TOO_COMPLEX

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from paceline.engine.schema.document import Scope
 
 _LARGEST = 1 << 53
@@ -25,7 +23,7 @@ def check_value(value: object, word: str, scope: Scope) -> None:
             pass
         case int() | float():
             try:
-                is_held = float(value) == value and math.isfinite(value)
+                is_held = float(value) == value
             except OverflowError:
                 is_held = False
             if not is_held or abs(value) > _LARGEST:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from jsonschema import Draft3Validator, Draft4Validator, Draft202012Validator
@@ -21,7 +22,12 @@ from paceline.engine.schema.terms import SchemaError
 
 _MAX_BYTES = 256 << 10
 _MAX_DEPTH = 64
-_NOT_TRIED = ("$id", "id", "pattern", "patternProperties", "$dynamicRef", "$recursiveRef")
+_MOST_MIXED = 4_000
+_MOST_WORK = 200_000
+_NOT_TRIED = frozenset(
+    {"$ref", "$id", "id", "pattern", "patternProperties", "$dynamicRef", "$recursiveRef",
+     "multipleOf", "unevaluatedProperties", "unevaluatedItems"}
+)  # fmt: skip
 _IGNORE_BESIDE_REF = ("draft-03", "draft-04", "draft-06", "draft-07")
 
 Schema = bool | dict[str, Any]
@@ -88,7 +94,18 @@ class Document:
         self._specification = specification_with(self._uri.rstrip("#"))
         root = self._specification.create_resource(self.root)
         self.scope = Scope(REGISTRY.resolver_with_root(root))
+        self._work = 0
         self._check()
+
+    def work(self, amount: int = 10) -> None:
+        """Count the work that the schema makes; 10: a part of it is looked at.
+
+        Raises:
+            SchemaError: It is too much: parts that refer to each other may multiply.
+        """
+        self._work += amount
+        if self._work > _MOST_WORK:
+            raise SchemaError("it has too many parts, or options that multiply")
 
     def _check(self) -> None:
         rules = self._class(self._class.META_SCHEMA, format_checker=self._class.FORMAT_CHECKER)
@@ -139,15 +156,11 @@ class Document:
     def can_try(self, schema: Schema) -> bool:
         """Return whether `allows` can be asked about a part.
 
-        An address within the document would change what references mean, and a pattern could keep
-        Python's matching busy for ever.
+        An address within the document would change what references mean; a pattern, parts that
+        refer to each other and what is “unevaluated” could keep a validator busy for ever; it
+        divides in binary numbers.
         """
-        return not _mentions(schema, ("$ref", *_NOT_TRIED)) or self._is_plain
-
-    @functools.cached_property
-    def _is_plain(self) -> bool:
-        parts = list(self.root.values()) if isinstance(self.root, dict) else []
-        return not (_mentions(parts, _NOT_TRIED) or _mentions(self.root, _NOT_TRIED[2:]))
+        return all(found.keys().isdisjoint(_NOT_TRIED) for found in _objects_in(schema))
 
     @functools.cached_property
     def _validator(self) -> Any:
@@ -187,10 +200,6 @@ def _objects_in(part: Any) -> Iterator[dict[str, Any]]:
             todo.extend(part.values())
 
 
-def _mentions(part: Any, words: Collection[str]) -> bool:
-    return any(not found.keys().isdisjoint(words) for found in _objects_in(part))
-
-
 def _parse(text: str) -> Schema:
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
         raise SchemaError(f"it has more than {_MAX_BYTES >> 10} kB")
@@ -209,12 +218,21 @@ def _parse(text: str) -> Schema:
     todo: list[tuple[Any, int]] = [(schema, 1)]
     while todo:
         part, depth = todo.pop()
+        if isinstance(part, float) and not math.isfinite(part):
+            raise SchemaError("it has a number that is too large")
         if depth > _MAX_DEPTH:
             raise SchemaError(f"it is nested more than {_MAX_DEPTH} deep")
         if isinstance(part, (list, dict)):
             inner = part if isinstance(part, list) else part.values()
             todo.extend((value, depth + 1) for value in inner)
+        if isinstance(part, list) and len(part) > _MOST_MIXED and not _can_be_sorted(part):
+            raise SchemaError(f"it has a list of more than {_MOST_MIXED:,} values of any kind")
     return schema
+
+
+def _can_be_sorted(values: list[Any]) -> bool:
+    """Return whether it takes a short time to say that all values differ."""
+    return any(all(isinstance(value, kind) for value in values) for kind in (str, (int, float)))
 
 
 def _refuse_constant(name: str) -> NoReturn:

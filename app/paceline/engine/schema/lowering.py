@@ -10,15 +10,17 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from paceline.engine.schema import arrays, formats, objects
 from paceline.engine.schema.constants import check_value
-from paceline.engine.schema.disjoint import are_disjoint, discriminator
+from paceline.engine.schema.disjoint import Disjointness
 from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.negation import Negation
-from paceline.engine.schema.numbers import BOUNDS, divisor_of, lower_number
+from paceline.engine.schema.numbers import BOUNDS, divisor_of, is_multiple, lower_number
 from paceline.engine.schema.patterns import PatternError, translate
 from paceline.engine.schema.terms import (
     TYPES,
@@ -31,8 +33,8 @@ from paceline.engine.schema.terms import (
     types_in,
 )
 
-_MOST_PARTS = 20_000
-_MOST_BLAMED = 500
+_MOST_LENGTH = 10**9
+_LONGEST_BLAME_S = 1.0
 _MOST_CLASHES = 15
 _NUMERIC = (*BOUNDS, "multipleOf")
 _TEXTUAL = ("minLength", "maxLength", "pattern", "format")
@@ -71,7 +73,10 @@ class LoweredSchema(NamedTuple):
             reason: Why, as a part of a sentence.
         """
         defs = {"$defs": self.whole["$defs"]} if "$defs" in self.whole else {}
-        for part in self.parts[:_MOST_BLAMED]:
+        began = time.monotonic()
+        for part in self.parts:
+            if time.monotonic() - began > _LONGEST_BLAME_S:
+                break
             if isinstance(part.lowered, dict) and part.words and fails({**part.lowered, **defs}):
                 words = " and ".join(f"“{word}”" for word in part.words[:4])
                 return SchemaError(f"{part.scope.place}{words}: {reason}")
@@ -87,17 +92,21 @@ def lower(text: str) -> LoweredSchema:
     Raises:
         SchemaError: It is none, or has a keyword that cannot be carried out where it stands.
     """
-    document = Document(text)
-    lowering = _Lowering(document)
+    try:
+        with warnings.catch_warnings():
+            # Python warns of patterns as `[[a]`, which it may read otherwise one day.
+            warnings.simplefilter("ignore", FutureWarning)
+            return _lowered(Document(text))
+    except RecursionError:
+        raise SchemaError("it has too many parts within each other") from None
+
+
+def _lowered(document: Document) -> LoweredSchema:
     root = document.root
     if isinstance(root, dict) and "type" not in root and root.keys() & {"properties", "required"}:
         # Other values are valid, too, but whoever names properties wants an object.
-        root = {"type": "object", **root}
-        document.root = root
-    try:
-        return lowering.run(root)
-    except RecursionError:
-        raise SchemaError("it has too many parts within each other") from None
+        document.root = {"type": "object", **root}
+    return _Lowering(document).run(document.root)
 
 
 class _Lowering:
@@ -105,6 +114,7 @@ class _Lowering:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self._disjoint = Disjointness(document)
         self._negation = Negation(document, self.schema)
         self._arrays = arrays.ArrayLowering(document, self.schema, self._negation)
         self._objects = objects.ObjectLowering(document, self.schema, self._negation)
@@ -123,8 +133,10 @@ class _Lowering:
         self._check_cycles(lowered, defs)
         if lowered is False:
             raise SchemaError("no value is allowed by it")
-        if len(self._divisors) > 1 and '"allOf"' in json.dumps([lowered, defs]):
-            self._check_divisors()
+        if len(self._divisors) > 1:
+            written = json.dumps([lowered, defs])
+            if '"allOf"' in written or '"patternProperties"' in written:
+                self._check_divisors()
         whole: dict[str, Any] = {} if lowered is True else dict(lowered)
         if defs:
             whole["$defs"] = defs
@@ -138,8 +150,7 @@ class _Lowering:
         """
         if isinstance(schema, bool):
             return schema
-        if len(self._parts) > _MOST_PARTS:
-            raise SchemaError("it has too many parts, or options that multiply")
+        self._document.work()
         scope = self._document.entered(schema, scope)
         words = self._document.keywords(schema)
         lowered = self._words(schema, words, scope)
@@ -153,8 +164,9 @@ class _Lowering:
         parts: list[Lowered] = []
         if _has(words, "const", "enum"):
             values = self._values(words, scope)
-            if self._document.can_try(schema):
-                values = [each for each in values if self._document.allows(schema, each)]
+            others = {key: schema[key] for key in schema.keys() - {"const", "enum", "multipleOf"}}
+            if self._document.can_try(others):
+                values = [each for each in values if self._document.allows(others, each)]
                 if not values:
                     scope.refuse(_first(words, "const", "enum"), "leaves no value")
                 return {"enum": values}
@@ -232,14 +244,14 @@ class _Lowering:
             visit(name, ())
 
     def _check_divisors(self) -> None:
-        """Refuse divisors whose common multiple the library would count wrongly."""
-        for one, other in itertools.combinations(sorted(self._divisors), 2):
-            a, b = (divisor_of(value, self._document.scope) for value in (one, other))
-            places = max(a.exponent, b.exponent)
-            product = math.prod(d.coefficient * 10 ** (places - d.exponent) for d in (a, b))
-            if product >= 1 << 32:
+        """Refuse divisors whose common multiple the library could count wrongly."""
+        divisors = [divisor_of(value, self._document.scope) for value in sorted(self._divisors)]
+        places = max(each.exponent for each in divisors)
+        scaled = [each.coefficient * 10 ** (places - each.exponent) for each in divisors]
+        for i, number in enumerate(scaled):
+            if number * math.lcm(*scaled[:i], *scaled[i + 1 :]) >= 1 << 32:
                 self._document.scope.refuse(
-                    "multipleOf", f"cannot be enforced for {one!r} and {other!r} together"
+                    "multipleOf", f"cannot be enforced for all of {sorted(self._divisors)}"[:200]
                 )
 
     # --------------------------------------------------------------------------------- options
@@ -249,12 +261,12 @@ class _Lowering:
         clashes = [
             (i, k)
             for i, k in itertools.combinations(range(len(options)), 2)
-            if not are_disjoint(self._document, given[i], given[k])
+            if not self._disjoint.holds(given[i], given[k])
         ]
         lowered = [self.schema(option, scope) for option in options]
         if not clashes:
             return any_of(lowered)
-        key = discriminator(self._document, given)
+        key = self._disjoint.discriminator(given)
         if key is not None:
             needs: Lowered = {"type": "object", "required": [key]}
             return any_of([all_of([option, needs]) for option in lowered])
@@ -287,6 +299,8 @@ class _Lowering:
             values = [v for v in values if any(is_same(v, other) for other in words["enum"])]
         for value in values:
             check_value(value, word, scope)
+        if "multipleOf" in words:
+            values = [value for value in values if is_multiple(value, words["multipleOf"])]
         return values
 
     def _of_type(
@@ -318,6 +332,9 @@ class _Lowering:
 
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
+        for key, length in lengths.items():
+            if length > _MOST_LENGTH:
+                scope.refuse(key, f"cannot be enforced beyond {_MOST_LENGTH:,}")
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
             scope.refuse("minLength", "is greater than “maxLength”")
         parts: list[Lowered] = []

@@ -52,20 +52,21 @@ class Negation:
     def __init__(self, document: Document, lower: Callable[[Schema, Scope], Lowered]) -> None:
         self._document = document
         self._lower = lower
-        self._depth = 0
+        self._open: set[int] = set()
 
     def of(self, schema: Schema, scope: Scope) -> Lowered:
         """Return values that the schema forbids; false where none can be written."""
         if isinstance(schema, bool):
             return not schema
-        if self._depth >= _DEEPEST:
+        if id(schema) in self._open:  # it refers to itself
             return False
-        self._depth += 1
+        self._document.work()
+        self._open.add(id(schema))
         try:
             scope = self._document.entered(schema, scope)
             return any_of(self._options(self._document.keywords(schema), scope))
         finally:
-            self._depth -= 1
+            self._open.remove(id(schema))
 
     def required(self, word: str, schema: Schema, scope: Scope) -> Lowered:
         """Return the same for a keyword that needs some.
@@ -153,6 +154,7 @@ class Negation:
         while isinstance(schema, dict) and (
             "$ref" in (words := self._document.keywords(schema)) and len(words) == 1
         ):
+            self._document.work()
             schema, scope = self._document.follow(words["$ref"], scope)
         return _listed(self._lower(schema, scope))
 
@@ -184,6 +186,7 @@ class Negation:
             return Evaluated(frozenset(), frozenset())
         if depth > _DEEPEST:
             return None
+        self._document.work()
         scope = self._document.entered(schema, scope)
         words = self._document.keywords(schema)
         if depth and words.keys() & {"additionalProperties", "unevaluatedProperties"}:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from paceline.engine.schema.document import Scope
+from paceline.engine.schema.terms import type_of
 
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 """The keywords that bound numbers."""
@@ -22,8 +23,12 @@ _LARGEST = (1 << 63) - 1024
 """The largest whole number that the library and a float hold."""
 _OPEN = 10**17
 """Up to here the library counts from a bound without one on the other side."""
-_DIGITS = 6
-"""Decimals that are kept where a bound itself is forbidden: more could be read as the bound."""
+_DIGITS = 15
+"""Digits that every reader of a number reads alike, and a float tells from the next one."""
+_DECIMALS = 20
+"""Decimals of a bound; more would be read in different ways."""
+_MOST_REMAINDERS = 100_000
+"""Remainders that the library tells apart in a second."""
 _MOST_COEFFICIENT = (1 << 32) - 1
 
 
@@ -48,6 +53,11 @@ def divisor_of(value: float, scope: Scope) -> Divisor:
     if scaled > _MOST_COEFFICIENT or Decimal(int(scaled)).scaleb(-exponent) != exact:
         scope.refuse("multipleOf", f"cannot be enforced: {value!r} has too many digits")
     coefficient = int(scaled)
+    core = coefficient
+    while core % 2 == 0 or core % 5 == 0:  # what the last digits say
+        core //= 2 if core % 2 == 0 else 5
+    if core > _MOST_REMAINDERS:
+        scope.refuse("multipleOf", f"cannot be enforced: {value!r} is too large")
     while exponent and coefficient % 10 == 0:
         coefficient, exponent = coefficient // 10, exponent - 1
     return Divisor(coefficient, exponent)
@@ -67,7 +77,7 @@ def lower_number(
     Raises:
         SchemaError: A bound or divisor cannot be carried out, or no number has all of them.
     """
-    least, most = _bounds(words, scope, is_draft_4=is_draft_4)
+    least, most = _bounds(words, is_draft_4=is_draft_4)
     lowered: dict[str, Any] = {"type": "integer" if is_integer else "number"}
     step = Fraction(1 if is_integer else 0)
     if "multipleOf" in words:
@@ -75,10 +85,10 @@ def lower_number(
         lowered["multipleOf"] = words["multipleOf"]
         given = Fraction(repr(words["multipleOf"]))
         step = _common_multiple(given, step) if step else given
-    elif not is_integer and any(bound and not bound.included for bound in (least, most)):
-        lowered["multipleOf"] = 10**-_DIGITS
-        step = Fraction(1, 10**_DIGITS)
-    low, high = _moved(least, step, 1), _moved(most, step, -1)
+    low, high = (
+        bound and _moved(bound, step if is_integer else _step_beside(bound), sign)
+        for bound, sign in ((least, 1), (most, -1))
+    )
     if low is not None:
         lowered["minimum"] = _written(low, scope, "minimum", 1, is_integer=is_integer)
     if high is not None:
@@ -88,10 +98,20 @@ def lower_number(
             lowered.setdefault("maximum", _LARGEST)
         if abs(lowered.get("maximum", 0)) > _OPEN:
             lowered.setdefault("minimum", -_LARGEST)
-    if lowered.get("minimum", -math.inf) > lowered.get("maximum", math.inf):
+    is_empty = lowered.get("minimum", -math.inf) > lowered.get("maximum", math.inf)
+    if step and low is not None and high is not None:
+        is_empty |= math.ceil(low / step) > math.floor(high / step)
+    if is_empty:
         named = next(word for word in words if word in BOUNDS)
         scope.refuse(named, "leaves no number, with what stands beside it")
     return lowered
+
+
+def is_multiple(value: object, of: float) -> bool:
+    """Return whether a value is no number, or a multiple of one, both by their decimals."""
+    if type_of(value) != "number":
+        return True
+    return (Fraction(repr(value)) / Fraction(repr(of))).denominator == 1
 
 
 class _Bound(NamedTuple):
@@ -99,9 +119,7 @@ class _Bound(NamedTuple):
     included: bool
 
 
-def _bounds(
-    words: dict[str, Any], scope: Scope, *, is_draft_4: bool
-) -> tuple[_Bound | None, _Bound | None]:
+def _bounds(words: dict[str, Any], *, is_draft_4: bool) -> tuple[_Bound | None, _Bound | None]:
     found: list[_Bound | None] = []
     for name, strict, sign in (
         ("minimum", "exclusiveMinimum", 1),
@@ -112,8 +130,6 @@ def _bounds(
             value = words.get(key)
             if value is None or isinstance(value, bool):
                 continue
-            if isinstance(value, float) and not math.isfinite(value):
-                scope.refuse(key, "is no finite number")
             included = key == name and not (is_draft_4 and words.get(strict) is True)
             exact = Fraction(repr(value) if isinstance(value, float) else value)
             bounds.append(_Bound(exact, included))
@@ -121,20 +137,27 @@ def _bounds(
     return found[0], found[1]
 
 
-def _moved(bound: _Bound | None, step: Fraction, sign: int) -> Fraction | None:
+def _moved(bound: _Bound, step: Fraction, sign: int) -> Fraction:
     """Return the first number within a bound, of those that are multiples of a step.
 
     Args:
-        bound: A bound; one that is itself forbidden has a step.
-        step: 0: every number counts.
+        bound: A bound.
+        step: More than 0.
         sign: 1 for a lower bound, -1 for an upper one.
     """
-    if bound is None or not step:
-        return None if bound is None else bound.value
     n = math.ceil(sign * bound.value / step)
     if n * step == sign * bound.value and not bound.included:
         n += 1
     return sign * n * step
+
+
+def _step_beside(bound: _Bound) -> Fraction:
+    """Return how far apart the numbers are among which a bound is chosen."""
+    if not bound.value:
+        return Fraction(1, 10**_DIGITS)
+    size = min(abs(bound.value), Fraction(_EXACT))
+    before_point = math.floor(math.log10(size)) + 1
+    return Fraction(10) ** max(before_point - _DIGITS, -_DECIMALS)
 
 
 def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integer: bool) -> float:

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 _MOST_FORMS = 64
 _DIFFERENT = re.compile(r"(?<!\\)(?:\\\\)*(\{,\d*\}|\\[ZANUa])")
 """What Python reads otherwise than ECMA-262, or alone."""
+_CLASS = re.compile(r"\\.|\[(\^?\])?(?:\\.|[^\]\\])*", re.DOTALL)
+"""An escape, or a class of characters up to its end; with a group if it seems to be empty."""
 _WRITABLE = frozenset("\b\t\n\f\r")
 """Control characters that JSON can write without a code."""
 
@@ -118,6 +120,8 @@ class _Writer:
         """Return what `translate` returns."""
         if found := _DIFFERENT.search(pattern):
             raise PatternError(f"“{found[1]}” is read in different ways")
+        if any(found[1] for found in _CLASS.finditer(pattern)):
+            raise PatternError("“]” first in a class is read in different ways")
         try:
             tree = parser.parse(pattern)
         except (re.error, RecursionError, OverflowError) as error:

@@ -19,6 +19,8 @@ class SchemaError(Exception):
     """Why a schema cannot be used, as a part of a sentence: the place, the keyword, the reason."""
 
 
+_LONGEST = 200
+"""Characters of a text up to which others are told from it letter by letter."""
 TYPES = ("null", "boolean", "number", "string", "array", "object")
 
 
@@ -59,7 +61,13 @@ def other_strings(texts: list[str]) -> Lowered:
     """Return what allows all strings but these."""
     if not texts:
         return {"type": "string"}
-    return {"type": "string", "pattern": f"^(?:{none_of(texts)})$"}
+    short = [text for text in texts if len(text) <= _LONGEST]
+    others: dict[str, Any] = {"type": "string"}
+    if short:
+        others["pattern"] = f"^(?:{none_of(short)})$"
+    if len(short) < len(texts):
+        others["maxLength"] = _LONGEST
+    return others
 
 
 def type_of(value: object) -> str:

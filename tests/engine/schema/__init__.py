@@ -1,0 +1,1 @@
+"""Schemas that are lowered, and what their grammars allow."""
