@@ -20,12 +20,14 @@ def refusal(vocab: VocabularyFile, schema: Any) -> str | None:
     try:
         grammar_of(vocab, schema).close()
     except ValueOutOfRangeError as error:
-        assert error.code == "bad-json-schema"
-        assert error.message.startswith(_INTRO)
-        assert error.message.endswith(_END)
-        assert len(error.message) < 400
-        return error.message[len(_INTRO) : -len(_END)]
-    return None
+        said = error
+    else:
+        return None
+    assert said.code == "bad-json-schema"
+    assert said.message.startswith(_INTRO)
+    assert said.message.endswith(_END)
+    assert len(said.message) < 400
+    return said.message[len(_INTRO) : -len(_END)]
 
 
 def grammar_of(vocab: VocabularyFile, schema: Any) -> Grammar:

@@ -36,7 +36,7 @@ def changed_pattern(rng: random.Random) -> str:
 
 def test_what_is_allowed_matches(vocab: VocabularyFile, trials: Trials) -> None:
     n_taken = n_texts = 0
-    for seed in trials(80, 3000):
+    for seed in trials(60, 3000):
         rng = random.Random(seed)
         pattern = AT_THE_ENDS[seed] if seed < len(AT_THE_ENDS) else changed_pattern(rng)
         schema = {"type": "string", "pattern": pattern}
@@ -44,13 +44,13 @@ def test_what_is_allowed_matches(vocab: VocabularyFile, trials: Trials) -> None:
             continue
         n_taken += 1
         grammar = grammar_of(vocab, schema)
-        tried = ["".join(rng.choices(CHARACTERS, k=rng.choice((0, 1, 2, 3, 6)))) for _ in range(20)]
+        tried = ["".join(rng.choices(CHARACTERS, k=rng.choice((0, 1, 2, 3, 6)))) for _ in range(10)]
         tried += CHARACTERS
         tried = [
             each for each in tried if takes(vocab, grammar, json.dumps(each, ensure_ascii=False))
         ]
         tried += [
-            json.loads(text) for text in walks(vocab, grammar, rng, 3, 40) if text is not None
+            json.loads(text) for text in walks(vocab, grammar, rng, 2, 30) if text is not None
         ]
         grammar.close()
         with warnings.catch_warnings():
@@ -58,7 +58,7 @@ def test_what_is_allowed_matches(vocab: VocabularyFile, trials: Trials) -> None:
             assert [text for text in tried if not re.search(pattern, text)] == [], pattern
         n_texts += len(tried)
     print(f"{n_taken} taken, {n_texts} texts")
-    assert n_texts > n_taken > 40
+    assert n_texts > n_taken > 30
 
 
 def test_common_patterns_are_taken(vocab: VocabularyFile) -> None:
@@ -81,8 +81,11 @@ def test_names_that_match_no_pattern_for_sure_are_the_only_other_ones(
     for seed in trials(20, 400):
         rng = random.Random(seed)
         pattern = changed_pattern(rng)
-        schema = {"patternProperties": {pattern: {"const": 1}}, "additionalProperties": {"const": 2},
-                  "type": "object"}  # fmt: skip
+        schema = {
+            "type": "object",
+            "patternProperties": {pattern: {"const": 1}},
+            "additionalProperties": {"const": 2},
+        }
         if refusal(vocab, schema) is not None:
             continue
         grammar = grammar_of(vocab, schema)
