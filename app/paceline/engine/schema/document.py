@@ -142,6 +142,24 @@ class Document:
             return {"$ref": schema["$ref"]}
         return {key: value for key, value in schema.items() if key in known}
 
+    def in_place(self, schema: Schema, scope: Scope) -> Iterator[tuple[Schema, Scope]]:
+        """Yield the parts that say something of the same value, and what `$ref` leads to."""
+        if isinstance(schema, bool):
+            return
+        scope = self.entered(schema, scope)
+        words = self.keywords(schema)
+        for word in ("allOf", "anyOf", "oneOf"):
+            yield from ((part, scope) for part in words.get(word, ()))
+        for word in ("dependencies", "dependentSchemas"):
+            parts = words.get(word, {}).values()
+            yield from ((part, scope) for part in parts if not isinstance(part, list))
+        if "not" in words:
+            yield words["not"], scope
+        if "if" in words:
+            yield from ((schema[word], scope) for word in ("if", "then", "else") if word in schema)
+        if "$ref" in words:
+            yield self.follow(words["$ref"], scope)
+
     def is_before(self, draft: str) -> bool:
         """Return whether the draft is an older one, as `2019-09`."""
         found = re.search(r"draft/?(?:-0)?([\d-]+)", self._uri)

@@ -123,6 +123,8 @@ class _Lowering:
         self._todo: list[tuple[str, Schema, Scope]] = []
         self._parts: list[Part] = []
         self._divisors: set[float] = set()
+        self._entered: set[int] = set()
+        self._ending: set[int] = set()
 
     def run(self, root: Schema) -> LoweredSchema:
         lowered = self.schema(root, self._document.scope)
@@ -130,7 +132,6 @@ class _Lowering:
         while self._todo:
             name, schema, scope = self._todo.pop()
             defs[name] = self.schema(schema, scope)
-        self._check_cycles(lowered, defs)
         if lowered is False:
             raise SchemaError("no value is allowed by it")
         if len(self._divisors) > 1:
@@ -204,6 +205,7 @@ class _Lowering:
         if name is None:
             name = self._names[id(target)] = f"r{len(self._names)}"
             self._kept.append(target)
+            self._check_cycles(target, inner)
             self._todo.append((name, target, inner))
         return {"$ref": f"#/$defs/{name}"}
 
@@ -218,30 +220,17 @@ class _Lowering:
             scope.refuse(word, "cannot be enforced where several places have its anchor")
         return self._reference(reference, scope)
 
-    def _check_cycles(self, root: Lowered, defs: dict[str, Lowered]) -> None:
-        """Refuse what refers to itself before it says anything."""
-
-        def heads(part: Lowered) -> list[str]:
-            if isinstance(part, bool):
-                return []
-            found = [part["$ref"].rpartition("/")[2]] if "$ref" in part else []
-            for option in (*part.get("allOf", ()), *part.get("anyOf", ())):
-                found += heads(option)
-            return found
-
-        graph = {name: heads(part) for name, part in defs.items()} | {"": heads(root)}
-        done: set[str] = set()
-
-        def visit(name: str, above: tuple[str, ...]) -> None:
-            if name in above:
-                raise SchemaError("“$ref” leads to itself before anything is said")
-            if name not in done:
-                for other in graph[name]:
-                    visit(other, (*above, name))
-                done.add(name)
-
-        for name in graph:
-            visit(name, ())
+    def _check_cycles(self, schema: Schema, scope: Scope) -> None:
+        """Refuse what refers to itself before it says anything; validators never end there."""
+        if id(schema) in self._entered:
+            scope.refuse("$ref", "leads to itself before anything is said")
+        if id(schema) in self._ending or isinstance(schema, bool):
+            return
+        self._entered.add(id(schema))
+        for part, inner in self._document.in_place(schema, scope):
+            self._check_cycles(part, inner)
+        self._entered.remove(id(schema))
+        self._ending.add(id(schema))
 
     def _check_divisors(self) -> None:
         """Refuse divisors whose common multiple the library could count wrongly."""
