@@ -12,7 +12,7 @@ import random
 import signal
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -36,12 +36,10 @@ from paceline.settings import Settings, save_settings
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-from typing import Any
 
     from pytestqt.qtbot import QtBot
 
     from paceline.chat.reply import Reply
-    from paceline.conversation import Conversation
     from paceline.gui.program import Program
     from paceline.hosting.client import Inbox
     from paceline.messages import Event, StartTurn, StepCommitted
