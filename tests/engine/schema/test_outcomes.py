@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -231,8 +232,13 @@ ITSELF = {"$defs": {"a": {"$ref": "#/$defs/a"}}}
         {"minItems": 20_000, "maxItems": 20_000, "items": {"minItems": 20_000}},
         {"maximum": 10**400, "minimum": -(10**400)},
         {"multipleOf": 4294967295},
+        {"multipleOf": 1000003},
+        {"allOf": [{"properties": {f"p{i}": {"multipleOf": i + 2} for i in range(3000)}}]},
+        {"patternProperties": {f"^p{i}$": {"type": "string"} for i in range(1000)}},
+        functools.reduce(lambda part, _: {"contains": part}, range(20), {"type": "string"}),
+        {"uniqueItems": True, "items": {"enum": list(range(5000))}},
     ],
-    ids=range(20),
+    ids=range(25),
 )
 def test_hostile_schemas_are_refused_or_work(vocab: VocabularyFile, schema: Any) -> None:
     said = refusal(vocab, schema)

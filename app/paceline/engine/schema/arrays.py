@@ -133,6 +133,8 @@ class ArrayLowering:
         values = None if first else self._negation.values(items, scope.items)
         if values is None:
             scope.refuse("uniqueItems", "cannot be enforced, but for a few values as “enum”")
+        if len(values) > 2 * _MOST_ORDERS:
+            scope.refuse("uniqueItems", f"cannot be enforced for {len(values)} values")
         different: list[Any] = []
         for value in values:
             if not any(is_same(value, other) for other in different):

@@ -30,9 +30,12 @@ from paceline.engine.schema.terms import (
     any_of,
     is_same,
     of_types,
+    size_of,
     types_in,
 )
 
+_MOST_PARTS = 50_000
+_MOST_DIVISORS = 100
 _MOST_LENGTH = 10**9
 _LONGEST_BLAME_S = 1.0
 _MOST_CLASHES = 15
@@ -134,6 +137,10 @@ class _Lowering:
             defs[name] = self.schema(schema, scope)
         if lowered is False:
             raise SchemaError("no value is allowed by it")
+        if len(self._divisors) > _MOST_DIVISORS:
+            self._document.scope.refuse(
+                "multipleOf", f"cannot be enforced for more than {_MOST_DIVISORS} different numbers"
+            )
         if len(self._divisors) > 1:
             written = json.dumps([lowered, defs])
             if '"allOf"' in written or '"patternProperties"' in written:
@@ -155,6 +162,8 @@ class _Lowering:
         scope = self._document.entered(schema, scope)
         words = self._document.keywords(schema)
         lowered = self._words(schema, words, scope)
+        if size_of(lowered, _MOST_PARTS) > _MOST_PARTS:
+            raise SchemaError("it has too many parts, or options that multiply")
         self._parts.append(Part(scope, tuple(words), lowered))
         return lowered
 
@@ -237,11 +246,14 @@ class _Lowering:
         divisors = [divisor_of(value, self._document.scope) for value in sorted(self._divisors)]
         places = max(each.exponent for each in divisors)
         scaled = [each.coefficient * 10 ** (places - each.exponent) for each in divisors]
-        for i, number in enumerate(scaled):
-            if number * math.lcm(*scaled[:i], *scaled[i + 1 :]) >= 1 << 32:
-                self._document.scope.refuse(
-                    "multipleOf", f"cannot be enforced for all of {sorted(self._divisors)}"[:200]
-                )
+        common, most = math.lcm(*scaled), 1 << 32
+        if common >= most or any(
+            number * math.lcm(*scaled[:i], *scaled[i + 1 :]) >= most
+            for i, number in enumerate(scaled)
+        ):
+            self._document.scope.refuse(
+                "multipleOf", f"cannot be enforced for all of {sorted(self._divisors)}"[:200]
+            )
 
     # --------------------------------------------------------------------------------- options
 

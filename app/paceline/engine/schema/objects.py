@@ -18,6 +18,8 @@ KEYWORDS = (
     "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies",
     "unevaluatedProperties",
 )  # fmt: skip
+_MOST_PATTERNS = 200
+"""Patterns of names that are compared with each other."""
 _MOST_OPTIONS = 128
 """Ways to choose among properties that are written out one by one."""
 
@@ -37,6 +39,7 @@ class ObjectLowering:
         self._document = document
         self._lower = lower
         self._negation = negation
+        self._n_patterns = 0
 
     def lower(self, words: dict[str, Any], scope: Scope) -> Lowered:
         """Return what a schema's keywords allow of objects.
@@ -73,6 +76,9 @@ class ObjectLowering:
         found: dict[str, Any] = {}
         patterns: dict[str, Lowered] = {}
         given = words.get("patternProperties", {})
+        self._n_patterns += len(given)
+        if self._n_patterns > _MOST_PATTERNS:
+            scope.refuse("patternProperties", f"cannot be enforced beyond {_MOST_PATTERNS}")
         try:
             written, is_ascii = translate_for_names(list(given))
         except PatternError as error:

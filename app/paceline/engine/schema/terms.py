@@ -50,6 +50,20 @@ def all_of(parts: Iterable[Lowered]) -> Lowered:
     return {"allOf": kept}
 
 
+def size_of(lowered: Lowered, most: int) -> int:
+    """Return how many parts a schema has, counted to a bit beyond `most`."""
+    n = 0
+    todo: list[Any] = [lowered]
+    while todo and n <= most:
+        part = todo.pop()
+        n += 1
+        if isinstance(part, list):
+            todo.extend(part)
+        elif isinstance(part, dict):
+            todo.extend(value for key, value in part.items() if key != "enum")
+    return n
+
+
 def of_types(types: Collection[str]) -> Lowered:
     """Return what allows all values of these types."""
     if set(TYPES) <= set(types):
