@@ -12,6 +12,7 @@ import ctypes
 import json
 import random
 import sys
+import time
 
 import llama_cpp
 import numpy as np
@@ -50,6 +51,7 @@ ON_PURPOSE = (
 """What is refused although llama.cpp takes it, or never comes to an answer."""
 MOST_BEGINNINGS = 300
 STEPS = 14
+SLOW_S = 0.002
 
 
 def broken(rng: random.Random) -> str:
@@ -209,6 +211,9 @@ def may_be_empty(node: Node, empty: set[str]) -> bool:
 class Reference:
     """llama.cpp's own sampler for a grammar.
 
+    Attributes:
+        is_slow: Whether the last token took long: the ways to read a text may multiply with each.
+
     Raises:
         ValueError: It does not take the grammar.
     """
@@ -217,6 +222,7 @@ class Reference:
         self._sampler = llama_cpp.llama_sampler_init_grammar(vocab._pointer, text.encode(), b"root")
         if not self._sampler:
             raise ValueError(text)
+        self.is_slow = False
         self._ids = ids
         self._data = (llama_cpp.llama_token_data * len(ids))()
 
@@ -231,7 +237,9 @@ class Reference:
         return np.array([entry.logit == 0.0 for entry in self._data])
 
     def accept(self, token: int) -> None:
+        began = time.thread_time()
         llama_cpp.llama_sampler_accept(self._sampler, token)
+        self.is_slow = time.thread_time() - began > SLOW_S
 
     def close(self) -> None:
         llama_cpp.llama_sampler_free(self._sampler)
@@ -286,9 +294,9 @@ def compare(
             ]
             raise AssertionError(f"after {text!r} ours differs: {pieces[:12]}")
         going = [int(t) for t in ids[ours] if int(t) not in vocab.eog]
-        if not going:
+        if not going or reference.is_slow:
             return n
-        token = rng.choice(going)
+        token = rng.choice([t for t in going if len(vocab.piece(t).decode()) == 1] or going)
         grammar.accept(token)
         reference.accept(token)
         text += vocab.piece(token)
