@@ -170,7 +170,12 @@ def test_what_is_allowed(
         ({"pattern": "^" + "[" * 200_000 + "$"}, "“pattern”"),
         ({"pattern": "(" * 2000 + "a" + ")" * 2000}, ""),  # by Python's stack or the library's
         ({"minLength": 10**30}, "“minLength” cannot be enforced beyond 1,000,000,000"),
-        ({"maxLength": 100_000}, None),
+        ({"maxLength": 10**30}, None),
+        ({"maxItems": 10**30}, None),
+        ({"minItems": 10**30}, "“minItems” cannot be enforced beyond 20,000"),
+        ({"not": {"maxItems": 10**9}}, "“not” cannot be enforced here"),
+        ({"not": {"minItems": 10**9}}, None),
+        ({"not": {"minLength": 10**30}}, None),
         ({"uniqueItems": True, "items": {"type": "string"}}, "“uniqueItems” cannot be enforced"),
         ({"allOf": [{"multipleOf": n} for n in (1009, 2003, 4001)]},
          "“multipleOf” cannot be enforced for all of [1009, 2003, 4001]"),

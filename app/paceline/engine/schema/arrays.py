@@ -9,7 +9,7 @@ from typing import Any
 
 from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.negation import Negation
-from paceline.engine.schema.terms import Lowered, all_of, any_of, is_same
+from paceline.engine.schema.terms import MOST_ITEMS, Lowered, all_of, any_of, is_same
 
 KEYWORDS = (
     "items", "prefixItems", "additionalItems", "minItems", "maxItems", "contains", "uniqueItems",
@@ -19,7 +19,6 @@ _MOST_ORDERS = 128
 """Arrays of different items in any order that are written out one by one; twice as many in the
 order of the values."""
 _MOST_PLACES = 8
-_MOST_COUNTED = 20_000
 _IN_PLACE = (
     "$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies",
     "$dynamicRef", "$recursiveRef", "contains",
@@ -68,12 +67,11 @@ class ArrayLowering:
                 scope.refuse("unevaluatedItems", "cannot be enforced beside other parts")
             rest = self._lower(words["unevaluatedItems"], scope.items)
         least, most = int(words.get("minItems", 0)), words.get("maxItems")
-        most = None if most is None else int(most)
+        most = None if most is None else min(int(most), MOST_ITEMS)
+        if least > MOST_ITEMS:
+            scope.refuse("minItems", f"cannot be enforced beyond {MOST_ITEMS:,}")
         if most is not None and least > most:
             scope.refuse("minItems", "is greater than “maxItems”")
-        for word, count in (("minItems", least), ("maxItems", most or 0)):
-            if count > _MOST_COUNTED:
-                scope.refuse(word, f"cannot be enforced beyond {_MOST_COUNTED:,}")
         lowered = list_of(first, rest, least, most)
         if "contains" in words:
             lowered = self._containing(full, first, rest, (least, most), scope)

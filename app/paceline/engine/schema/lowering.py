@@ -333,9 +333,10 @@ class _Lowering:
 
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
-        for key, length in lengths.items():
-            if length > _MOST_LENGTH:
-                scope.refuse(key, f"cannot be enforced beyond {_MOST_LENGTH:,}")
+        if lengths.get("minLength", 0) > _MOST_LENGTH:
+            scope.refuse("minLength", f"cannot be enforced beyond {_MOST_LENGTH:,}")
+        if lengths.get("maxLength", 0) > _MOST_LENGTH:
+            lengths["maxLength"] = _MOST_LENGTH
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
             scope.refuse("minLength", "is greater than “maxLength”")
         parts: list[Lowered] = []

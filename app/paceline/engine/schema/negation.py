@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from paceline.engine.schema.document import Document, Schema, Scope
 from paceline.engine.schema.terms import (
+    MOST_ITEMS,
     TYPES,
     Lowered,
     all_of,
@@ -231,8 +232,8 @@ def _flag(value: object) -> object:
 
 def _lengths(words: dict[str, Any], name: str, least: str, most: str) -> Iterable[Lowered]:
     if words.get(least, 0) > 0:
-        yield {"type": name, most: int(words[least]) - 1}
-    if most in words:
+        yield {"type": name, most: min(int(words[least]) - 1, MOST_ITEMS)}
+    if words.get(most, MOST_ITEMS) < MOST_ITEMS:
         yield {"type": name, least: int(words[most]) + 1}
 
 

@@ -19,6 +19,8 @@ class SchemaError(Exception):
     """Why a schema cannot be used, as a part of a sentence: the place, the keyword, the reason."""
 
 
+MOST_ITEMS = 20_000
+"""Items of an array that are counted."""
 _LONGEST = 200
 """Characters of a text up to which others are told from it letter by letter."""
 TYPES = ("null", "boolean", "number", "string", "array", "object")
