@@ -45,7 +45,8 @@ def _schema(maker: Maker, *, simple: bool) -> Schema:
             ({"lenient": True}, {"coerce_one_of": True}, {"whitespace_flexible": False}, {})
         )
     if maker.defs:
-        made.setdefault(maker.shelf, {}).update(maker.defs)
+        shelf = made.get(maker.shelf)  # nonsense may have taken its place
+        made[maker.shelf] = {**(shelf if isinstance(shelf, dict) else {}), **maker.defs}
     return {**maker.first, **made}
 
 

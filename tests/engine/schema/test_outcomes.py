@@ -112,6 +112,7 @@ DRAFT_7 = "http://json-schema.org/draft-07/schema#"
         ({"not": {"$ref": "#/$defs/n"}, "$defs": {"n": {
             "type": "object", "properties": {k: {"$ref": "#/$defs/n"} for k in "abcdefghij"}}}},
          ["1", '"a"'], ["{}", '{"a":{}}']),
+        ({"not": {"contains": {"const": 7}, "minContains": 0, "minItems": 2}}, ["[7]"], ["[1,2]"]),
         # White space.
         ({"type": "array", "items": {"type": "integer"}}, ["[\n  1,\n  2\n]", "[1,\n 2]", "[1,2]"],
          ["[1,\n\n\n2]", "[1," + " " * 50 + "2]"]),
@@ -172,6 +173,7 @@ def test_what_is_allowed(
         ({"minLength": 10**30}, "“minLength” cannot be enforced beyond 1,000,000,000"),
         ({"maxLength": 10**30}, None),
         ({"maxItems": 10**30}, None),
+        ({"type": "integer", "minimum": 10**400}, "“minimum” cannot be enforced beyond"),
         ({"minItems": 10**30}, "“minItems” cannot be enforced beyond 20,000"),
         ({"not": {"maxItems": 10**9}}, "“not” cannot be enforced here"),
         ({"not": {"minItems": 10**9}}, None),

@@ -65,7 +65,10 @@ class Negation:
         self._open.add(id(schema))
         try:
             scope = self._document.entered(schema, scope)
-            return any_of(self._options(self._document.keywords(schema), scope))
+            words = self._document.keywords(schema)
+            if schema.keys() & {"minContains", "maxContains"}:
+                words.pop("contains", None)
+            return any_of(self._options(words, scope))
         finally:
             self._open.remove(id(schema))
 
@@ -129,7 +132,7 @@ class Negation:
             if wrong is not False:
                 places = [*([True] * i), wrong]
                 yield {"type": "array", "prefixItems": places, "minItems": i + 1}
-        if "contains" in words and not words.keys() & {"minContains", "maxContains"}:
+        if "contains" in words:
             other = self.of(words["contains"], scope.items)
             if other is not False:
                 yield {"type": "array", "items": other}

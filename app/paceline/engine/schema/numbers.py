@@ -171,6 +171,8 @@ def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integ
     inner = sign * int(value)
     if inner <= -_LARGEST:
         return -sign * _LARGEST
+    if inner > _LARGEST:
+        scope.refuse(keyword, f"cannot be enforced beyond {_LARGEST:,}")
     near = float(inner)
     return sign * int(near if near >= inner else math.nextafter(near, math.inf))
 
