@@ -63,12 +63,13 @@ _MUTE = frozenset(
 _DATA = frozenset(
     {"detailed thinking off", "detailed thinking on", "first question", "second question",
      "the reply", "Here are my reasoning steps:", "[END FINAL RESPONSE]",
+     "are not disjoint", "can't determine if patternProperty", "circular references",
      "paceline reply presets", "of {0}", "Bearer {0}"}
 )  # fmt: skip
 """What is compared, or given to a model or a template, and never shown."""
 CURATED = "resources/curated_pairs.json"
 _CODE = re.compile(
-    r'\n|\\|%[a-z]|{%|{{|\||NULL|" space|<[a-z]'
+    r'\n|\\|%[a-z]|{%|{{|\||NULL|" space|<[a-z]|start: |until[:[]| until {|_schema"'
     r"|SELECT|PRAGMA|INSERT|DELETE|CREATE|ALTER|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|LIMIT"
 )
 """What patterns, templates, SQL and lines of a log have."""

@@ -1624,6 +1624,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>It cannot be downloaded: such a file name is not used on this computer.</source>
+        <translation>Es kann nicht heruntergeladen werden: Ein solcher Dateiname wird auf diesem Computer nicht verwendet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
+        <source>It is newer than this llama.cpp ({}).</source>
+        <translation>Es ist neuer als dieses llama.cpp ({}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/candidates.py"/>
         <source>Load model</source>
         <translation>Modell laden</translation>
     </message>
@@ -1801,6 +1811,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
+        <source>Letters and digits are: write a word that stands near “{}”.</source>
+        <translation>Buchstaben und Ziffern schon: Schreiben Sie ein Wort, das bei „{}“ steht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>No chat has the tag “{}”.</source>
         <translation>Kein Chat hat das Schlagwort „{}“.</translation>
     </message>
@@ -1828,6 +1843,16 @@
         <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
         <source>Show all chats</source>
         <translation>Alle Chats zeigen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
+        <source>Signs and emoji are not searched</source>
+        <translation>Zeichen und Emoji werden nicht gesucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
+        <source>Signs and emoji are not searched.</source>
+        <translation>Zeichen und Emoji werden nicht gesucht.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/chat_finder.py"/>
@@ -2186,6 +2211,11 @@
         <location filename="../../app/paceline/gui/chat/composer.py"/>
         <source>Stop the reply (Esc)</source>
         <translation>Antwort anhalten (Esc)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/chat/composer.py"/>
+        <source>The {} that you pasted are attached as {}</source>
+        <translation>Die eingefügten {} sind als {} angehängt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/chat/composer.py"/>
@@ -3759,6 +3789,11 @@
         <source>{} hits</source>
         <translation>{} Treffer</translation>
     </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/found_list.py"/>
+        <source>{}, without the signs</source>
+        <translation>{}, ohne die Zeichen</translation>
+    </message>
 </context>
 <context>
     <name>GeneralPage</name>
@@ -4070,13 +4105,53 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
-        <source>Left out: {} messages of the system or of tools.</source>
-        <translation>Ausgelassen: {} Nachrichten des Systems oder von Werkzeugen.</translation>
+        <source>Left out: {}.</source>
+        <translation>Weggelassen: {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/conversations/exchange.py"/>
-        <source>{} more files could not be imported either.</source>
-        <translation>{} weitere Dateien ließen sich ebenfalls nicht importieren.</translation>
+        <source>calls of tools and their results</source>
+        <translation>Aufrufe von Werkzeugen und ihre Ergebnisse</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>files without their text</source>
+        <translation>Dateien ohne ihren Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>messages of the system</source>
+        <translation>Nachrichten des Systems</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>messages that were not sent</source>
+        <translation>nicht gesendete Nachrichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>notes</source>
+        <translation>Notizen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>parts of an unknown kind</source>
+        <translation>Teile unbekannter Art</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>pictures</source>
+        <translation>Bilder</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>sound and films</source>
+        <translation>Ton und Filme</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/conversations/exchange.py"/>
+        <source>{} more could not be imported either.</source>
+        <translation>{} weitere konnten auch nicht importiert werden.</translation>
     </message>
 </context>
 <context>
@@ -8005,6 +8080,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Auto begann jede Antwort ohne zu wissen, wie oft Entwürfe angenommen werden.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>Beside a system prompt, this model's chat template ignores how much the model is to reason.</source>
+        <translation>Neben einem System-Prompt beachtet die Chat-Vorlage dieses Modells nicht, wie viel das Modell nachdenken soll.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>Both are of the family “{0}”.</source>
         <translation>Beide sind aus der Familie „{0}“.</translation>
@@ -8035,6 +8115,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Chat-Vorlagen können nicht gelesen werden: Ihr Prozess startet nicht ({0}).</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Chat {0} of {1} in “{2}”, “{3}”: {4}</source>
+        <translation>Chat {0} von {1} in „{2}“, „{3}“: {4}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Chat {0} of {1} in “{2}”: {3}</source>
+        <translation>Chat {0} von {1} in „{2}“: {3}</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.</source>
         <translation>Prüfen Sie HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE und SSL_CERT_DIR.</translation>
@@ -8050,7 +8140,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prüfen Sie die Zugriffsrechte.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/grammar_mask.py"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
         <source>Check that every text that the grammar begins can be completed, and that no logit bias forbids what it needs.</source>
         <translation>Prüfen Sie, ob jeder Text, den die Grammatik beginnt, vollendet werden kann, und ob keine Logit-Verschiebung verbietet, was sie braucht.</translation>
     </message>
@@ -8116,8 +8206,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Choose a chat that Paceline, llama.cpp's web page, LM Studio or ChatGPT exported.</source>
-        <translation>Wählen Sie einen Chat, den Paceline, die Webseite von llama.cpp, LM Studio oder ChatGPT exportiert hat.</translation>
+        <source>Choose a chat that Paceline, llama.cpp's web page, LM Studio, ChatGPT, Open WebUI or SillyTavern exported.</source>
+        <translation>Wählen Sie einen Chat, den Paceline, die Webseite von llama.cpp, LM Studio, ChatGPT, Open WebUI oder SillyTavern exportiert hat.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/draft_model.py"/>
@@ -8213,6 +8303,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/mtp_head.py"/>
         <source>Choose the file with the head that was made for this target, or none.</source>
         <translation>Wählen Sie die Datei mit dem Kopf, der für dieses Zielmodell gemacht ist, oder keine.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>Choose the first part, and leave all parts their names.</source>
+        <translation>Wählen Sie den ersten Teil, und lassen Sie allen Teilen ihre Namen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
@@ -8586,6 +8681,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Installieren Sie einen Bau von llama-cpp-python, der auf diesem Computer gemacht wurde.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>Install a newer version of Paceline or llama-cpp-python; if that does not know it either, download the file again.</source>
+        <translation>Installieren Sie eine neuere Version von Paceline oder llama-cpp-python; wenn auch die sie nicht kennt, laden Sie die Datei noch einmal herunter.</translation>
+    </message>
+    <message>
         <location filename="../../app/paths.py"/>
         <source>Install it again.</source>
         <translation>Installieren Sie es neu.</translation>
@@ -8616,6 +8716,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Sie kann mit Ihren Rechten nicht gelesen werden.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It has no text to import.</source>
+        <translation>Er enthält keinen Text, der importiert werden kann.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>It has {0}.</source>
         <translation>Sie hat {0}.</translation>
@@ -8639,6 +8744,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/local/library.py"/>
         <source>It is incomplete: {0} of {1} are here.</source>
         <translation>Sie ist unvollständig: {0} von {1} sind da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>It is nested too deeply.</source>
+        <translation>Er ist zu tief verschachtelt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -8692,8 +8802,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Keep the draft model's cache in {0}.</source>
-        <translation>Den Cache des Entwurfsmodells in {0} halten.</translation>
+        <source>Keep the draft model's cache in {0}. On a processor it then reads long prompts about three times slower.</source>
+        <translation>Den Cache des Entwurfsmodells in {0} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8730,6 +8840,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>Let user and assistant alternate. {0}</source>
         <translation>Lassen Sie Nutzer und Assistent abwechseln. {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Line {0} is neither the beginning of a chat nor a message of the one before it.</source>
+        <translation>Zeile {0} ist weder der Anfang eines Chats noch eine Nachricht des Chats davor.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/programs/silly_tavern.py"/>
+        <source>Line {0} is no message.</source>
+        <translation>Zeile {0} ist keine Nachricht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>Line {0} is not JSON.</source>
+        <translation>Zeile {0} ist kein JSON.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -8924,6 +9049,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Von einem geteilten Modell wählen Sie den ersten Teil, sonst eine andere Datei.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/memory_hints.py"/>
+        <source>On a processor a quantised cache makes long prompts slower to read: 2,400 tokens take about three times as long with q8_0, and four to seven times with fewer bits.</source>
+        <translation>Auf einem Prozessor werden lange Prompts mit einem quantisierten Cache langsamer gelesen: 2.400 Token dauern mit q8_0 etwa dreimal so lange, mit weniger Bits vier- bis siebenmal.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>On a processor, checking several tokens in {0} costs about as much as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.</source>
         <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {0} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
@@ -8942,6 +9072,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/local/model_files.py"/>
         <source>Only {0} of its {1} parts are here.</source>
         <translation>Nur {0} ihrer {1} Teile sind da.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>Only {0} of its {1} parts are here; “{2}” and {3} more are missing.</source>
+        <translation>Nur {0} ihrer {1} Teile sind da; „{2}“ und {3} weitere fehlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>Only {0} of its {1} parts are here; “{2}” is missing.</source>
+        <translation>Nur {0} ihrer {1} Teile sind da; „{2}“ fehlt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/reply_runner.py"/>
@@ -8979,6 +9119,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Pacelines eigene CPU-Kernel, die ihren Test hier nicht bestanden haben, werden ausgelassen: {0}. {1}</translation>
     </message>
     <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>Paste the part that matters.</source>
+        <translation>Fügen Sie den Teil ein, auf den es ankommt.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Presence penalty</source>
         <translation>Präsenzstrafe</translation>
@@ -9002,6 +9147,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/presets.py"/>
         <source>Preset {0} is not an object.</source>
         <translation>Vorgabe {0} ist kein Objekt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/models.py"/>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>Put all parts into one folder.</source>
+        <translation>Legen Sie alle Teile in einen Ordner.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -9034,11 +9185,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Setzen Sie den Download fort.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>Rewrite it so that each text can be read in one way only.</source>
-        <translation>Schreiben Sie sie so um, dass jeder Text nur auf eine Weise gelesen werden kann.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/request.py"/>
         <source>Roles are {0}.</source>
         <translation>Rollen sind {0}.</translation>
@@ -9047,6 +9193,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>Save it as UTF-8 and attach it again.</source>
         <translation>Speichern Sie sie als UTF-8, und hängen Sie sie noch einmal an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>See it in its program.</source>
+        <translation>Sehen Sie ihn in seinem Programm an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/job.py"/>
@@ -9092,6 +9243,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>Shorten it, start a new chat, or load the model with a longer context.</source>
         <translation>Kürzen Sie ihn, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>Simplify it: fewer options that begin alike, shorter repetitions.</source>
+        <translation>Vereinfachen Sie sie: weniger Alternativen, die gleich beginnen, kürzere Wiederholungen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -9283,6 +9439,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>The chat template has no switch for how much the model reasons.</source>
         <translation>Die Chat-Vorlage hat keinen Schalter dafür, wie viel das Modell nachdenkt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/template.py"/>
+        <source>The chat template leaves the question out.</source>
+        <translation>Die Chat-Vorlage lässt die Frage weg.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9540,6 +9701,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Datei ist länger, als der Hub gesagt hat.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or choose another model.</source>
+        <translation>Die Datei ist nicht beschädigt. Installieren Sie eine neuere Version von Paceline oder llama-cpp-python, oder wählen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/look.py"/>
         <source>The file may be damaged, or made for something else than writing text.</source>
         <translation>Die Datei ist vielleicht beschädigt oder für etwas anderes gemacht als zum Schreiben von Text.</translation>
@@ -9630,14 +9796,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Ordner {0} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/grammar_mask.py"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
         <source>The grammar allows no token that the model could go on with.</source>
         <translation>Die Grammatik erlaubt kein Token, mit dem das Modell weiterschreiben könnte.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>The grammar cannot be copied.</source>
-        <translation>Die Grammatik kann nicht kopiert werden.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/vocabulary.py"/>
@@ -9646,13 +9807,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
-        <source>The grammar does not allow token {0} here.</source>
-        <translation>Die Grammatik erlaubt Token {0} hier nicht.</translation>
+        <source>The grammar does not allow this token here.</source>
+        <translation>Die Grammatik erlaubt dieses Token hier nicht.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
-        <source>The grammar reads the same text in too many ways, so checking tokens takes too long.</source>
-        <translation>Die Grammatik liest denselben Text auf zu viele Weisen, darum dauert das Prüfen der Token zu lange.</translation>
+        <source>The grammar is too complex to go on with.</source>
+        <translation>Die Grammatik ist zu komplex, um mit ihr weiterzugehen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -9738,6 +9899,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/prompt/size.py"/>
         <source>The oldest {0} messages were</source>
         <translation>Die ältesten {0} Nachrichten wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>The pasted text has {0} MB; a file may have 1 MB.</source>
+        <translation>Der eingefügte Text hat {0} MB; eine Datei darf 1 MB haben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -10301,11 +10467,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Modell</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>a name in it has more than {0} characters</source>
-        <translation>ein Name darin hat mehr als {0} Zeichen</translation>
-    </message>
-    <message>
         <location filename="../../app/bench/report.py"/>
         <source>a name is in it twice, or plain decoding is not the first strategy</source>
         <translation>ein Name steht zweimal darin, oder einfaches Dekodieren ist nicht die erste Strategie</translation>
@@ -10334,8 +10495,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
-        <source>a pattern repeats {0} times; {1} can be counted</source>
-        <translation>ein Muster wiederholt sich {0}-mal; {1} können gezählt werden</translation>
+        <source>a pattern is too complex</source>
+        <translation>ein Muster ist zu komplex</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -10359,6 +10520,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein quantisierter Cache</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>a range of characters runs backwards</source>
+        <translation>ein Bereich von Zeichen läuft rückwärts</translation>
+    </message>
+    <message>
         <location filename="../../app/bench/report.py"/>
         <source>a reply has times or counts that cannot be</source>
         <translation>eine Antwort hat Zeiten oder Anzahlen, die nicht sein können</translation>
@@ -10369,7 +10535,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>die Seite eines Repositorys wurde erwartet</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>a schema is a JSON object, as {“type”: “object”, …}</source>
         <translation>ein Schema ist ein JSON-Objekt, wie {“type”: “object”, …}</translation>
     </message>
@@ -10394,11 +10560,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Text in Anführungszeichen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>a text in quotes is not closed</source>
-        <translation>ein Text in Anführungszeichen ist nicht abgeschlossen</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/stream.py"/>
         <source>a web page came instead of the file</source>
         <translation>eine Webseite kam statt der Datei</translation>
@@ -10408,6 +10569,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>a whole number</source>
         <translation>eine ganze Zahl</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>a “$ref” leads back to itself beside other keywords</source>
+        <translation>ein „$ref“ führt neben anderen Schlüsselwörtern zu sich selbst zurück</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -10507,6 +10673,91 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Byte-Pair-Kodierung</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced beside names in no ASCII</source>
+        <translation>kann neben Namen, die nicht aus ASCII-Zeichen bestehen, nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced beside other parts</source>
+        <translation>kann neben anderen Teilen nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced beyond {0}</source>
+        <translation>kann über {0} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>cannot be enforced for all of {0}</source>
+        <translation>kann nicht für alle von {0} durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>cannot be enforced for more than {0} different numbers</source>
+        <translation>kann nicht für mehr als {0} verschiedene Zahlen durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced for names that are not listed</source>
+        <translation>kann für Namen, die nicht aufgezählt sind, nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced for {0} properties</source>
+        <translation>kann für {0} Eigenschaften nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>cannot be enforced for {0} values</source>
+        <translation>kann für {0} Werte nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/negation.py"/>
+        <source>cannot be enforced here</source>
+        <translation>kann hier nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>cannot be enforced where several places have its anchor</source>
+        <translation>kann nicht durchgesetzt werden, wo mehrere Stellen seinen Anker haben</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>cannot be enforced, but for a few values as “enum”</source>
+        <translation>kann nicht durchgesetzt werden, außer für wenige Werte als „enum“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced, but for names or one pattern</source>
+        <translation>kann nicht durchgesetzt werden, außer für Namen oder ein Muster</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced: {0}</source>
+        <translation>kann nicht durchgesetzt werden: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <source>cannot be enforced: {0} has too many digits</source>
+        <translation>kann nicht durchgesetzt werden: {0} hat zu viele Stellen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <source>cannot be enforced: {0} is too large</source>
+        <translation>kann nicht durchgesetzt werden: {0} ist zu groß</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>cannot be enforced: “{0}”</source>
+        <translation>kann nicht durchgesetzt werden: „{0}“</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>cannot be used ({0})</source>
         <translation>kann nicht verwendet werden ({0})</translation>
@@ -10547,6 +10798,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>abgestürzt, {0}</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>differs from that of the whole</source>
+        <translation>unterscheidet sich von dem des Ganzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>does not lead to a part of the schema: “{0}”</source>
+        <translation>führt nicht zu einem Teil des Schemas: „{0}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>does not lead to a schema: “{0}”</source>
+        <translation>führt nicht zu einem Schema: „{0}“</translation>
+    </message>
+    <message>
         <location filename="../../app/engine"/>
         <source>draft</source>
         <translation>Entwurfsmodell</translation>
@@ -10574,6 +10840,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>endet</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>expressions are nested more than {0} deep</source>
+        <translation>Ausdrücke sind mehr als {0} tief verschachtelt</translation>
+    </message>
+    <message>
         <location filename="../../app/engine"/>
         <source>fewer</source>
         <translation>weniger</translation>
@@ -10584,12 +10855,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>weniger andere Programme zur gleichen Zeit</translation>
     </message>
     <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/imported.py"/>
         <source>follow one another in a circle</source>
         <translation>folgen einander im Kreis</translation>
     </message>
     <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/imported.py"/>
         <source>follow {0}, which is not there</source>
         <translation>folgen auf {0}, was nicht da ist</translation>
     </message>
@@ -10607,6 +10878,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>from 0.01 to 10 (1 is off)</source>
         <translation>von 0,01 bis 10 (1 ist aus)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>half of a surrogate pair is no character</source>
+        <translation>die Hälfte eines Surrogatpaars ist kein Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/constants.py"/>
+        <source>has a character that cannot be written: {0}</source>
+        <translation>hat ein Zeichen, das nicht geschrieben werden kann: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/constants.py"/>
+        <source>has a number that cannot be written: {0}</source>
+        <translation>hat eine Zahl, die nicht geschrieben werden kann: {0}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10645,12 +10931,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/imported.py"/>
         <source>has more than {0} entries</source>
         <translation>hat mehr als {0} Einträge</translation>
     </message>
     <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/programs/llama_cpp.py"/>
         <source>has no id</source>
         <translation>hat keine ID</translation>
     </message>
@@ -10660,14 +10946,34 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>hat keinen Grund von Auto ({0})</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/programs/lm_studio.py"/>
+        <source>has no versions</source>
+        <translation>hat keine Fassungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>has options that cannot be told apart</source>
+        <translation>hat Alternativen, die nicht unterschieden werden können</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>has too many options that overlap</source>
+        <translation>hat zu viele Alternativen, die sich überschneiden</translation>
+    </message>
+    <message>
         <location filename="../../app/run_record.py"/>
         <source>has {0} values instead of {1}</source>
         <translation>hat {0} Werte statt {1}</translation>
     </message>
     <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/imported.py"/>
         <source>have more than {0} characters</source>
         <translation>haben mehr als {0} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/imported.py"/>
+        <source>have more than {0} files</source>
+        <translation>haben mehr als {0} Dateien</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -10683,6 +10989,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>is empty</source>
         <translation>ist leer</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>is greater than “maxContains”</source>
+        <translation>ist größer als „maxContains“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>is greater than “maxItems”</source>
+        <translation>ist größer als „maxItems“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>is greater than “maxLength”</source>
+        <translation>ist größer als „maxLength“</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10727,9 +11048,15 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/bench/report.py"/>
-        <location filename="../../app/chat/exchange/reading.py"/>
+        <location filename="../../app/chat/exchange/programs/chatgpt.py"/>
+        <location filename="../../app/chat/exchange/programs/open_webui.py"/>
         <source>is not an object</source>
         <translation>ist kein Objekt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>is not as schemas have it: {0}</source>
+        <translation>ist nicht so, wie Schemas es haben: {0}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10740,6 +11067,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>is not “{0}”</source>
         <translation>ist nicht „{0}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it cannot be carried out</source>
+        <translation>sie kann nicht ausgeführt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it contains a NUL character</source>
+        <translation>der Text enthält ein NUL-Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it contains half of a surrogate pair</source>
+        <translation>der Text enthält die Hälfte eines Surrogatpaars</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -10772,29 +11114,45 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>sie ist schon vorher gescheitert</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>it has a list of more than {0} values of any kind</source>
+        <translation>es hat eine Liste von mehr als {0} Werten beliebiger Art</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>it has a number that is too large</source>
+        <translation>es hat eine Zahl, die zu groß ist</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>it has more than {0} characters</source>
         <translation>sie hat mehr als {0} Zeichen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>it has more than {0} kB</source>
         <translation>es hat mehr als {0} kB</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>it has too many parts within each other, or optional ones</source>
-        <translation>es hat zu viele ineinander liegende oder wahlfreie Teile</translation>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it has more than {0} rules</source>
+        <translation>sie hat mehr als {0} Regeln</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it holds a NUL character</source>
-        <translation>sie enthält ein NUL-Zeichen</translation>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>it has too many parts within each other</source>
+        <translation>es hat zu viele Teile ineinander</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it holds half a surrogate pair</source>
-        <translation>sie enthält ein halbes Surrogatpaar</translation>
+        <location filename="../../app/engine/schema/document.py"/>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>it has too many parts, or options that multiply</source>
+        <translation>es hat zu viele Teile, oder Alternativen, die sich vervielfachen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>it has too many ways to begin and to end</source>
+        <translation>es hat zu viele Arten, zu beginnen und zu enden</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10802,24 +11160,40 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>sie ist leer</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>it is nested more than {0} deep</source>
         <translation>es ist tiefer als {0} verschachtelt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
+        <location filename="../../app/engine/schema/patterns.py"/>
         <source>it is nested too deep</source>
         <translation>es ist zu tief verschachtelt</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>it is no JSON: line {0}, column {1}: {2}</source>
         <translation>es ist kein JSON: Zeile {0}, Spalte {1}: {2}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>it is no JSON: {0}</source>
         <translation>es ist kein JSON: {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>it is no address</source>
+        <translation>es ist keine Adresse</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>it is no regular expression ({0})</source>
+        <translation>es ist kein regulärer Ausdruck ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>it is too large or too complex</source>
+        <translation>der Text ist zu groß oder zu komplex</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/session.py"/>
@@ -10840,11 +11214,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <source>it said nonsense: {0}</source>
         <translation>er sagte Unsinn: {0}</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>it takes too much time or memory to turn into a grammar</source>
-        <translation>es braucht zu viel Zeit oder Speicher, daraus eine Grammatik zu machen</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
@@ -10874,11 +11243,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>sein Prozess {0}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>its rules can begin in too many ways</source>
-        <translation>ihre Regeln können auf zu viele Weisen beginnen</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/request.py"/>
         <source>its text holds control tokens, and is not what the loaded model wrote</source>
         <translation>ihr Text enthält Steuertoken und ist nicht, was das geladene Modell geschrieben hat</translation>
@@ -10897,6 +11261,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>kind {0}</source>
         <translation>Art {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>leads to itself before anything is said</source>
+        <translation>führt zu sich selbst, bevor etwas gesagt ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <source>leaves no number, with what stands beside it</source>
+        <translation>lässt mit dem, was daneben steht, keine Zahl übrig</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>leaves no value</source>
+        <translation>lässt keinen Wert übrig</translation>
     </message>
     <message>
         <location filename="../../app/catalog/fetching.py"/>
@@ -10954,6 +11333,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>llama.cpp verwendet einen Befehl, den diese CPU nicht kennt (SIGILL).</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>looking ahead or behind, as “(?=…)”, cannot be carried out</source>
+        <translation>voraus- oder zurückzusehen, wie „(?=…)“, kann nicht ausgeführt werden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>model name</source>
         <translation>Modellname</translation>
@@ -11009,11 +11393,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nennt keine Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>nested repetitions come to more than {0} rules</source>
-        <translation>verschachtelte Wiederholungen ergeben mehr als {0} Regeln</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/listing.py"/>
         <source>no model in GGUF format</source>
         <translation>kein Modell im GGUF-Format</translation>
@@ -11037,6 +11416,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>no settings</source>
         <translation>keine Einstellungen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>no text is allowed by it</source>
+        <translation>kein Text ist danach erlaubt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>no value is allowed</source>
+        <translation>kein Wert ist erlaubt</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>no value is allowed by it</source>
+        <translation>kein Wert ist danach erlaubt</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
@@ -11064,6 +11458,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nicht gelaufen</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>numbers of properties cannot be enforced here</source>
+        <translation>Anzahlen von Eigenschaften können hier nicht durchgesetzt werden</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>on {0}</source>
         <translation>bei {0}</translation>
@@ -11084,6 +11483,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ohne Entwürfe</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>possessive parts, as “a++”, are not known to JSON schemas</source>
+        <translation>possessive Teile, wie „a++“, kennen JSON-Schemas nicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>property “{0}”: {1}</source>
+        <translation>Eigenschaft „{0}“: {1}</translation>
+    </message>
+    <message>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>prose</source>
         <translation>Prosa</translation>
@@ -11092,6 +11501,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>prose, code and JSON</source>
         <translation>Prosa, Code und JSON</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>rule “{0}”: {1}</source>
+        <translation>Regel „{0}“: {1}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11105,6 +11519,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
+        <location filename="../../app/chat/exchange/programs/llama_cpp.py"/>
         <source>stands for another message already</source>
         <translation>steht schon für eine andere Nachricht</translation>
     </message>
@@ -11135,6 +11550,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Texte vieler Arten</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>the address is not one of the Hub</source>
+        <translation>die Adresse gehört nicht zum Hub</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>the address is not that of a model</source>
+        <translation>die Adresse ist nicht die eines Modells</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/session.py"/>
         <source>the answer came packed in another way than asked for</source>
         <translation>die Antwort kam anders gepackt als verlangt</translation>
@@ -11149,6 +11574,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/session.py"/>
         <source>the answer is too long</source>
         <translation>die Antwort ist zu lang</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>the control character {0} cannot be written</source>
+        <translation>das Steuerzeichen {0} kann nicht geschrieben werden</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -11171,11 +11601,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>die Datei kam komprimiert</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>the grammar for it would be too long</source>
-        <translation>die Grammatik dafür wäre zu lang</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>the name of a rule is expected (letters, digits and “-”)</source>
         <translation>der Name einer Regel wird erwartet (Buchstaben, Ziffern und „-“)</translation>
@@ -11186,19 +11611,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>die nächste Seite ist auf einem anderen Rechner</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>the reference “{0}” does not lead to a part of it (“#/…”)</source>
-        <translation>der Verweis „{0}“ führt zu keinem Teil davon („#/…“)</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>the reference “{0}” does not lead to a schema</source>
-        <translation>der Verweis „{0}“ führt zu keinem Schema</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>the rule {0} can begin with itself, and would never end</source>
-        <translation>die Regel {0} kann mit sich selbst beginnen und würde nie enden</translation>
+        <source>the rule “{0}” never comes to an end</source>
+        <translation>die Regel „{0}“ kommt nie zu einem Ende</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>the whole</source>
+        <translation>das Ganze</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
@@ -11242,8 +11662,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>there are more than {0} ways to begin “{1}”</source>
-        <translation>es gibt mehr als {0} Weisen, „{1}“ zu beginnen</translation>
+        <source>there is no character “{0}”</source>
+        <translation>es gibt kein Zeichen „{0}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11317,6 +11737,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>true oder false</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>two patterns match the same names</source>
+        <translation>zwei Muster treffen auf dieselben Namen zu</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/grammar.py"/>
+        <source>two patterns may match the same names</source>
+        <translation>zwei Muster treffen vielleicht auf dieselben Namen zu</translation>
+    </message>
+    <message>
         <location filename="../../app/codec.py"/>
         <source>unknown type {0}</source>
         <translation>unbekannter Typ {0}</translation>
@@ -11332,19 +11762,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>was auf den zweiten Doppelpunkt folgt, ist keine Datei eines Repositorys</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>with its repetitions written out the grammar is too long</source>
-        <translation>mit ausgeschriebenen Wiederholungen ist die Grammatik zu lang</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/turn.py"/>
         <source>without it</source>
         <translation>ohne ihn</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/vocabulary.py"/>
-        <source>written as a grammar, {0}</source>
-        <translation>als Grammatik geschrieben, {0}</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/sandbox.py"/>
@@ -11472,7 +11892,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist zweimal angegeben.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
+        <location filename="../../app/engine/schema/document.py"/>
         <source>{0} is no JSON value</source>
         <translation>{0} ist kein JSON-Wert</translation>
     </message>
@@ -11578,6 +11998,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0}{1} ist nicht bekannt</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>“$schema” names draft 3, which is too old</source>
+        <translation>„$schema“ nennt Entwurf 3, der zu alt ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“(?…)” with letters is not known to JSON schemas</source>
+        <translation>„(?…)“ mit Buchstaben kennen JSON-Schemas nicht</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>“)” is missing</source>
         <translation>„)“ fehlt</translation>
@@ -11588,9 +12018,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„::=“ wird nach dem Namen „{0}“ erwartet</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>“[” is not closed</source>
-        <translation>„[“ ist nicht abgeschlossen</translation>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“]” first in a class is read in different ways</source>
+        <translation>„]“ als Erstes in einer Klasse wird verschieden gelesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“^” or “$” stands in the middle</source>
+        <translation>„^“ oder „$“ steht in der Mitte</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -11755,6 +12190,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist beschädigt ({1}).</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>“{0}” is damaged, or its type of weights is newer than this llama.cpp: {1}.</source>
+        <translation>„{0}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {1}.</translation>
+    </message>
+    <message>
         <location filename="../../app/bench/report.py"/>
         <source>“{0}” is damaged: {1} is missing.</source>
         <translation>„{0}“ ist beschädigt: {1} fehlt.</translation>
@@ -11795,9 +12235,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist zu tief verschachtelt.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>“{0}” is newer than this llama.cpp: {1}.</source>
+        <translation>„{0}“ ist neuer als dieses llama.cpp: {1}.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>“{0}” is no MTP head in a file of its own.</source>
         <translation>„{0}“ ist kein MTP-Kopf in einer eigenen Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“{0}” is no character</source>
+        <translation>„{0}“ ist kein Zeichen</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
@@ -11835,11 +12285,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist keine Textdatei.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>“{0}” is no whole number</source>
-        <translation>„{0}“ ist keine ganze Zahl</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_file.py"/>
         <source>“{0}” is not a GGUF file.</source>
         <translation>„{0}“ ist keine GGUF-Datei.</translation>
@@ -11860,6 +12305,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{0}” is not the first part of its model, and not called as parts are.</source>
+        <translation>„{0}“ ist nicht der erste Teil seines Modells und heißt nicht, wie Teile heißen.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is not there any more.</source>
         <translation>„{0}“ ist nicht mehr da.</translation>
@@ -11875,14 +12325,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist nicht ganz: Es ist kein JSON.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” is one of {1} parts of a model; “{2}” and {3} more are missing.</source>
+        <translation>„{0}“ ist einer von {1} Teilen eines Modells; „{2}“ und {3} weitere fehlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{0}” is one of {1} parts of a model; “{2}” is missing.</source>
+        <translation>„{0}“ ist einer von {1} Teilen eines Modells; „{2}“ fehlt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“{0}” is read in different ways</source>
+        <translation>„{0}“ wird verschieden gelesen</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is {1}, not text.</source>
         <translation>„{0}“ ist {1}, kein Text.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/grammar.py"/>
-        <source>“{0}” is {1}; at most {2} can be counted</source>
-        <translation>„{0}“ ist {1}; höchstens {2} können gezählt werden</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -12438,8 +12898,8 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>The reply ends before the first of these texts. Write \n for a line end and \t for a tab. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
-        <translation>Die Antwort endet vor dem ersten dieser Texte. Schreiben Sie \n für ein Zeilenende und \t für einen Tabulator. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
+        <source>The reply ends before the first of these texts. Write \n for a line end, \t for a tab and \\ for a backslash. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
+        <translation>Die Antwort endet vor dem ersten dieser Texte. Schreiben Sie \n für ein Zeilenende, \t für einen Tabulator und \\ für einen Backslash. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>

@@ -54,10 +54,9 @@ class Scope(NamedTuple):
         """The scope of the items of an array."""
         return self._replace(path=f"{self.path}[]")
 
-    @property
-    def place(self) -> str:
-        """The place in words, before what is said of it; nothing for the whole."""
-        return f"property “{self.path[:200]}”: " if self.path else ""
+    def named(self, words: str) -> str:
+        """Return what is said of it, after its property where it stands in one."""
+        return f"property “{self.path[:200]}”: {words}" if self.path else words
 
     def refuse(self, keyword: str, reason: str) -> NoReturn:
         """Say that a keyword stands in the way.
@@ -65,7 +64,7 @@ class Scope(NamedTuple):
         Raises:
             SchemaError: Always.
         """
-        raise SchemaError(f"{self.place}“{keyword[:80]}” {reason}")
+        raise SchemaError(self.named(f"“{keyword[:80]}” {reason}"))
 
 
 class Document:

@@ -81,8 +81,8 @@ class LoweredSchema(NamedTuple):
             if time.monotonic() - began > _LONGEST_BLAME_S:
                 break
             if isinstance(part.lowered, dict) and part.words and fails({**part.lowered, **defs}):
-                words = " and ".join(f"“{word}”" for word in part.words[:4])
-                return SchemaError(f"{part.scope.place}{words}: {reason}")
+                words = ", ".join(f"“{word}”" for word in part.words[:4])
+                return SchemaError(part.scope.named(f"{words}: {reason}"))
         return SchemaError(reason)
 
 
