@@ -23,7 +23,7 @@ from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, SamplingError
 
 _OPTIONS = {
-    "whitespace_pattern": r"[ \t]{1,4}|\r?\n[ \t]{0,40}",
+    "whitespace_pattern": r"[ \t]{1,2}|\r?\n[ \t]{0,24}",
     # Without codes as \u0061 each text has one way to be written, so no name comes twice by them.
     "json_allowed_escapes": 'nrbtf\\"',
 }
