@@ -170,6 +170,26 @@ CASES = {
     "an end at the end": ("Write\n</think>", "", "Write\n</think>"),
     "an end after a list": ("1. a\n2. and b\n</think>\n\nYes.", "1. a\n2. and b", "Yes."),
     "an end between words": ("hm</think>So.", "hm", "So."),
+    "an end behind a fence's end": (
+        "<think>\n```python\na\n```</think>\n\nSo:\n```python\nb\n```\n",
+        "```python\na\n```",
+        "So:\n```python\nb\n```",
+    ),
+    "an end behind what is no fence": (
+        "<think>\n- ```\n  a\n  ``` </think>\nSo.",
+        "- ```\n  a\n  ```",
+        "So.",
+    ),
+    "channels that are named": (
+        "It writes <|channel|>analysis<|message|> and <|channel|>final<|message|> there.",
+        "",
+        "It writes <|channel|>analysis<|message|> and <|channel|>final<|message|> there.",
+    ),
+    "the end of an answer that is named": (
+        "It ends with <|close|>response<|sep|><|close|>message<|sep|> there.",
+        "",
+        "It ends with <|close|>response<|sep|><|close|>message<|sep|> there.",
+    ),
 }
 
 
@@ -190,6 +210,8 @@ def told(*, finished: bool | None = None, marks: bool | None = None) -> Known:
         ("<think>Hm", told(finished=False), "Hm", ""),
         ("<think>\nThe tag opens it.", told(finished=True), "", "<think>\nThe tag opens it."),
         ("<think> is a tag", told(finished=False), "is a tag", ""),
+        ("<think> is a tag", told(finished=False, marks=False), "", "<think> is a tag"),
+        ("<think>Hm", told(finished=False, marks=False), "Hm", ""),
         ("<think>a</think>b", told(finished=True), "a", "b"),
         ("<think>a</think><think>b", told(finished=True), "a", "<think>b"),
         ("One\n\n<think>\n\nTwo", told(finished=False), "", "One\n\n<think>\n\nTwo"),
@@ -250,6 +272,7 @@ MARKS = (
                 ),
                 *("<|end|>", "<answer>", "</answer>", "<response>", "</response>"),
                 *("[END FINAL RESPONSE]", "<|content|>", "<|open|>response<|sep|>"),
+                *("<|close|>response<|sep|>", "<|close|>message<|sep|>"),
             ),
         )
     )
@@ -267,6 +290,8 @@ WORDS = st.sampled_from(
         "<response>",
         "</response>",
         "[END FINAL RESPONSE]",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
         "    ",
         "- ",
         ":",

@@ -9,11 +9,12 @@ depend on how it came in pieces.
 
 An opening mark counts at the beginning of a reply (or of what follows a closed reasoning), or alone
 in its line if the model knows such marks, and only where it is closed: one that is not is text,
-unless the reply begins with it and was cut off. A closing mark that none has opened counts if the
-model knows such marks. Where nothing is known of a reply, as of one from elsewhere, a mark that a
-sentence names or announces is text. No mark counts within a code fence, in a line that is indented
-as code, or after a backtick. A fence that is still open at the end of a reply whose reasoning did
-not end is the model's slip: then a closing mark in it counts.
+unless the reply begins with it and was cut off. Channels count from the beginning of a reply on. A
+closing mark that none has opened counts if the model knows such marks. Where nothing is known of a
+reply, as of one from elsewhere, a mark that a sentence names or announces is text. No mark counts
+within a code fence, in a line that is indented as code, or after a backtick. A fence that is still
+open at the end of a reply whose reasoning did not end is the model's slip: then a closing mark in
+it counts. One in the line that ends a fence counts at once.
 
 No I/O, no Qt; any thread, one at a time.
 """
@@ -61,6 +62,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
 _BLANKS = re.compile(r"\s*")
 _BLANK_REST = re.compile(r"\s*\Z")
+_LAST_MARKS = re.compile(rf"\A(?:{_any_of(*ANSWER_ENDS).pattern})+")
 _LIST_MARK = re.compile(r"\s*(?:[-*+>]|\d{1,3}[.)]|[A-Za-z][.)])\s*")
 _ANNOUNCING = frozenset(",:;-\u2013\u2014\uff1a\uff0c\"'\u201c\u2018\u00ab\u300c([{<`/\\")
 _GOING_ON = frozenset(",.;:!?)]}\"'\u201d\u2019\u00bb\u300d`\u3002\uff0c")
@@ -199,8 +201,9 @@ def _has_only_named(state: _State, text: str) -> bool:
     """Whether the mark that has opened the reasoning, which does not end, is text."""
     if state.mode != "reasoning" or not state.opening:
         return False
-    if state.known.is_finished is not None and state.is_first:
-        return state.known.is_finished
+    is_finished, has_marks = state.known
+    if is_finished is not None and state.is_first and (is_finished or has_marks is not False):
+        return is_finished
     after = state.opened + len(state.opening)
     return (
         not state.is_first
@@ -244,8 +247,16 @@ def _line(state: _State, text: str, start: int, end: int, *, is_open: bool) -> N
     """Take one line, or what there is of the last one (`is_open`: it may go on)."""
     at = start
     while at < end:
+        if both := _end_of_fence_and_reasoning(state, text, at, end):
+            _plain(state, text, at, both.start())
+            state.fence = ""
+            _mark(state, both)
+            at = both.end()
+            continue
         if _is_fence_line(state, text, at, end):
-            _plain(state, text, at, end)
+            stop = _held_from(text, at, end) if is_open and state.mode == "reasoning" else end
+            _plain(state, text, at, stop)
+            state.add("held", stop, end)
             return
         found, verdict = _next_mark(state, text, start, at, end, is_open=is_open)
         if found is None or verdict == "undecided":
@@ -265,6 +276,19 @@ def _plain(state: _State, text: str, start: int, end: int) -> None:
         state.mode = "answer"
 
 
+def _end_of_fence_and_reasoning(
+    state: _State, text: str, at: int, end: int
+) -> re.Match[str] | None:
+    """Return the closing mark behind what ends a fence in a reasoning, as in "```</think>"."""
+    found = _FENCE.match(text, at, end)
+    if not (found and state.closing and state.mode == "reasoning"):
+        return None
+    before, closing, _ = found[2].partition(state.closing)
+    if not closing or "`" in before or not found[1].startswith(state.fence):
+        return None
+    return _CLOSE.match(text, found.start(2) + len(before), end)
+
+
 def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
     """Whether the line from here on opens, closes or is within a code fence; notes which."""
     found = _FENCE.match(text, at, end)
@@ -272,8 +296,7 @@ def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
         if found and found[1].startswith(state.fence) and not found[2].strip():
             state.fence, state.slip = "", -1
         elif state.mode == "reasoning" and state.slip < 0:
-            close = text.find(state.closing, at, end) if state.closing else -1
-            state.slip = close
+            state.slip = text.find(state.closing, at, end) if state.closing else -1
         return True
     if found and not ("`" in found[1] and "`" in found[2]):
         state.fence = found[1]
@@ -300,8 +323,8 @@ def _next_mark(
         elif _FRAME.fullmatch(mark):
             verdict = _of_frame(state, text, line, found, is_first=is_first, is_open=is_open)
         else:
-            is_channel = mark.startswith(("<|start|>", "<|channel|>"))
-            verdict = "mark" if is_channel or state.has_channels else "text"
+            begins = is_first and mark.startswith(("<|start|>", "<|channel|>"))
+            verdict = "mark" if begins or state.has_channels else "text"
         if verdict != "text":
             return found, verdict
     return None, "text"
@@ -367,15 +390,17 @@ def _of_frame(
     mark = found[0]
     if mark in FRAMES:
         return "mark" if is_first and state.has_reasoned else "text"
-    if mark in ANSWER_BEGINS or mark in ANSWER_ENDS:
-        is_end = mark in ANSWER_ENDS and state.mode != "reasoning"
-        return "mark" if is_first or is_end else "text"
+    if mark in ANSWER_BEGINS:
+        return "mark" if is_first else "text"
     if mark == state.frame and state.mode != "reasoning":
         return _alone_to_the_end_of_line(text, found.end(), is_open=is_open)
     is_apart = state.has_reasoned or not text[line : found.start()].strip()
-    if mark not in LAST_WORDS or state.mode == "reasoning" or not is_apart:
+    is_last = mark in ANSWER_ENDS or (mark in LAST_WORDS and is_apart)
+    if not is_last or state.mode == "reasoning":
         return "text"
-    if not _BLANK_REST.match(text, found.end()):
+    rest = _LAST_MARKS.sub("", text[found.end() :])
+    may_be_one = is_open and any(end.startswith(rest) for end in ANSWER_ENDS)
+    if rest.strip() and not may_be_one:
         return "text"
     return "undecided" if is_open else "mark"
 
