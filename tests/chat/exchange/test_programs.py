@@ -611,3 +611,78 @@ def test_reasoning_that_names_a_mark_stays_reasoning(before: str, mark: str, aft
     text = with_reasoning(f"a {before}{mark}{after} z", "The answer.")
     assert answer_of(text).strip() == "The answer."
     assert mark in reasoning_of(text)
+
+
+# ------------------------------------------------------------------------------ odd shapes
+
+
+PARTS = [{"type": "text", "text": "One"}, {"type": "image_url", "image_url": {}}, "two", {"x": 1}]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ex.page_chat("1", ex.page_message("1", None, "user", PARTS)),  # type: ignore[arg-type]
+        ex.web_chat("1", ex.web_message("1", None, "user", PARTS)),  # type: ignore[arg-type]
+    ],
+)
+def test_a_text_in_parts_is_read_and_other_parts_are_counted(data: object) -> None:
+    chat = read(data)
+    assert said(chat) == [("user", "One\ntwo")]
+    assert lost(chat) == {"images": 1, "other": 1}
+
+
+@pytest.mark.parametrize("role", ["critic", "User", None, 5, ["user"]])
+def test_what_somebody_else_wrote_is_counted(role: Any) -> None:
+    page = ex.page_chat(
+        "2", ex.page_message("1", None, "user", "Go"), ex.page_message("2", "1", role, "Lost")
+    )
+    web = ex.web_chat(
+        "2", ex.web_message("1", None, "user", "Go"), ex.web_message("2", "1", role, "Lost")
+    )
+    studio = ex.lm_chat(ex.lm_user(ex.lm_text("Go")), (0, [{"role": role, "content": "Lost"}]))
+    for data in (page, web, studio):
+        chat = read(data)
+        assert (said(chat), lost(chat)) == ([("user", "Go")], {"other": 1})
+
+
+def test_contents_of_chatgpt_of_an_unknown_shape_are_counted_or_read() -> None:
+    nodes: dict[str, Any] = {}
+    contents = [
+        ("user", {"content_type": "text", "parts": "Go"}),
+        ("assistant", {"content_type": "canvas", "canvas": {"lines": ["a"]}}),
+        ("assistant", {"content_type": "text", "parts": [""]}),
+        ("assistant", {"content_type": "model_editable_context", "model_set_context": ""}),
+        ("assistant", {"content_type": "text", "parts": ["So \ue200cite"]}),
+    ]
+    parent = None
+    for number, (role, content) in enumerate(contents):
+        message = {"author": {"role": role}, "content": content}
+        nodes[str(number)] = {"parent": parent, "message": message}
+        parent = str(number)
+    chat = read({"title": "a", "mapping": nodes, "current_node": parent})
+    assert said(chat) == [("user", "Go"), ("assistant", "So")]
+    assert lost(chat) == {"other": 1}
+
+
+def test_details_that_a_thought_quotes_do_not_end_it() -> None:
+    text = (
+        '<details type="reasoning" done="true">\n<summary>Thought</summary>\n> A <details>\n> b\n'
+        "> </details>\n> c\n</details>\nSo."
+    )
+    data = ex.web_chat("1", ex.web_message("1", None, "assistant", text))
+    assert reasoning_of(reply(data)) == "A <details>\nb\n</details>\nc"
+    assert answer_of(reply(data)) == "So."
+
+
+@pytest.mark.parametrize("chosen", [2, -1, None, "0"])
+@pytest.mark.parametrize(("text", "others"), [("Two", ["One"]), ("Three", ["One", "Two"])])
+def test_all_swipes_stay_if_none_of_them_is_said_to_be_shown(
+    chosen: object, text: str, others: list[str]
+) -> None:
+    line = ex.tavern_line("Ann", text, swipes=["One", "Two"], swipe_id=chosen)
+    chat = read(ex.tavern_chat(ex.tavern_line("Me", "Go", is_user=True), line))
+    assert said(chat) == [("user", "Go"), ("assistant", text)]
+    last = chat.conversation.path()[-1]
+    versions = chat.conversation.siblings(last.message_id)
+    assert [version.content for version in versions if version != last] == others

@@ -124,6 +124,8 @@ class Found:
         prompt, left_out = self._system_prompt(conversation)
         for node in self.nodes.values():
             left_out.update(node.left_out)
+            is_by_another = node.role not in (*_ROLES, *_SYSTEM) and not any(node.left_out.values())
+            left_out["other"] += is_by_another and bool(node.text.strip() or node.files)
         left_out.update(self.left_out)
         return ImportedChat(self._finished(conversation), {}, prompt, +left_out)
 
@@ -244,6 +246,21 @@ def _made(key: str, node: Node, above: _Reached, *, is_last: bool) -> Iterator[M
 def text_in(value: object) -> str:
     """Return a text that can be stored; empty where the value is none."""
     return clean(value) if isinstance(value, str) else ""
+
+
+def content_in(value: object, left_out: Counter[LeftOut]) -> str:
+    """Return a message's text, which may be in parts; parts of another kind are counted."""
+    if isinstance(value, str):
+        return text_in(value)
+    texts: list[str] = []
+    for part in value if isinstance(value, list) else [value]:
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            texts.append(text_in(text))
+        elif part is not None:
+            kind = kind_of_file(part.get("type")) if isinstance(part, dict) else "other"
+            left_out["other" if kind == "files" else kind] += 1
+    return "\n".join(filter(None, texts))
 
 
 def seconds(value: object, unit: float = 1.0) -> float:

@@ -23,7 +23,7 @@ from paceline.chat.exchange.imported import (
 
 _MARK = re.compile(r"( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\s|[.,;:!?)\ue200]|\Z)?)")
 """What only the web page can show, between two private characters; parts end at a third."""
-_OPEN_MARK = re.compile(r" ?\ue200\w*(?:\ue202[\w-]*)+")
+_OPEN_MARK = re.compile(r" ?\ue200\w*(?:(?:\ue202[\w-]*)+|\Z)")
 """The beginning of one in a text that was cut."""
 _EMPHASIS = re.compile("[\ue203-\ue206]")
 """Around what a source supports."""
@@ -85,6 +85,7 @@ def _node(parent: str | None, message: dict[str, Any]) -> Node:
     if role == "tool" or message.get("recipient") not in (None, "all"):
         left_out["tools"] += 1
         return Node(parent, left_out=left_out)
+    left_out["other"] += bool(content) and not content.keys() & {"parts", "text"}
     for file in dicts(metadata.get("attachments")):
         what = kind_of_file(file.get("mimeType") or file.get("mime_type"))
         left_out[what] += what != "images"  # pictures are parts of the text, too
@@ -97,9 +98,9 @@ def _node(parent: str | None, message: dict[str, Any]) -> Node:
 
 
 def _text(content: dict[str, Any], left_out: Counter[LeftOut]) -> str:
-    parts = content.get("parts")
+    parts = content.get("parts", content.get("text"))
     texts: list[str] = []
-    for part in parts if isinstance(parts, list) else [content.get("text")]:
+    for part in parts if isinstance(parts, list) else [parts]:
         if isinstance(part, dict):
             kind = text_in(part.get("content_type"))
             if isinstance(part.get("text"), str):  # of what was spoken, too

@@ -17,6 +17,7 @@ from paceline.chat.exchange.imported import (
     Found,
     LeftOut,
     Node,
+    content_in,
     dicts,
     file_of,
     kind_of_file,
@@ -79,7 +80,7 @@ def _id(value: object) -> str | None:
 def _node(item: dict[str, Any]) -> Node:
     role = item.get("role") if item.get("type") != "root" else None
     left_out: Counter[LeftOut] = Counter()
-    text = text_in(item.get("content"))
+    text = content_in(item.get("content"), left_out)
     if role == "tool":
         left_out["tools"] += 1
     elif role == "assistant":

@@ -16,6 +16,7 @@ from paceline.chat.exchange.imported import (
     Found,
     LeftOut,
     Node,
+    content_in,
     dicts,
     file_of,
     kind_of_file,
@@ -26,7 +27,7 @@ from paceline.chat.exchange.reply_text import ReplyText
 from paceline.conversation import Attachment
 
 _DETAILS = re.compile(
-    r'^<details type="(\w+)"[^>]*>[ \t]*\n?(.*?)\n?</details>[ \t]*\n?', re.DOTALL | re.MULTILINE
+    r'^<details type="(\w+)"[^>]*>[ \t]*\n?(.*?)\n?^</details>[ \t]*\n?', re.DOTALL | re.MULTILINE
 )
 _SUMMARY = re.compile(r"\A\s*<summary>.*?</summary>\n?", re.DOTALL)
 _QUOTED = re.compile(r"^> ?", re.MULTILINE)
@@ -85,7 +86,7 @@ def _node(item: dict[str, Any]) -> Node:
             files.append(file_of(file.get("name"), text))
         else:
             left_out[kind_of_file(file.get("content_type") or file.get("type"))] += 1
-    text = text_in(item.get("content"))
+    text = content_in(item.get("content"), left_out)
     if role == "assistant":
         text = _shown(text, left_out)
         left_out["other"] += isinstance(item.get("merged"), dict)

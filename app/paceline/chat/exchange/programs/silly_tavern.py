@@ -82,8 +82,12 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
 def _versions(line: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     """Return which version of a line is shown, the line itself, and all of them."""
     swipes, chosen = line.get("swipes"), line.get("swipe_id", 0)
-    if not isinstance(swipes, list) or type(chosen) is not int or not 0 <= chosen < len(swipes):
+    if not isinstance(swipes, list):
         return 0, [line]
+    if type(chosen) is not int or not 0 <= chosen < len(swipes):
+        if line.get("mes") not in swipes:
+            swipes = [*swipes, line.get("mes")]
+        chosen = swipes.index(line.get("mes"))
     about = line.get("swipe_info")
     about = about if isinstance(about, list) else []
     versions = []
