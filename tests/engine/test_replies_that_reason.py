@@ -259,6 +259,22 @@ def test_what_only_looks_like_a_learned_mark_stays(text: str) -> None:
     assert finished.text == stream == text
 
 
+@pytest.mark.parametrize(
+    ("opening", "closing", "text"),
+    [
+        ("", ": ", "Here are three: a, b"),
+        ("", "\n---\n", "A list\n---\nb"),
+        ("***", "***", "***Note*** this"),
+        ("#", "# End\n", "# A # End\nb"),
+        ("", "\n\n", "A\n\nb"),
+    ],
+)
+def test_what_stands_in_any_answer_is_no_mark(opening: str, closing: str, text: str) -> None:
+    template = UNLISTED.replace("[[ponder]]", opening).replace("[[/ponder]]", closing)
+    finished, stream = written(template, text)
+    assert finished.text == stream == text
+
+
 def test_a_frame_of_control_tokens_is_not_shown() -> None:
     finished, _ = written(TOKENS, " to=user<m>So.")
     assert finished.text == "So."

@@ -98,9 +98,11 @@ def _compare(prompt: str, reasoned: str, plain: str) -> tuple[LearnedMarks, str]
     _, question, rest = reasoned.rpartition(_QUESTION)
     before, reasoning, rest = rest.partition(_REASONING)
     closing, answer, _ = rest.partition(_ANSWER)
-    if not (question and reasoning and answer and closing.strip()) or len(closing) > _LONGEST:
+    if not (question and reasoning and answer) or len(closing) > _LONGEST:
         return LearnedMarks(), ""
     opening = _after(begin, before)
+    if not all(any(map(str.isalpha, mark)) for mark in (closing, opening or closing)):
+        return LearnedMarks(), ""  # "---", "***" or ": " stand in any answer
     _, _, rest = plain.rpartition(_QUESTION)
     before_answer, answer, _ = rest.partition(_ANSWER)
     frame = _after(begin, before_answer) if answer else ""
