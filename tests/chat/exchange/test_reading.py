@@ -173,6 +173,14 @@ def test_the_two_readers_of_json_agree() -> None:
         assert read_again.conversation == chat("c", 'quo"te\n\t\\', "a\u2028b")
 
 
+@pytest.mark.parametrize("end", [",]", " ,\n ]\n"])
+def test_a_comma_too_many_is_no_damaged_chat(end: str) -> None:
+    one = json.dumps(llama(node("a", None, "user", "Go")))
+    chats = read_chats(f"[{one}, {one}{end}".encode(), "a.json")
+    assert [said(found.conversation) for found in chats.whole] == [[("user", "Go")]] * 2
+    assert not chats.damaged
+
+
 @pytest.fixture
 def usual_stack() -> Iterator[None]:
     """1,000 calls from here, whatever other tests set and however deep this one is."""

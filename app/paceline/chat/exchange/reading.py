@@ -25,7 +25,7 @@ _NOT_ONE = (
     "Choose a chat that Paceline, llama.cpp's web page, LM Studio, ChatGPT, Open WebUI or "
     "SillyTavern exported."
 )
-_NEXT = re.compile(r"\s*,?\s*(?=[^\s\]]|\]\s*\S)")
+_NEXT = re.compile(r"\s*+,?+\s*+(?=[^\s\]]|\]\s*\S)")
 _OBJECT = re.compile(r",\s*\{")
 _AFTER = re.compile(r"\s*[,\]]")
 
