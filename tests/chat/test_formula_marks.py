@@ -84,9 +84,11 @@ def test_what_is_no_formula(text: str) -> None:
     assert formulas(text) == []
 
 
-@pytest.mark.parametrize("name", ["align", "gather*", "multline", "alignat", "pmatrix", "dcases"])
+@pytest.mark.parametrize(
+    "name", ["align", "gather*", "multline", "alignat", "alignedat", "pmatrix", "dcases"]
+)
 def test_rows_stand_below_each_other(name: str) -> None:
-    extra = "{2}" if name == "alignat" else ""
+    extra = "{2}" if name.endswith("at") else ""
     one = maths.outline(f"\\begin{{{name}}}{extra} a = b \\end{{{name}}}")
     two = maths.outline(f"\\begin{{{name}}}{extra} a = b \\\\ c = d \\end{{{name}}}")
     assert one is not None
