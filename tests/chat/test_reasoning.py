@@ -180,6 +180,31 @@ CASES = {
         "- ```\n  a\n  ```",
         "So.",
     ),
+    "a fence that stays open before one in the answer": (
+        "<think>\n```\na\n</think>\n\nSo:\n```py\nb\n```\nc",
+        "```\na",
+        "So:\n```py\nb\n```\nc",
+    ),
+    "a fence that begins within a line": (
+        "<think>\nx: ```py\na\n```\n</think>\n\nSo:\n```py\nb\n```\nc\n```\nd\n```",
+        "x: ```py\na\n```",
+        "So:\n```py\nb\n```\nc\n```\nd\n```",
+    ),
+    "a pair in a fence of a thought that was cut": (
+        "<think>\n```\n<think>\n</think>\n```\nHm",
+        "```\n<think>\n</think>\n```\nHm",
+        "",
+    ),
+    "a fence in a list": (
+        "- ```\n  <think>\n  a\n  </think>\n  ```\nb",
+        "",
+        "- ```\n  <think>\n  a\n  </think>\n  ```\nb",
+    ),
+    "a fence in a list of a thought": (
+        "<think>\n1. ```py\n   a\n   ```\n</think>\nSo:\n```py\nb\n```",
+        "1. ```py\n   a\n   ```",
+        "So:\n```py\nb\n```",
+    ),
     "channels that are named": (
         "It writes <|channel|>analysis<|message|> and <|channel|>final<|message|> there.",
         "",

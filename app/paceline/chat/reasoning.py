@@ -12,9 +12,10 @@ in its line if the model knows such marks, and only where it is closed: one that
 unless the reply begins with it and was cut off. Channels count from the beginning of a reply on. A
 closing mark that none has opened counts if the model knows such marks. Where nothing is known of a
 reply, as of one from elsewhere, a mark that a sentence names or announces is text. No mark counts
-within a code fence, in a line that is indented as code, or after a backtick. A fence that is still
-open at the end of a reply whose reasoning did not end is the model's slip: then a closing mark in
-it counts. One in the line that ends a fence counts at once.
+within a code fence, in a line that is indented as code, or after a backtick. Where a reasoning does
+not end, a fence in it was the model's slip: then a closing mark counts that stands in an open
+fence, or alone in its line in a closed one, without an opening mark before it. One in the line that
+ends a fence counts at once.
 
 No I/O, no Qt; any thread, one at a time.
 """
@@ -59,6 +60,7 @@ _LONGEST_MARK = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _HEADER = re.compile(r"<\|start\|>\w{0,40}")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,3}[.)]) {1,3}(?=```|~~~)")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
 _BLANKS = re.compile(r"\s*")
 _BLANK_REST = re.compile(r"\s*\Z")
@@ -108,7 +110,9 @@ class _State:
     has_reasoned: bool = False
     has_channels: bool = False
     has_named: bool = False  # an opening mark stood in the answer as text
+    fence_start: int = -1
     slip: int = -1  # where a closing mark stood in a fence that is still open
+    first_slip: int = -1  # or in one that was closed, which may have begun where another one ended
     names: Mapping[str, int] = field(default_factory=dict)  # opening marks that are text from here
     known: Known = UNKNOWN
     parts: list[Part] = field(default_factory=list)
@@ -186,9 +190,10 @@ def _end(state: _State, text: str) -> _State:
     """Take the end of a text: what has opened a reasoning that does not end may be text."""
     while True:
         for _ in range(_MAX_SLIPS):
-            if state.mode != "reasoning" or state.slip < 0:
+            at = state.slip if state.first_slip < 0 else state.first_slip
+            if state.mode != "reasoning" or at < 0:
                 break
-            state = _after_slip(state, text)
+            state = _after_slip(state, text, at)
         if not _has_only_named(state, text):
             return state
         names = {**state.names, state.opening: state.opened}
@@ -212,9 +217,8 @@ def _has_only_named(state: _State, text: str) -> bool:
     )
 
 
-def _after_slip(state: _State, text: str) -> _State:
+def _after_slip(state: _State, text: str, at: int) -> _State:
     """Close the reasoning at the mark that seemed to be in a fence, and go on after it."""
-    at = state.slip
     found = _CLOSE.match(text, at)
     assert found is not None
     again = _State("start", has_reasoned=True, names=state.names, known=state.known)
@@ -291,17 +295,30 @@ def _end_of_fence_and_reasoning(
 
 def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
     """Whether the line from here on opens, closes or is within a code fence; notes which."""
-    found = _FENCE.match(text, at, end)
+    item = None if state.fence else _ITEM.match(text, at, end)
+    found = _FENCE.match(text, item.end() if item else at, end)
     if state.fence:
         if found and found[1].startswith(state.fence) and not found[2].strip():
+            if state.first_slip < 0 and _may_be_slip(state, text):
+                state.first_slip = state.slip
             state.fence, state.slip = "", -1
         elif state.mode == "reasoning" and state.slip < 0:
             state.slip = text.find(state.closing, at, end) if state.closing else -1
         return True
     if found and not ("`" in found[1] and "`" in found[2]):
-        state.fence = found[1]
+        state.fence, state.fence_start = found[1], at
         return True
     return False
+
+
+def _may_be_slip(state: _State, text: str) -> bool:
+    """Whether the closing mark in a fence stands there as one that ends a reasoning would."""
+    at = state.slip
+    if at < 0 or _OPEN.search(text, state.fence_start, at):
+        return False
+    line = text.rfind("\n", 0, at) + 1
+    rest = _alone_to_the_end_of_line(text, at + len(state.closing), is_open=False)
+    return rest == "mark" and not text[line:at].strip()
 
 
 def _next_mark(
@@ -423,7 +440,7 @@ def _mark(state: _State, found: re.Match[str]) -> None:
             state.has_reasoned = True
         state.frame = FRAMES.get(mark, "")
         state.mode = "start"
-    state.slip = -1
+    state.slip = state.first_slip = -1
     state.add("mark", start, end)
 
 
