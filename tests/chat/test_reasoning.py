@@ -180,6 +180,13 @@ CASES = {
         "- ```\n  a\n  ```",
         "So.",
     ),
+    "an answer that begins with indented code": (
+        "<think>hm</think>\n \n    a\n      b\n\nc\n",
+        "hm",
+        "    a\n      b\n\nc",
+    ),
+    "an answer behind blanks": ("<think>hm</think>    a", "hm", "a"),
+    "nothing but blanks": ("<think>hm</think>\n    \n", "hm", ""),
     "a fence that stays open before one in the answer": (
         "<think>\n```\na\n</think>\n\nSo:\n```py\nb\n```\nc",
         "```\na",

@@ -62,6 +62,7 @@ _HEADER = re.compile(r"<\|start\|>\w{0,40}")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,3}[.)]) {1,3}(?=```|~~~)")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)")
+_BEFORE_CODE = re.compile(r"(?:[^\S\n]*\n)+(?=(?: {4}| {0,3}\t)[^\n]*\S)")
 _BLANKS = re.compile(r"\s*")
 _BLANK_REST = re.compile(r"\s*\Z")
 _LAST_MARKS = re.compile(rf"\A(?:{_any_of(*ANSWER_ENDS).pattern})+")
@@ -182,8 +183,14 @@ def join_parts(text: str, parts: tuple[Part, ...], kind: PartKind) -> str:
     """Return the text of the parts of one kind; the unchanged text if there is no other kind."""
     if all(part.kind == kind for part in parts):
         return text
-    texts = (text[part.start : part.end].strip() for part in parts if part.kind == kind)
+    texts = (_trimmed(text[part.start : part.end]) for part in parts if part.kind == kind)
     return "\n\n".join(filter(None, texts))
+
+
+def _trimmed(text: str) -> str:
+    """Return a part without blanks around it, but those that make its first line code."""
+    before = _BEFORE_CODE.match(text)
+    return text[before.end() :].rstrip() if before else text.strip()
 
 
 def _end(state: _State, text: str) -> _State:

@@ -214,7 +214,7 @@ def _message(
     if message.role == "user":
         return [f"## {words.you}", closed(with_attachments(message))]
     parts = [f"## {words.reply}"]
-    reasoning = reasoning_of(message.content, known_of(record)).strip()
+    reasoning = reasoning_of(message.content, known_of(record)).strip("\n")
     if reasoning:
         quoted = "\n".join(f"> {line}".rstrip() for line in reasoning.split("\n"))
         parts += [f"> **{words.reasoning}**\n>\n{quoted}"]
