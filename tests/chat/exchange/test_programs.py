@@ -665,6 +665,14 @@ def test_contents_of_chatgpt_of_an_unknown_shape_are_counted_or_read() -> None:
     assert lost(chat) == {"other": 1}
 
 
+@pytest.mark.parametrize(("code", "fence"), [("a", "```"), ("`a`", "```"), ("```\na\n```", "````")])
+def test_code_of_chatgpt_does_not_end_its_fence(code: str, fence: str) -> None:
+    content = {"content_type": "code", "language": "python", "text": code}
+    message = {"author": {"role": "assistant"}, "content": content}
+    data = {"mapping": {"a": {"parent": None, "message": message}}, "current_node": "a"}
+    assert reply(data) == f"{fence}python\n{code}\n{fence}"
+
+
 def test_details_that_a_thought_quotes_do_not_end_it() -> None:
     text = (
         '<details type="reasoning" done="true">\n<summary>Thought</summary>\n> A <details>\n> b\n'

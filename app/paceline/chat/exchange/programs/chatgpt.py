@@ -91,7 +91,9 @@ def _node(parent: str | None, message: dict[str, Any]) -> Node:
         left_out[what] += what != "images"  # pictures are parts of the text, too
     if kind == "code" and text:
         language = text_in(content.get("language"))
-        text = f"```{language if language.isalnum() and language != 'unknown' else ''}\n{text}\n```"
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+        info = language if language.isalnum() and language != "unknown" else ""
+        text = f"{fence}{info}\n{text}\n{fence}"
     elif role == "assistant":
         text = _unmarked(text)
     return Node(parent, role, text, created_s=created_s, left_out=left_out)
