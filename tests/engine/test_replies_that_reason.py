@@ -295,7 +295,10 @@ def test_where_nothing_is_to_be_learned_nothing_is(template: str) -> None:
     assert as_texts(ChatTemplate(template, ByteVocabulary()).marks, ByteVocabulary()) is None
 
 
-@pytest.mark.parametrize(("template", "knows"), [(TURN, False), (OPENS, True), (UNLISTED, True)])
+@pytest.mark.parametrize(
+    ("template", "knows"),
+    [(TURN, False), (OPENS, True), (ALWAYS_OPENS, True), (UNLISTED, True)],
+)
 def test_the_engine_tells_whether_marks_are_known(template: str, knows: bool) -> None:
     bench, _ = bench_of(template, b"Yes.", len(prompt_of(template)))
     reply(bench)

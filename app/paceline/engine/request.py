@@ -247,7 +247,7 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         return fitted._replace(
             opening=opening,
             marks=as_texts(template.marks, vocab),
-            knows_marks=template.knows_marks,
+            knows_marks=template.knows_marks or bool(opening),
             stops=template.stops,
             reasoning=_reasoning(template, opening, command.prompting.think),
         )
