@@ -380,8 +380,12 @@ def _of_closing(
         return "mark" if found[0] == state.closing else "text"
     if state.has_reasoned or state.has_named or _OPEN.search(text, line, found.start()):
         return "text"
-    if state.known.has_marks is not None:
-        return "mark" if state.known.has_marks else "text"
+    if state.known.has_marks is False:
+        return "text"
+    if state.known.is_finished and _BLANK_REST.match(text, found.end()):
+        return "undecided" if is_open else "text"  # no answer follows, so this is the answer
+    if state.known.has_marks:
+        return "mark"
     start, after = found.start(), text[found.end() : found.end() + 1]
     rest = _BLANKS.match(text, found.end())
     following = text[rest.end() : rest.end() + 1] if rest else ""
