@@ -235,8 +235,9 @@ def _add_reply(parser: Parser) -> None:
         type=_stop_text,
         action="append",
         default=[],
-        help="end the reply before this text, in which \\n is a line break, \\t a tab and \\\\ a"
-        " backslash (\\\\n: a backslash and an n); can be given several times",
+        help="end the reply before this text in the answer (the reasoning does not count);"
+        " \\n is a line break, \\t a tab and \\\\ a backslash (\\\\n: a backslash and an n); can be"
+        " given several times",
     )
     group.add_argument(
         "--ignore-eog", action="store_true", help="never let the model end its reply itself"
