@@ -327,8 +327,8 @@ ROWS = (
         ),
         (
             (
-                "self.vocab.tokenize(text, special=special)",
-                "self.vocab.tokenize(text, special=True)",
+                "tokens += vocab.tokenize(text, special=special)",
+                "tokens += vocab.tokenize(text, special=True)",
             ),
         ),
     ),

@@ -75,7 +75,7 @@ FAULTS = (
     ),
     Fault(
         "a stop string across tokens is missed",
-        (("max(before - len(stop) + 1, self._n_opening)", "before"),),
+        (("max(self._searched - len(stop) + 1, first)", "max(self._searched, first)"),),
         ("tests/engine/test_text.py",),
     ),
     Fault(

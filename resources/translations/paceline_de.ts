@@ -12898,8 +12898,8 @@ Vorgabe: {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>The reply ends before the first of these texts. Write \n for a line end, \t for a tab and \\ for a backslash. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
-        <translation>Die Antwort endet vor dem ersten dieser Texte. Schreiben Sie \n für ein Zeilenende, \t für einen Tabulator und \\ für einen Backslash. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
+        <source>The reply ends before the first of these texts in its answer. Write \n for a line end, \t for a tab and \\ for a backslash. Often used: \n\n for one paragraph, ``` for one piece of code. At most {} texts.</source>
+        <translation>Die Antwort endet vor dem ersten dieser Texte, der außerhalb des Nachdenkens steht. Schreiben Sie \n für ein Zeilenende, \t für einen Tabulator und \\ für einen Backslash. Oft verwendet: \n\n für einen Absatz, ``` für ein Stück Code. Höchstens {} Texte.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>

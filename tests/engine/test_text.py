@@ -239,6 +239,21 @@ def test_stop_texts_count_in_the_answer_alone(name: str, stop: str) -> None:
         assert shown == assembler.text == f"{opening}{reasoning}{closing}{answer}"
 
 
+@pytest.mark.parametrize("stop", ["</think>", "hm</think>\n", "</think>\n\nSo", "x</think>"])
+@pytest.mark.parametrize("opening", ["", "<think>\n"])
+def test_a_stop_text_that_holds_the_closing_mark_ends_the_reasoning(
+    opening: str, stop: str
+) -> None:
+    text = "<think>\nhm</think>\n\nSo."
+    data = text.removeprefix(opening).encode()
+    for width in (1, 2, 5, 1000):
+        pieces = cut(data, range(width, len(data), width))
+        assembler = TextAssembler(Pieces(pieces), [stop], opening)
+        shown, hit = push_all(assembler, len(pieces))
+        assert hit == (stop in text)
+        assert shown == assembler.text == text.partition(stop)[0]
+
+
 @pytest.mark.parametrize("text", ["<thi", "<thistle>", "\n\nSo", "<|channel|>x", "[THINK"])
 def test_what_only_looks_like_a_mark_is_answer(text: str) -> None:
     """Stop texts count in it, too, if only once it is known to be none."""

@@ -68,7 +68,7 @@ SIGNS = st.sampled_from(
         (plain("\\(\\foo a_1*b\\)"),),
         (plain("1."),),
         (plain("~"),),
-        (plain("https://a.org/x_y*z?q=1"),),
+        (plain("https://a.org/x_y~z?q=1"),),
         (hidden("<"), plain("https://a.org/%20ä"), hidden(">")),
         (plain("a_b_c"),),
         (plain("[^1]"),),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from paceline.engine.decode.reply_marks import AnswerFinder, MarkWriter
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.prompt.learned_marks import MarkTexts
+from paceline.engine.prompt.reasoning_marks import PAIRS
 
 
 class TextAssembler:
@@ -15,7 +16,8 @@ class TextAssembler:
 
     A token may end in the middle of a UTF-8 character; its bytes wait for the rest. Text that could
     be the beginning of a stop text waits, too, until that is decided. Bytes that can never become
-    a character turn into U+FFFD. Stop texts count in the answer, not in the reasoning before it.
+    a character turn into U+FFFD. Stop texts count in the answer, not in the reasoning before it,
+    unless they hold the mark that ends it.
 
     Attributes:
         text_end: Characters decoded so far, held-back and cut ones included.
@@ -37,6 +39,9 @@ class TextAssembler:
     ) -> None:
         self._vocab = vocab
         self._stop = tuple(text for text in stop if text)
+        self._stop_anywhere = tuple(
+            stop for stop in self._stop if any(mark in stop for mark in PAIRS.values())
+        )
         self._open = b""  # of a character that is not whole yet
         self._text = opening
         self.text_end = len(opening)
@@ -125,29 +130,39 @@ class TextAssembler:
         if not self._stop:
             return False
         self._finder.look(self._text, is_whole=is_whole)
-        if self._finder.begin is None:
-            return False
-        first = max(self._finder.begin, self._passed)
+        begin = self._finder.begin
         hits = [
-            at
-            for stop in self._stop
-            if (at := self._text.find(stop, max(self._searched - len(stop) + 1, first))) >= 0
+            at for stop in self._stop_anywhere if (at := self._text.find(stop, self._passed)) >= 0
         ]
-        self._searched = self.text_end
+        if begin is not None:
+            first = max(begin, self._passed)
+            hits += [
+                at
+                for stop in self._stop
+                if (at := self._text.find(stop, max(self._searched - len(stop) + 1, first))) >= 0
+            ]
+            self._searched = self.text_end
         if hits:
             self._cut = max(min(hits), self._begun)  # what readers have stays
         return bool(hits)
 
     def _undecided(self) -> int:
         """Return the length of the end of the text that may be in a stop text."""
-        if self._finder.begin is None:
-            return 0 if self._finder.is_reasoning else self.text_end - self._finder.read
+        begin = self._finder.begin
+        anywhere = self._begun_of(self._stop_anywhere)
+        if begin is not None:
+            return max(anywhere, min(self._begun_of(self._stop), self.text_end - begin))
+        waits = 0 if self._finder.is_reasoning else self.text_end - self._finder.read
+        return max(anywhere, waits)
+
+    def _begun_of(self, stops: Sequence[str]) -> int:
+        """Return the length of the longest end of the text with which one of these begins."""
         text, longest = self._text, 0
-        for stop in self._stop:
+        for stop in stops:
             tail = text[-(len(stop) - 1) :] if len(stop) > 1 else ""
             at = tail.find(stop[0])
             while at >= 0 and len(tail) - at > longest:
                 if stop.startswith(tail[at:]):
                     longest = len(tail) - at
                 at = tail.find(stop[0], at + 1)
-        return min(longest, self.text_end - self._finder.begin)
+        return longest

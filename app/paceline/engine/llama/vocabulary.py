@@ -20,6 +20,7 @@ from paceline.engine.llama.library import llama_cpp
 from paceline.engine.model.backend import Grammar, Reasoning
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
+from paceline.engine.prompt.segments import tokenize_after
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, ModelError, ValueOutOfRangeError
 
@@ -180,21 +181,9 @@ class LlamaVocabulary:
         return bool(llama_cpp.llama_vocab_get_attr(self._pointer, token) & _NO_TEXT)
 
     def _tokenize_within(self, text: str) -> list[int]:
-        """Return the tokens of a text in mid-reply; nothing where that is unclear.
-
-        Some tokenizers put a blank before any text, so the text may have to stand after another.
-        """
-        for before in ("", "\n"):
-            tokens = self.tokenize(before + text, special=False)
-            pieces = [self.piece(token) for token in tokens]
-            n_extra = sum(map(len, pieces)) - len(text.encode())
-            start = 0
-            while n_extra > 0 and start < len(tokens):
-                n_extra -= len(pieces[start])
-                start += 1
-            if n_extra == 0 and b"".join(pieces[start:]) == text.encode():
-                return tokens[start:]
-        return []
+        """Return the tokens of a text in mid-reply; nothing where they would write another one."""
+        tokens = tokenize_after(self, text, special=False)
+        return tokens if b"".join(map(self.piece, tokens)) == text.encode() else []
 
     def _before(self, reasoning: Reasoning | None) -> str:
         """Return the rules for a reasoning, whose marks may be control tokens."""

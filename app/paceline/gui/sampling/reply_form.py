@@ -325,9 +325,9 @@ class StopField(QWidget):
         self.field.setPlaceholderText(self.tr("Text, then Enter"))
         self.field.setToolTip(
             self.tr(
-                "The reply ends before the first of these texts. Write \\n for a line end, \\t "
-                "for a tab and \\\\ for a backslash. Often used: \\n\\n for one paragraph, ``` for "
-                "one piece of code. At most {} texts."
+                "The reply ends before the first of these texts in its answer. Write \\n for a "
+                "line end, \\t for a tab and \\\\ for a backslash. Often used: \\n\\n for one "
+                "paragraph, ``` for one piece of code. At most {} texts."
             ).format(MAX_STOPS)
         )
         self.field.installEventFilter(self)
