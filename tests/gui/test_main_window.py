@@ -142,6 +142,25 @@ def test_notes_about_the_turn_stand_with_its_figures(program: Program, client: F
     assert "ChatML is used." in figures.stats_details(reply)
 
 
+def test_a_model_without_marks_may_write_of_them_while_it_writes(
+    program: Program, client: FakeClient
+) -> None:
+    text = "Three tags:\n<think>\n<reasoning>\n</think>\nand more."
+    program.session.send("Which tags?")
+    turn_id = client.last(StartTurn).turn_id
+    client.emit(TurnStarted(turn_id, 10, 0, 7, knows_marks=False))
+    client.step(text)
+    reply = program.session.active
+    assert reply is not None
+    view = program.window.chat_pane.chat.reply_view(reply.message_id)
+    assert view is not None
+    view.flush()
+    assert not view.parts.reasoning
+    client.finish_turn(text)
+    view.flush()
+    assert not view.parts.reasoning
+
+
 def test_a_message_before_the_models_are_there_waits_and_says_so(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
 ) -> None:

@@ -364,6 +364,7 @@ class ReplyWriter(QObject):
 
     def fill(self, view: ReplyView, reply: Reply) -> None:
         """Write all that is known into a view that has just been made."""
+        view.know(known_of(reply))
         for step in reply.steps:
             view.append(step)
         if reply.has_ended:
@@ -373,6 +374,7 @@ class ReplyWriter(QObject):
 
     def show_status(self, view: ReplyView, reply: Reply) -> None:
         """Say what happens before the first token."""
+        view.know(known_of(reply))
         if reply.stopping:
             view.set_status(self.tr("Stopping…"))
         elif reply.status == "waiting":

@@ -318,6 +318,10 @@ class ReplyView(MessageItem):
     def _show_marks(self) -> None:
         self.parts.mark(hits_in(self._text, *self._searched))
 
+    def know(self, known: Known) -> None:
+        """Take what tells the reasoning from the answer, while the reply is written."""
+        self._known = known
+
     def append(self, step: StepCommitted) -> None:
         """Take what one step committed; shown at the next flush."""
         n_drafters = len(self._provenance.drafters)
