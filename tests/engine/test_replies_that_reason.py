@@ -308,6 +308,7 @@ def test_the_engine_tells_whether_marks_are_known(template: str, knows: bool) ->
 # --------------------------------------------------------------- templates without question
 
 LACKING = {
+    "its end": "{% for m in messages %}{{ m.content[:20] }}\n{% endfor %}",
     "a name": "chatml",
     "a text": "Hello",
     "the question's word": "hi",

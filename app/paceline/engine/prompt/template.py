@@ -280,19 +280,20 @@ class ChatTemplate:
         asked = next((i for i in reversed(range(len(messages))) if messages[i].role == "user"), -1)
         if asked < 0 or (self._shows_question and messages[asked].content.strip() in prompt):
             return
-        number = f"{secrets.randbelow(10**8):08}"
+        question, ends = _question()
         probe = [*messages]
-        probe[asked] = ChatMessage("user", number)
-        if number not in self.render(probe):
+        probe[asked] = ChatMessage("user", question)
+        text = self.render(probe)
+        if not all(end in text for end in ends):
             raise EngineError(BAD, "The chat template leaves the question out.", _OTHER)
 
     @functools.cached_property
     def _shows_question(self) -> bool:
         """Whether a question alone gets into a prompt, which may have its words by itself."""
-        number = f"{secrets.randbelow(10**8):08}"
-        asked = Job((ChatMessage("user", number),), self.switch.variables(self._think))
+        question, ends = _question()
+        asked = Job((ChatMessage("user", question),), self.switch.variables(self._think))
         ((_, text),) = self._outcomes([asked])
-        return number in text
+        return all(end in text for end in ends)
 
     def _holds_control_tokens(self, text: str) -> bool:
         return self.vocab.tokenize(text, special=True) != self.vocab.tokenize(text, special=False)
@@ -388,3 +389,9 @@ _IN_TURNS = (
 )
 _CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
 """What may make a template take a conversation that it refuses, the mildest first."""
+
+
+def _question() -> tuple[str, list[str]]:
+    """Return a question that no template has by itself, and what it begins and ends with."""
+    ends = [f"{secrets.randbelow(10**8):08}" for _ in range(2)]
+    return f"{ends[0]}{', and so on' * 40}, {ends[1]}", ends
