@@ -394,4 +394,4 @@ _CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
 def _question() -> tuple[str, list[str]]:
     """Return a question that no template has by itself, and what it begins and ends with."""
     ends = [f"{secrets.randbelow(10**8):08}" for _ in range(2)]
-    return f"{ends[0]}{', and so on' * 40}, {ends[1]}", ends
+    return f"{ends[0]}{' 0' * 200} {ends[1]}", ends
