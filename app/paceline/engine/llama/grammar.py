@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper
 from numpy.typing import NDArray
 
 from paceline.engine.llama.gbnf import GrammarError, read
@@ -38,7 +37,7 @@ _NO_TEXT = "no text is allowed by it"
 _TOO_COMPLEX = "it is too large or too complex"
 
 
-class GrammarTokens(TokenizerWrapper):
+class GrammarTokens:
     """A vocabulary as grammars see it: which bytes each token is.
 
     Control tokens are no text: a reply that took one for its name's sake would not read as the
@@ -63,13 +62,18 @@ class GrammarTokens(TokenizerWrapper):
         self.eog = eog
         self.eos = eos if eos in eog or not eog else min(eog)
         self.is_tokenizer_wrapper = True
-        self.eos_token_id = self.eos if eog else None  # type: ignore[assignment]
+        self.eos_token_id = self.eos if eog else None
         self.bos_token_id = None
         self.special_token_ids: list[int] = []
         self.tokens = [piece or _SPECIAL + b"%d" % i for i, piece in enumerate(pieces)]
         self._tokenize = tokenize
-        self.native = LLTokenizer(
-            self, eos_token=sorted(eog) or None, slices=LLTokenizer.json_slices()
+        # The library takes 40 ms to load, and few replies have a form.
+        from llguidance import LLTokenizer  # noqa: PLC0415
+
+        self.native: Any = LLTokenizer(
+            cast("Any", self),  # has what its `TokenizerWrapper` has
+            eos_token=sorted(eog) or None,
+            slices=LLTokenizer.json_slices(),
         )
         self.tokens = []  # the library has its copy
 
@@ -284,6 +288,8 @@ def _codes(mark: Sequence[str | int]) -> list[str]:
 
 
 def _matcher(grammar: str, tokens: GrammarTokens) -> Any:
+    from llguidance import LLMatcher, LLParserLimits  # noqa: PLC0415  see `GrammarTokens`
+
     limits = LLParserLimits(max_lexer_states=_MAX_STATES, initial_lexer_fuel=_MAX_FUEL)
     return on_big_stack(  # the library follows parts within each other by recursion
         lambda: LLMatcher(tokens.native, grammar, log_level=0, limits=limits)
