@@ -43,7 +43,7 @@ _NUMERIC = (*BOUNDS, "multipleOf")
 _TEXTUAL = ("minLength", "maxLength", "pattern", "format")
 
 
-class Part(NamedTuple):
+class LoweredPart(NamedTuple):
     """A part of a schema.
 
     Attributes:
@@ -66,7 +66,7 @@ class LoweredSchema(NamedTuple):
     """
 
     whole: dict[str, Any]
-    parts: list[Part]
+    parts: list[LoweredPart]
 
     def blame(self, fails: Callable[[dict[str, Any]], bool], reason: str) -> SchemaError:
         """Return a refusal that names the innermost part with which it fails.
@@ -107,7 +107,7 @@ def lower(text: str) -> LoweredSchema:
 def _lowered(document: Document) -> LoweredSchema:
     root = document.root
     if isinstance(root, dict) and "type" not in root and root.keys() & {"properties", "required"}:
-        # Other values are valid, too, but whoever names properties wants an object.
+        # Other values are valid, too, but a schema that names properties is meant for objects.
         document.root = {"type": "object", **root}
     return _Lowering(document).run(document.root)
 
@@ -124,7 +124,7 @@ class _Lowering:
         self._names: dict[int, str] = {}
         self._kept: list[object] = []  # so that no two schemas have the same id
         self._todo: list[tuple[str, Schema, Scope]] = []
-        self._parts: list[Part] = []
+        self._parts: list[LoweredPart] = []
         self._divisors: set[float] = set()
         self._entered: set[int] = set()
         self._ending: set[int] = set()
@@ -164,7 +164,7 @@ class _Lowering:
         lowered = self._words(schema, words, scope)
         if size_of(lowered, _MOST_PARTS) > _MOST_PARTS:
             raise SchemaError("it has too many parts, or options that multiply")
-        self._parts.append(Part(scope, tuple(words), lowered))
+        self._parts.append(LoweredPart(scope, tuple(words), lowered))
         return lowered
 
     def _words(self, schema: dict[str, Any], words: dict[str, Any], scope: Scope) -> Lowered:

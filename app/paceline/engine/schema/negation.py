@@ -216,8 +216,9 @@ def _other_values(values: list[Any]) -> Lowered:
         return options[0]
     if "string" in found:
         options.append(other_strings([value for value in values if isinstance(value, str)]))
-    if found & {"boolean"}:
-        options += [{"enum": [flag]} for flag in (False, True) if flag not in map(_flag, values)]
+    if "boolean" in found:
+        flags = {value for value in values if isinstance(value, bool)}
+        options += [{"enum": [flag]} for flag in (False, True) if flag not in flags]
     if "number" in found:
         numbers = [value for value in values if type_of(value) == "number"]
         if max(map(abs, numbers)) < _LARGEST:
@@ -227,10 +228,6 @@ def _other_values(values: list[Any]) -> Lowered:
         longest = max(len(value) for value in values if isinstance(value, list))
         options.append({"type": "array", "minItems": longest + 1})
     return any_of(options)
-
-
-def _flag(value: object) -> object:
-    return value if isinstance(value, bool) else None
 
 
 def _lengths(words: dict[str, Any], name: str, least: str, most: str) -> Iterable[Lowered]:

@@ -28,28 +28,25 @@ TYPES = ("null", "boolean", "number", "string", "array", "object")
 
 def any_of(options: Iterable[Lowered]) -> Lowered:
     """Return what allows each of these."""
-    kept: list[Lowered] = []
-    for option in options:
-        if option is True:
-            return True
-        if option is not False and option not in kept:
-            kept.append(option)
-    if len(kept) < 2:
-        return kept[0] if kept else False
-    return {"anyOf": kept}
+    return _joined("anyOf", options, decisive=True)
 
 
 def all_of(parts: Iterable[Lowered]) -> Lowered:
     """Return what allows only what all of these do."""
+    return _joined("allOf", parts, decisive=False)
+
+
+def _joined(word: str, parts: Iterable[Lowered], *, decisive: bool) -> Lowered:
+    """Join parts by a keyword; one that is decisive decides, the other Boolean says nothing."""
     kept: list[Lowered] = []
     for part in parts:
-        if part is False:
-            return False
-        if part is not True and part not in kept:
+        if part is decisive:
+            return decisive
+        if not isinstance(part, bool) and part not in kept:
             kept.append(part)
     if len(kept) < 2:
-        return kept[0] if kept else True
-    return {"allOf": kept}
+        return kept[0] if kept else not decisive
+    return {word: kept}
 
 
 def size_of(lowered: Lowered, most: int) -> int:
