@@ -14,6 +14,7 @@ from shiboken6 import isValid
 from gui.fake_client import FakeClient
 from paceline import paths
 from paceline.engine.draft import registry
+from paceline.gui.chat.composer import Composer
 from paceline.gui.engine_thread import EngineThread, service_factory
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
@@ -240,3 +241,16 @@ def program(make_program: Callable[..., Program], client: FakeClient) -> Program
     made = make_program()
     client.finish_load()
     return made
+
+
+@pytest.fixture
+def composer(qtbot: QtBot) -> Iterator[Composer]:
+    # Within another widget: the offscreen plug-in knows no smallest sizes of windows.
+    host = QWidget()
+    qtbot.addWidget(host)
+    made = Composer(host)
+    made.resize(600, 100)
+    host.resize(700, 300)
+    host.show()
+    yield made
+    host.close()

@@ -5,32 +5,17 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from paceline.conversation import Attachment, Message
 from paceline.gui.chat.composer import MAX_LINES, Composer
 from paceline.gui.chat.context_meter import ContextUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
 Key = Qt.Key
 Modifier = Qt.KeyboardModifier
-
-
-@pytest.fixture
-def composer(qtbot: QtBot) -> Iterator[Composer]:
-    # Within another widget: the offscreen plug-in knows no smallest sizes of windows.
-    host = QWidget()
-    qtbot.addWidget(host)
-    made = Composer(host)
-    made.resize(600, 100)
-    host.resize(700, 300)
-    host.show()
-    yield made
-    host.close()
 
 
 def hint_of(composer: Composer) -> str:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextOption
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit
 
 from paceline.chat.attachments import MAX_BYTES, MAX_FILES
 from paceline.conversation import Attachment, Message
@@ -24,8 +24,6 @@ from paceline.gui.chat.messages.message_item import MessageEdit
 from paceline.gui.kit.fields import LeavingEdit, TextField
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
 
@@ -43,18 +41,6 @@ LONG = {
     "line breaks alone": "\n" * 100_000,
 }
 ANYWHERE = QTextOption.WrapMode.WrapAnywhere
-
-
-@pytest.fixture
-def composer(qtbot: QtBot) -> Iterator[Composer]:
-    host = QWidget()
-    qtbot.addWidget(host)
-    made = Composer(host)
-    made.resize(600, 100)
-    host.resize(700, 300)
-    host.show()
-    yield made
-    host.close()
 
 
 def paste(field: QPlainTextEdit, text: str) -> None:
