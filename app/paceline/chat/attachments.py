@@ -154,7 +154,7 @@ def check_pasted(file: Attachment) -> None:
 
 
 _KEPT_WITH_FILES = "\x1e"
-"""The sign, typed by nobody, that what was not sent begins with where it is more than its text."""
+"""First character of stored unsent text that has files; no keyboard types it."""
 
 
 def with_pasted(text: str, files: Sequence[Attachment]) -> str:

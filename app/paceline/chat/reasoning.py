@@ -290,7 +290,7 @@ def _plain(state: _State, text: str, start: int, end: int) -> None:
 def _end_of_fence_and_reasoning(
     state: _State, text: str, at: int, end: int
 ) -> re.Match[str] | None:
-    """Return the closing mark behind what ends a fence in a reasoning, as in "```</think>"."""
+    """Return the closing mark right after the end of a fence, as in "```</think>"."""
     found = _FENCE.match(text, at, end)
     if not (found and state.closing and state.mode == "reasoning"):
         return None

@@ -278,7 +278,7 @@ def search_messages(
 
 
 _USUAL = frozenset(".,;:!?'\"()-–—…“”„‘’«»‹›。，、；：？！「」『』（）")
-"""Punctuation that nobody expects to be searched."""
+"""Punctuation that people do not expect to be searched."""
 
 
 def passes_over(text: str) -> bool:

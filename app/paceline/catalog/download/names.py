@@ -42,7 +42,7 @@ def file_name(path: str) -> str:
 
 
 def can_be_kept(path: str) -> bool:
-    """Whether `file_name` accepts a path."""
+    """Return whether `file_name` accepts a path."""
     try:
         file_name(path)
     except UserError:
@@ -132,7 +132,7 @@ def _check(part: str, path: str) -> None:
 
 
 def _is_letter(char: str) -> bool:
-    """Whether this is a letter or digit of any language, or a mark on one."""
+    """Return whether this is a letter or digit of any language, or a mark on one."""
     return char.isalnum() or unicodedata.category(char).startswith("M")
 
 

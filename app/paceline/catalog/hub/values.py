@@ -150,7 +150,7 @@ _REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
 _FILES, _FOLDERS = ("resolve", "blob", "raw"), ("tree",)
-"""What follows the repository in an address: a file, or a folder, of a revision."""
+"""Path segments that follow the repository in an address, before a revision."""
 _NOT_OWNERS = frozenset(
     {"api", "blog", "chat", "collections", "datasets", "docs", "learn", "models", "organizations",
      "papers", "posts", "search", "settings", "spaces", "tasks"}
@@ -183,7 +183,7 @@ class HubReference:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names a model on the Hub, or is an address, and not a file on this computer.
+    """Return whether a text is a Hub reference or an address, and not a file on this computer.
 
     `parse_reference` refuses addresses that lead elsewhere.
     """

@@ -58,7 +58,7 @@ class Node:
 
     Attributes:
         parent: The one before it; None for the first ones.
-        role: Who wrote it, in the file's words; None: nobody.
+        role: Who wrote it, in the file's words; None: not a message.
         text: What was written.
         reasoning: What a model thought before that; without a text: before the reply that follows.
         created_s: When, in seconds since the epoch; 0 where that is not known.

@@ -17,7 +17,7 @@ class AnswerFinder:
     """Tells where the answer begins in a reply that grows.
 
     Attributes:
-        begin: Where it begins, behind the blanks and the frame that follow a reasoning; None: not
+        begin: Where it begins, after the blanks and the frame that follow a reasoning; None: not
             known yet.
         read: How much of the text is known to stand before it, while that is not known.
         is_reasoning: Whether the text ends within a reasoning.
