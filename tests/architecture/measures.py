@@ -17,7 +17,10 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from architecture.source import Module, modules
+from architecture.source import REPOSITORY, Module, modules, modules_in
+
+TREES = ("app", "tests", "packaging")
+"""The repository's folders with Python code."""
 
 
 @cache
@@ -116,6 +119,12 @@ def rooms() -> Mapping[str, tuple[int, int]]:
     return dict(sorted(found.items()))
 
 
+def trees() -> Mapping[str, tuple[int, int]]:
+    """Files and code lines of every folder of the repository that holds Python code."""
+    found = {tree: modules_in(REPOSITORY / tree) for tree in TREES}
+    return {tree: (len(files), sum(map(code_lines, files))) for tree, files in found.items()}
+
+
 def _room(place: str) -> str:
     folder = place.rpartition("/")[0].split("/")
     return "/".join(folder[: 2 if folder[0] in {"engine", "gui"} else 1]) or "."
@@ -170,6 +179,8 @@ def report() -> str:
             f"docstring lines           {docs} ({docs / lines:.1%} of {lines})",
             f"constructors above six    {sum(n > 6 for n, _ in wide)}, most {wide[0]}",
             f"signals                   {signals()}",
+            "trees                     files, code lines",
+            *(f"  {tree:<24}{files:>5}{lines:>7}" for tree, (files, lines) in trees().items()),
             "rooms                     files, code lines",
             *(f"  {room:<24}{files:>5}{lines:>7}" for room, (files, lines) in rooms().items()),
         )

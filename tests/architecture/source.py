@@ -33,15 +33,20 @@ class Module:
 @cache
 def modules() -> tuple[Module, ...]:
     """Every module of the program."""
-    return tuple(_read(path) for path in sorted(PACKAGE.rglob("*.py")))
+    return modules_in(PACKAGE)
 
 
-def _read(path: Path) -> Module:
-    parts = path.relative_to(APP).with_suffix("").parts
+def modules_in(folder: Path) -> tuple[Module, ...]:
+    """Every module below a folder, with names and paths that begin there."""
+    return tuple(_read(path, folder) for path in sorted(folder.rglob("*.py")))
+
+
+def _read(path: Path, folder: Path) -> Module:
+    parts = path.relative_to(folder.parent).with_suffix("").parts
     if parts[-1] == "__init__":
         parts = parts[:-1]
     return Module(
-        ".".join(parts), path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        ".".join(parts), path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")
     )
 
 
