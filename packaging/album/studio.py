@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from paceline.catalog.models import Models
 from paceline.engine.draft import registry
 from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.kit.background import Slices
 from paceline.gui.program import Program
-from paceline.gui.run.dialog import RunDialog
 from paceline.messages import TokensCounted
 from paceline.paths import Paths, resources
 from paceline.settings import LoadedSettings, Settings
@@ -175,8 +175,8 @@ class Studio:
         """Save the window with what lies over it, and close that."""
         self.wait(100)
         dialog = self.dialog()
-        if isinstance(dialog, RunDialog):
-            self.until(lambda: dialog.reply_page.is_filled)
+        if dialog is not None:
+            self.until(lambda: not any(each.is_busy for each in dialog.findChildren(Slices)))
         self.wait(300)
         self.shoot(name, dialog)
         if dialog is not None:
