@@ -1,1 +1,0 @@
-"""The chats that the pair learns, built from the documentation."""

@@ -1,1 +1,0 @@
-"""CPython's documentation, read from its reStructuredText sources."""

@@ -1,1 +1,0 @@
-"""From chats to weights: tokens, networks, training, and the files that hold the result."""
