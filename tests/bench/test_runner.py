@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bench.scripted import Engine, finished, model, stats
@@ -10,6 +12,7 @@ from paceline.bench.report import to_json
 from paceline.bench.runner import BenchRun
 from paceline.bench.runs import text_mark
 from paceline.bench.workload import Workload
+from paceline.chat.pair import Pair
 from paceline.cli.bench_text import report_text
 from paceline.engine.draft.strategy import strategy_text
 from paceline.errors import ValueOutOfRangeError
@@ -94,6 +97,19 @@ def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
     again, other = bench(("draft", "suffix"), repeats=6)
     other.drive(again)
     assert [t.strategy for t in other.turns] == [t.strategy for t in engine.turns]
+
+
+def test_no_folder_and_no_word_of_a_reply_is_in_a_report() -> None:
+    target = model("/home/somebody/m.gguf")
+    settings = Pair(ModelParams("/home/somebody/m.gguf"), lookup_cache="/home/somebody/c.bin")
+    run = BenchRun(make_plan([A], ("off",), 1), target, None, settings=settings)
+    Engine(reply).drive(run)
+    text = json.dumps(to_json(run.result()))
+    assert "somebody" not in text
+    assert '"c.bin"' in text
+    (one,) = run.result().runs
+    assert one.n_tokens == 10
+    assert len(one.text) == 16
 
 
 def test_steps_are_measured_once() -> None:

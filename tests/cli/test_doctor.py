@@ -28,7 +28,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such si
 
 
 def options(*, json: bool) -> Namespace:
-    return Namespace(json=json, last=False, build_kernels=False, kernels=None, passport=None)
+    return Namespace(json=json, last=False, build_kernels=False, kernels=None)
 
 
 def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -> None:

@@ -32,7 +32,6 @@ READERS: dict[str, Callable[[Path], tuple[str | Path, ...]]] = {
     "workload": lambda path: ("bench", "--workload", path),
     "merge": lambda path: ("cache", "merge", "--out", path.parent / "out.bin", path),
     "stats": lambda path: ("cache", "stats", path),
-    "passport": lambda path: ("doctor", "--passport", path),
 }
 
 
@@ -118,7 +117,6 @@ def test_two_dashes_can_be_said() -> None:
     "arguments",
     [
         ("cache", "stats", "none.bin", "--json"),
-        ("doctor", "--passport", "none.json", "--json"),
         ("pairs", "check", "none.gguf", "--json"),
         ("calibrate", "--target", "none.gguf", "--json"),
         ("bench", "--target", "none.gguf", "--json", "-"),

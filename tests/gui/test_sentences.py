@@ -12,10 +12,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QWidget
 
-from bench.test_passport import DAMAGES
-from bench.test_passport import made as made_report
 from linguist import catalogue
-from paceline.bench.report import MAX_BYTES, VERSION, parse_passport, to_json
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.chat.exchange.reading import read_chats
 from paceline.chat.presets import presets_from_text
@@ -200,16 +197,6 @@ def _errors() -> Iterator[UserError]:
         kept = {"kind": "paceline reply presets", "version": 1, "presets": [preset]}
         with pytest.raises(UserError) as raised:
             presets_from_text(json.dumps(kept))
-        yield raised.value
-    passports: list[object] = [[], "x" * MAX_BYTES]
-    for damage in DAMAGES.values():
-        data = to_json(made_report())
-        damage(data)
-        passports.append(data)
-    passports += [{**to_json(made_report()), "version": n} for n in (None, VERSION + 1)]
-    for content in (b"", *(json.dumps(passport).encode() for passport in passports)):
-        with pytest.raises(UserError) as raised:
-            parse_passport(content, "T.json")
         yield raised.value
     for kind, per_token in itertools.product(("f16", "q8_0"), (None, 1e5)):
         yield no_context(ModelParams("x.gguf", kv_type_k=kind), 8_192, per_token, NO_REASON)

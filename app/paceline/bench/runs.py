@@ -11,7 +11,7 @@ import os
 import platform
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import psutil
 
@@ -284,22 +284,6 @@ class Conditions:
     kernels: tuple[KernelUse, ...] = ()
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()
-
-    @property
-    def asked(self) -> str:
-        """What was asked for and is not the default, by its names in `ModelParams`."""
-        if self.settings is None:
-            return ""
-        models = (("", self.settings.target), ("draft model: ", self.settings.draft))
-        asked = [
-            f"{whose}{field.name} {value}"
-            for whose, params in models
-            if params is not None
-            for field in fields(params)
-            if field.name != "path" and (value := getattr(params, field.name)) != field.default
-        ]
-        mtp = self.settings.mtp
-        return ", ".join(asked if mtp == "auto" else [*asked, f"mtp {mtp}"])
 
 
 @dataclass(frozen=True, slots=True)

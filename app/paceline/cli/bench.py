@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from paceline.cli import model_options
 from paceline.cli.loading import head_finder, loaded_pair
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
 from paceline.cli.usage import Parser, UsageError, plain_text, whole_number
-from paceline.errors import CancelledError, ModelError, UserError
+from paceline.errors import UserError
 from paceline.files import write_whole
 from paceline.messages import LoadPair, TuneRejected
 from paceline.paths import Paths
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from paceline.bench.runner import BenchRun
     from paceline.bench.runs import Report
     from paceline.hosting.client import EngineClient
-    from paceline.messages import Event, PairLoaded
-    from paceline.run_record import ModelRecord
+    from paceline.messages import Event
 
     DrawChart = Callable[[Report, Path], int]
 
@@ -61,11 +59,7 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
             measuring = BenchRun(plan, pair.target, pair.draft, settings=settings)
             Driver(client, measuring, interrupts).run()
             report = measuring.result()
-        try:
-            is_drawn = _publish(args, report, draw_chart)
-        finally:  # what took long to measure is not lost by another output that fails
-            if args.passport:
-                _write_passport(args.passport, report, pair, lambda: interrupts.hit)
+        is_drawn = _publish(args, report, draw_chart)
         if interrupts.hit:
             return EXIT_CODE
         return is_drawn or _check(report)
@@ -124,13 +118,6 @@ def add(parser: Parser) -> None:
         help="write the report to this file; - writes it to stdout instead of the table",
     )
     output.add_argument("--png", metavar="OUT.png", type=Path, help="draw the report as a picture")
-    output.add_argument(
-        "--passport",
-        metavar="OUT.json",
-        type=Path,
-        help="write the report with the models' SHA-256 to this file, for others: `paceline doctor "
-        "--passport` and the window show it",
-    )
     model_options.add_options(parser)
     model_options.add_host(output)
 
@@ -145,7 +132,6 @@ def read_request(
         UserError: A file with the wrong content, or that cannot be read or written.
     """
     from paceline.bench.plan import make_plan
-    from paceline.bench.report import MAX_RUNS
     from paceline.bench.workload import read_workloads, shipped_workloads
 
     load, notes = model_options.read_pair(args, folders)
@@ -162,15 +148,8 @@ def read_request(
     strategies = _strategies(args, load, has_head)
     plan = make_plan(workloads, strategies, n_repeats, is_fresh=args.fresh)
     load = model_options.settle(load, args, plan.strategies, has_head)
-    places = (("--json", _json_path(args)), ("--png", args.png), ("--passport", args.passport))
-    for option, path in places:
+    for option, path in (("--json", _json_path(args)), ("--png", args.png)):
         _check_place(option, path)
-    if args.passport and plan.n_runs > MAX_RUNS:
-        raise UsageError(
-            "usage",
-            f"{plan.n_runs:,} replies are too many for a passport, which holds {MAX_RUNS:,}.",
-            "Lower --repeat, or leave workloads or strategies out.",
-        )
     return load, plan, notes
 
 
@@ -301,37 +280,6 @@ def _write(path: Path, text: str, option: str) -> None:
             f"{path} cannot be written ({error.strerror}).",
             f"Give {option} another place.",
         ) from error
-
-
-def _write_passport(
-    path: Path, report: Report, pair: PairLoaded, is_stopped: Callable[[], bool]
-) -> None:
-    """Write a report with what others need to know the models by."""
-    from paceline.bench.report import to_json
-
-    made = report.conditions
-    with Progress() as progress:
-        progress.show("Reading the models' files")
-        target = _hashed(made.target, pair.target.path, is_stopped)
-        draft = made.draft
-        if draft and pair.draft:
-            draft = _hashed(draft, pair.draft.path, is_stopped)
-    made = replace(made, target=target, draft=draft)
-    data = to_json(replace(report, conditions=made))
-    _write(path, json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", "--passport")
-
-
-def _hashed(model: ModelRecord, path: str, is_stopped: Callable[[], bool]) -> ModelRecord:
-    """Add fingerprint and SHA-256; what cannot be read, or is in several parts, has no SHA-256."""
-    from paceline.catalog.local.fingerprint import fingerprint_of, sha256_of
-    from paceline.catalog.local.model_files import model_at
-
-    with contextlib.suppress(ModelError, CancelledError):
-        file = Path(path)
-        model = replace(model, fingerprint=fingerprint_of(file))
-        if len(model_at(file).parts) == 1:
-            model = replace(model, sha256=sha256_of(file, is_stopped, lambda _done, _all: None))
-    return model
 
 
 def _as_json(report: Report, found: Recommendation | None) -> str:

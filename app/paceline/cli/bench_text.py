@@ -10,8 +10,6 @@ from paceline.bench.plan import PLAIN
 from paceline.bench.recommend import Choice, Interval, Recommendation
 from paceline.bench.runs import (
     Bound,
-    Conditions,
-    Drafted,
     Report,
     Result,
     acceptance,
@@ -19,11 +17,10 @@ from paceline.bench.runs import (
     common,
     geomean_per_repeat,
 )
-from paceline.cli.calibrate import costs_table, one_token_s, rows_of
 from paceline.cli.output import in_columns
 from paceline.figures import percent
 from paceline.run_record import ModelRecord
-from paceline.sizes import duration, readable_size, weights
+from paceline.sizes import duration, weights
 
 _BEST, _OTHER_TEXT = "*", "≠"
 _NEAR = 1.01
@@ -275,71 +272,3 @@ def _number(interval: Interval | None) -> str:
     if interval is None:
         return "–"
     return f"{interval.median:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
-
-
-# ------------------------------------------------------------------------------------ passport
-
-
-def passport_text(report: Report) -> str:
-    """Return all of a report, which may have come from elsewhere; ends with a line break."""
-    made = report.conditions
-    by, on = made.machine.paceline or "an unknown version", made.date or "a day that is not noted"
-    measured = ("Measured", f"{_measured(report)}, repeats: {report.n_repeats}")
-    parts = [
-        f"Measured by Paceline {by} on {on}.\n",
-        in_columns([*_files(made), ("Machine", _machine(report)), *_facts(made), measured]),
-    ]
-    if report.workloads:
-        parts += [_matrix(report) + _legend(report), _verdict(report), _kinds_of_text(report)]
-    token_s = one_token_s(made.draft_costs)
-    if rows := rows_of(made.costs, token_s or 0.0):
-        parts.append(costs_table(rows, token_s))
-    return "\n".join(parts)
-
-
-def _files(made: Conditions) -> list[tuple[str, str]]:
-    facts = []
-    for role, model in (("Target", made.target), ("Draft", made.draft)):
-        if model is not None:
-            facts.append((role, _model(model)))
-            hashes = ("SHA-256", model.sha256), ("fingerprint", model.fingerprint)
-            facts += [("", f"{name} {value}") for name, value in hashes if value]
-            size = f"{model.n_ctx:,} tokens of context"
-            facts.append(("", f"{size}, {model.n_gpu_layers} GPU layers"))
-    return facts
-
-
-def _facts(made: Conditions) -> list[tuple[str, str]]:
-    machine = made.machine
-    own = [use.kind for use in made.kernels if use.by == "own"]
-    facts = [
-        ("Memory", readable_size(machine.memory_bytes)),
-        ("GPU", ", ".join(machine.gpus) or "none"),
-        ("System", f"{machine.system}, Python {machine.python}"),
-        ("llama.cpp", f"llama-cpp-python {machine.library}: {machine.library_build}"),
-        ("Kernels", f"Paceline's for {', '.join(own)}" if own else "llama.cpp's"),
-    ]
-    return [*facts, ("Settings", made.asked)] if made.asked else facts
-
-
-def _kinds_of_text(report: Report) -> str:
-    """Return a line per workload and strategy."""
-    rows = [("workload", "temperature", "strategy", "times off", "accepted", "by drafter")]
-    for workload in report.workloads:
-        for result in workload.results:
-            rate, ratio = result.acceptance_rate, result.ratio_to_off
-            if result.strategy != PLAIN:
-                cells = (
-                    f"{workload.temperature:g}",
-                    result.strategy,
-                    f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]",
-                    "" if rate is None else f"{percent(rate)}%",
-                    ", ".join(map(_drafted, result.by_drafter)),
-                )
-                rows.append((workload.name, *cells))
-    legend = "times off: median and quartiles. by drafter: accepted of all drafted tokens."
-    return f"{in_columns(rows)}\n{legend}\n"
-
-
-def _drafted(each: Drafted) -> str:
-    return f"{each.drafter} {each.n_accepted} of {each.n_drafted}"

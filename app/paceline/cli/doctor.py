@@ -7,8 +7,6 @@ begin, draft and accept took.
 
 With ``--build-kernels`` it compiles Paceline's own CPU kernels for this machine; ``--json`` then
 prints ``{"library", "built"}``: the library's path, and whether it was compiled now.
-
-With ``--passport FILE`` it shows what `paceline bench --passport` wrote, here or elsewhere.
 """
 
 from __future__ import annotations
@@ -73,36 +71,25 @@ def add(parser: Parser) -> None:
         help="compile Paceline's own CPU kernels for this llama.cpp, which takes a C++ compiler, "
         "the network and about a minute",
     )
-    instead.add_argument(
-        "--passport",
-        metavar="FILE.json",
-        type=Path,
-        help="show what `paceline bench --passport` measured on another machine, or on this one",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report; always 0, because a report about problems is a success.
 
     Raises:
-        UserError: It cannot be printed, there is no last reply to report about, a passport is
-            none, or the kernels cannot be compiled, or not be used where they are insisted on.
+        UserError: It cannot be printed, there is no last reply to report about, or the kernels
+            cannot be compiled, or not be used where they are insisted on.
     """
     if args.build_kernels:
         return build_kernels(args)
-    if args.passport:
-        text = passport(args.passport, is_json=args.json)
+    if args.last:
+        report, in_words = collect_last(paths.Paths.from_environment().data_dir), last_as_text
     else:
-        if args.last:
-            report = collect_last(paths.Paths.from_environment().data_dir)
-            in_words = last_as_text
-        else:
-            wish = read_kernels(args)
-            if wish == "own":
-                _insist(paths.Paths.from_environment())
-            report, in_words = collect(wish), as_text
-        text = as_json(report) if args.json else in_words(report)
-    print_result(text)
+        wish = read_kernels(args)
+        if wish == "own":
+            _insist(paths.Paths.from_environment())
+        report, in_words = collect(wish), as_text
+    print_result(as_json(report) if args.json else in_words(report))
     return 0
 
 
@@ -153,21 +140,6 @@ def collect(kernels: KernelWish = "auto") -> dict[str, Any]:
         "models": _installed(places, engine.devices if engine else ()),
         "problems": [dataclasses.asdict(problem) for problem in known_problems.find(facts)],
     }
-
-
-def passport(file: Path, *, is_json: bool) -> str:
-    """Return the report in a file, for people or as the JSON that it is.
-
-    Raises:
-        UserError: It cannot be read, or is none.
-    """
-    from paceline.bench.report import read_passport, to_json  # loads NumPy
-    from paceline.cli.bench_text import passport_text
-
-    report = read_passport(file)
-    if is_json:
-        return as_json(to_json(report))
-    return passport_text(report)
 
 
 def _version(distribution: str) -> str | None:

@@ -327,7 +327,7 @@ class Program(QObject):
         )
         self.exchange = ExchangeController(context, window.sidebar, self)
         self.bench = BenchController(context, self)
-        self.imports = ImportController(context, window.sidebar, self.bench.show_passport, self)
+        self.imports = ImportController(context, window.sidebar, self)
 
     # --------------------------------------------------------------------------- what is remembered
 

@@ -23,7 +23,7 @@ from paceline.gui.bench.choices import (
     contenders,
     n_questions,
 )
-from paceline.gui.bench.dialog import BenchDialog, PassportDialog
+from paceline.gui.bench.dialog import BenchDialog
 from paceline.gui.bench.driver import BenchDriver, Ending
 from paceline.gui.bench.result_page import show_report
 from paceline.gui.bench.rows import report_csv
@@ -102,12 +102,6 @@ class BenchController(DialogOwner[BenchDialog]):
             )
             self.dialog.show_results(is_running=False, has_figures=True)
         self._show_dialog()
-
-    def show_passport(self, report: Report) -> None:
-        """Show what was measured elsewhere; it is not kept."""
-        dialog = PassportDialog(report, self._speculation.text, self._context.window)
-        dialog.results.table.used.connect(self._on_used)
-        dialog.show()
 
     def _show_dialog(self) -> None:
         if self.dialog is not None:

@@ -5,7 +5,7 @@ It does not block the window: a benchmark takes minutes, and replies go first.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -17,18 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.bench.runs import Report
-from paceline.gui.bench import words
-from paceline.gui.bench.result_page import ResultPage, show_report
+from paceline.gui.bench.result_page import ResultPage
 from paceline.gui.bench.setup_page import SetupPage
-from paceline.gui.kit.card import FactsCard, Row
-from paceline.gui.kit.dialogs import closing_row, scrolling, within_screen
+from paceline.gui.kit.dialogs import scrolling, within_screen
 from paceline.gui.kit.labels import text_label
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import GAP, PAGE, STEP, scaled
+from paceline.gui.look.scale import PAGE, STEP, scaled
 from paceline.gui.look.style import BENCH
-from paceline.gui.state.figures import model_rows
 
 SIZE = QSize(920, 720)
 SMALLEST = QSize(480, 420)
@@ -154,58 +150,3 @@ class BenchDialog(QDialog):
     def _on_export(self, action: QAction) -> None:
         if kind := action.data():
             self.save_wanted.emit(kind)
-
-
-class PassportDialog(QDialog):
-    """One report above the facts about models and machine.
-
-    Args:
-        report: What was measured.
-        chosen: The strategy that the panel has.
-        parent: What the dialog stands over.
-    """
-
-    def __init__(self, report: Report, chosen: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Passport of {}").format(report.conditions.target.file))
-        self.setObjectName(BENCH)
-        self.results = ResultPage()
-        self.results.strip.hide()
-        page = styled(QWidget(), kind="page")
-        self.cards = tuple(self._cards(report, page))
-        facts = column_of(margins=(PAGE, 0, PAGE, PAGE), spacing=GAP)
-        for card in self.cards:
-            facts.addWidget(card)
-        column_of(self.results, facts, on=page, margins=0, spacing=0)
-        column_of(
-            (scrolling(page, self.tr("Passport")), 1),
-            closing_row(self),
-            on=self,
-            margins=0,
-            spacing=0,
-        )
-        self.resize(within_screen(self, scaled(SIZE)))
-        show_report(self.results, report, chosen, ending=words.measured_text(report))
-
-    def _cards(self, report: Report, page: QWidget) -> list[FactsCard]:
-        made = report.conditions
-        facts: list[tuple[str, tuple[Row, ...]]] = [
-            (title, (*model_rows(model), *([("SHA-256", model.sha256)] if model.sha256 else ())))
-            for title, model in (
-                (self.tr("Target"), made.target),
-                (self.tr("Draft model"), made.draft),
-            )
-            if model is not None
-        ]
-        facts += [
-            (self.tr("Machine"), words.machine_rows(made)),
-            (self.tr("What a step takes"), words.cost_rows(made)),
-            (self.tr("Accepted of all drafted tokens"), words.acceptance_rows(report)),
-        ]
-        cards = []
-        for title, rows in facts:
-            card = FactsCard(title, page)  # shown without a parent it would be a window
-            card.show_rows(rows)
-            cards.append(card)
-        return cards

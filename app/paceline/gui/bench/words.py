@@ -11,14 +11,12 @@ from typing import Literal
 
 from paceline.bench.plan import Plan
 from paceline.bench.runner import Progress
-from paceline.bench.runs import Conditions, Report, Result, WorkloadResult, bound_of
+from paceline.bench.runs import Report, bound_of
 from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.strategy import Strategy, parse_strategy, read_strategy
 from paceline.errors import UserError
 from paceline.gui.bench.driver import Ending
-from paceline.gui.kit.card import Row
-from paceline.gui.kit.translation import in_words, local, local_size, translator
-from paceline.gui.state.figures import duration_text, kernel_words, ratio_text
+from paceline.gui.kit.translation import in_words, local, translator
 from paceline.gui.state.speculation import choice_of
 
 PLAIN = "off"
@@ -32,9 +30,9 @@ _tr = translator("BenchWords")
 
 
 def title_of(strategy: str) -> str:
-    """What a strategy is called, with the settings that its text has.
+    """Return what a strategy is called, with the settings that its text has.
 
-    An unknown one, such as a plug-in of another machine, is called by its text.
+    An unknown one is called by its text.
     """
     parsed = _parsed(strategy)
     if parsed is None:
@@ -229,68 +227,3 @@ def remark_text(report: Report) -> str:
     parts = [models, f"{machine.cpu or 'CPU'}, {threads}", *machine.gpus]
     parts.append(_tr("{} replies in {}").format(len(report.runs), rough_text(report.wall_s)))
     return " · ".join(parts)
-
-
-# -------------------------------------------------------------------------------- of a passport
-
-
-def measured_text(report: Report) -> str:
-    """When a report was made, and by what."""
-    made = report.conditions
-    return _tr("Measured on {} by Paceline {}.").format(made.date, made.machine.paceline)
-
-
-def machine_rows(made: Conditions) -> tuple[Row, ...]:
-    """What a benchmark ran on, beside the models."""
-    machine = made.machine
-    n_cores = machine.cores or machine.logical_cores
-    cores = _tr("{} cores").format(n_cores) if n_cores else ""
-    rows = (
-        (_tr("Processor"), ", ".join(filter(None, (machine.cpu, cores)))),
-        (_tr("Memory"), local_size(machine.memory_bytes)),
-        (_tr("Graphics"), ", ".join(machine.gpus) or _tr("none")),
-        (_tr("System"), f"{machine.system}, Python {machine.python}"),
-        ("llama.cpp", f"llama-cpp-python {machine.library}: {machine.library_build}"),
-        (_tr("Kernels"), kernel_words(made.kernels)),
-        (_tr("Settings"), made.asked),
-    )
-    return tuple(row for row in rows if row[1])
-
-
-def cost_rows(made: Conditions) -> tuple[Row, ...]:
-    """What a step of each width takes, and a token of the draft model; the narrowest first."""
-    costs = sorted(made.costs, key=lambda cost: cost.width)
-    rows = [
-        (
-            _tr("1 token") if cost.width == 1 else _tr("{} tokens").format(cost.width),
-            _tr("{}, {} of a plain step").format(
-                duration_text(cost.seconds), ratio_text(cost.seconds / costs[0].seconds)
-            ),
-        )
-        for cost in costs
-        if costs[0].seconds > 0
-    ]
-    drafting = [cost for cost in made.draft_costs if cost.width == 1]
-    return (*rows, *((_tr("1 drafted token"), duration_text(c.seconds)) for c in drafting))
-
-
-def acceptance_rows(report: Report) -> tuple[Row, ...]:
-    """What was accepted of each drafter, by the kind of text and its temperature."""
-    return tuple(
-        (_kind_of_text(work), "\n".join(lines))
-        for work in report.workloads
-        if (lines := [_accepted(result) for result in work.results if result.by_drafter])
-    )
-
-
-def _kind_of_text(work: WorkloadResult) -> str:
-    title, temperature = prompt_title(work.name), f"{local(work.temperature):g}"
-    return title if temperature in title else _tr("{}, temperature {}").format(title, temperature)
-
-
-def _accepted(result: Result) -> str:
-    counts = (
-        _tr("{} {} of {}").format(each.drafter, each.n_accepted, each.n_drafted)
-        for each in result.by_drafter
-    )
-    return f"{title_of(result.strategy)}: {', '.join(counts)}"

@@ -5,7 +5,7 @@ one reply between two events, so that a long chat never holds up the window.
 
 Chats from files, ours and those of other programs, are chosen, or dropped on the window; they are
 read and checked in the background, and what is in them is kept on the main thread, one chat between
-two events. The passport of a benchmark may be among the files; who shows it is given.
+two events.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
 from paceline import __version__
-from paceline.bench.report import is_passport, parse_passport
-from paceline.bench.runs import Report
 from paceline.chat.exchange.chat_json import dumped, to_json
 from paceline.chat.exchange.imported import ImportedChat, LeftOut
 from paceline.chat.exchange.page import Look, to_html
@@ -261,17 +259,10 @@ def page_look(sources: Sources) -> Look:
 class ImportController(QObject):
     """One dialog at a time; files queue up."""
 
-    def __init__(
-        self,
-        context: AppContext,
-        sidebar: Sidebar,
-        show_passport: Callable[[Report], None],
-        parent: QObject,
-    ) -> None:
+    def __init__(self, context: AppContext, sidebar: Sidebar, parent: QObject) -> None:
         super().__init__(parent)
         self._context = context
         self._notices = context.notices
-        self._show_passport = show_passport
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.import_files)
         self._waiting: list[ImportedChat] = []
@@ -297,14 +288,12 @@ class ImportController(QObject):
 
     def _on_read(self, result: object) -> None:
         assert isinstance(result, tuple)
-        chats, passports, errors = result
+        chats, errors = result
         others = self.tr("{} more could not be imported either.")
         self._notices.user_errors(_told_together(errors), others, topic=EXCHANGE)
         self._waiting += chats
         if not self._putting.is_busy:
             self._putting.start(self._put())
-        for report in passports:
-            self._show_passport(report)
 
     def _put(self) -> Iterator[None]:
         put, last_id, chats = [], "", self._context.session.conversations
@@ -358,20 +347,16 @@ def _told_together(errors: Sequence[UserError]) -> list[UserError]:
     return [UserError(errors[0].code, messages, errors[0].hint), *errors[_MOST_TOLD:]]
 
 
-def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], list[UserError]]:
+def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[UserError]]:
     chats: list[ImportedChat] = []
-    passports: list[Report] = []
     errors: list[UserError] = []
     for path in map(Path, paths):
         try:
             with path.open("rb") as file:
                 raw = file.read(MAX_FILE_BYTES + 1)
-            if is_passport(raw):
-                passports.append(parse_passport(raw, path.name))
-            else:
-                found = read_chats(raw, path.name)
-                chats += found.whole
-                errors += found.damaged
+            found = read_chats(raw, path.name)
+            chats += found.whole
+            errors += found.damaged
         except UserError as error:
             errors.append(error)
         except OSError as error:
@@ -383,4 +368,4 @@ def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[Report], lis
                     "Check who may read it.",
                 )
             )
-    return chats, passports, errors
+    return chats, errors

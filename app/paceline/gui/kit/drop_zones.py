@@ -18,8 +18,8 @@ _CHATS = (".json", ".jsonl")
 class DropZones(QWidget):
     """Covers a window while files are over it, with a zone for each thing to do with them.
 
-    Models: left for the target, right for the draft model. JSON: chats or a passport to open, or
-    a file to attach. All other files can be attached.
+    Models: left for the target, right for the draft model. JSON: chats to open, or a file to
+    attach. All other files can be attached.
     """
 
     dropped = Signal(list, bool)
@@ -34,9 +34,7 @@ class DropZones(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._target = self._make_zone(self.tr("Open as target"), self.tr("decides the text"))
         self._draft = self._make_zone(self.tr("Use as draft model"), self.tr("writes ahead"))
-        self._import = self._make_zone(
-            self.tr("Open it"), self.tr("exported chats, or the passport of a benchmark")
-        )
+        self._import = self._make_zone(self.tr("Open it"), self.tr("exported chats"))
         self._attach = self._make_zone(
             self.tr("Attach to the message"), self.tr("text and code files")
         )
