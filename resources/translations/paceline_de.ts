@@ -1338,16 +1338,6 @@
     <name>BenchWords</name>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>1 drafted token</source>
-        <translation>1 entworfenes Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>1 token</source>
-        <translation>1 Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {:,} of {:,} kept to it.</source>
         <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {:,} von {:,} haben das gehalten.</translation>
     </message>
@@ -1378,33 +1368,13 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Graphics</source>
-        <translation>Grafik</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Kernels</source>
-        <translation>Kernel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Long context</source>
         <translation>Langer Kontext</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Measured on {} by Paceline {}.</source>
-        <translation>Gemessen am {} von Paceline {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Measuring what steps of each width cost…</source>
         <translation>Misst, was Schritte jeder Breite kosten …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Memory</source>
-        <translation>Speicher</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1423,11 +1393,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Processor</source>
-        <translation>Prozessor</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
@@ -1440,16 +1405,6 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Second question of a chat</source>
         <translation>Zweite Frage eines Chats</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Settings</source>
-        <translation>Einstellungen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>System</source>
-        <translation>System</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1488,11 +1443,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>none</source>
-        <translation>keine</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{:,} of {:,} replies measured</source>
         <translation>{:,} von {:,} Antworten gemessen</translation>
     </message>
@@ -1510,11 +1460,6 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{} The figures are of the {:,} replies that were measured before.</source>
         <translation>{} Die Zahlen sind die der {:,} Antworten, die vorher gemessen wurden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>{} cores</source>
-        <translation>{} Kerne</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -1563,11 +1508,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>{} {} of {}</source>
-        <translation>{} {} von {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, no draft model</source>
         <translation>{}, kein Entwurfsmodell</translation>
     </message>
@@ -1575,16 +1515,6 @@
         <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>{}, repeat {}</source>
         <translation>{}, Wiederholung {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>{}, temperature {}</source>
-        <translation>{}, Temperatur {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>{}, {} of a plain step</source>
-        <translation>{}, {} eines einfachen Schritts</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
@@ -3174,8 +3104,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
-        <source>exported chats, or the passport of a benchmark</source>
-        <translation>exportierte Chats oder der Pass eines Benchmarks</translation>
+        <source>exported chats</source>
+        <translation>exportierte Chats</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/kit/drop_zones.py"/>
@@ -5773,44 +5703,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>PassportDialog</name>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Accepted of all drafted tokens</source>
-        <translation>Angenommen von allen entworfenen Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Draft model</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Machine</source>
-        <translation>Rechner</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Passport</source>
-        <translation>Pass</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Passport of {}</source>
-        <translation>Pass von {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>Target</source>
-        <translation>Ziel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/dialog.py"/>
-        <source>What a step takes</source>
-        <translation>Was ein Schritt dauert</translation>
-    </message>
-</context>
-<context>
     <name>PickerController</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>
@@ -8050,11 +7942,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Bitten Sie auf {0} um Zugang.</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>Ask for the file again where it comes from.</source>
-        <translation>Bitten Sie dort noch einmal um die Datei, woher sie kommt.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>Attach a file with text.</source>
         <translation>Hängen Sie eine Textdatei an.</translation>
@@ -8213,11 +8100,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/draft_model.py"/>
         <source>Choose a draft model, or a strategy that needs none, such as prompt-lookup.</source>
         <translation>Wählen Sie ein Entwurfsmodell oder eine Strategie, die keines braucht, etwa prompt-lookup.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>Choose a file that `paceline bench --passport` wrote.</source>
-        <translation>Wählen Sie eine Datei, die `paceline bench --passport` geschrieben hat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
@@ -8540,11 +8422,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie Paceline Ihr Zugriffstoken, oder setzen Sie HF_TOKEN.</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>Give a file that `paceline bench --passport` wrote.</source>
-        <translation>Geben Sie eine Datei an, die `paceline bench --passport` geschrieben hat.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.</source>
         <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
@@ -8694,11 +8571,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/registry.py"/>
         <source>Install it, or choose another strategy.</source>
         <translation>Installieren Sie es, oder wählen Sie eine andere Strategie.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>Install the newest Paceline and open it there.</source>
-        <translation>Installieren Sie das neueste Paceline, und öffnen Sie ihn dort.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10467,11 +10339,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Modell</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>a name is in it twice, or plain decoding is not the first strategy</source>
-        <translation>ein Name steht zweimal darin, oder einfaches Dekodieren ist nicht die erste Strategie</translation>
-    </message>
-    <message>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -10482,11 +10349,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>a number is expected</source>
         <translation>eine Zahl wird erwartet</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>a number is in it that cannot have been measured</source>
-        <translation>er enthält eine Zahl, die nicht gemessen worden sein kann</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10525,11 +10387,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Bereich von Zeichen läuft rückwärts</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>a reply has times or counts that cannot be</source>
-        <translation>eine Antwort hat Zeiten oder Anzahlen, die nicht sein können</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/listing.py"/>
         <source>a repository's page was expected</source>
         <translation>die Seite eines Repositorys wurde erwartet</translation>
@@ -10548,11 +10405,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/codec.py"/>
         <source>a text</source>
         <translation>ein Text</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>a text has more than {0} characters</source>
-        <translation>ein Text hat mehr als {0} Zeichen</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10783,11 +10635,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Kontext von {0} Token für „{1}“</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>costs of steps are in it that cannot be</source>
-        <translation>er enthält Kosten von Schritten, die nicht sein können</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>counts what cannot be counted</source>
         <translation>zählt, was nicht zu zählen ist</translation>
@@ -10823,11 +10670,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>draft model</source>
         <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/runs.py"/>
-        <source>draft model:</source>
-        <translation>Entwurfsmodell:</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
@@ -11032,11 +10874,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ist keine Liste</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>is not a list of objects</source>
-        <translation>ist keine Liste von Objekten</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>is not a number from 0 to 2^64</source>
         <translation>ist keine Zahl von 0 bis 2^64</translation>
@@ -11047,7 +10884,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ist keine Zahl ab 1</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
         <location filename="../../app/chat/exchange/programs/chatgpt.py"/>
         <location filename="../../app/chat/exchange/programs/open_webui.py"/>
         <source>is not an object</source>
@@ -11348,24 +11184,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es kam mehr als verlangt</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>more strategies or failures are in it than can be shown</source>
-        <translation>er enthält mehr Strategien oder Fehlschläge, als gezeigt werden können</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>more than {0} repetitions cannot be counted</source>
         <translation>mehr als {0} Wiederholungen können nicht gezählt werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>more than {0} replies are in it, or no repeat</source>
-        <translation>er enthält mehr als {0} Antworten oder keine Wiederholung</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/runs.py"/>
-        <source>mtp {0}</source>
-        <translation>mtp {0}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -11832,11 +11653,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist nicht erreichbar.</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>{0} cannot be read ({1}).</source>
-        <translation>{0} ist nicht lesbar ({1}).</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{0} cannot be “{1}”.</source>
         <translation>{0} kann nicht „{1}“ sein.</translation>
@@ -12180,29 +11996,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist ein Archiv.</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is damaged (its version is no whole number from 1 on).</source>
-        <translation>„{0}“ ist beschädigt (die Version ist keine ganze Zahl ab 1).</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is damaged ({1}).</source>
-        <translation>„{0}“ ist beschädigt ({1}).</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/newer.py"/>
         <source>“{0}” is damaged, or its type of weights is newer than this llama.cpp: {1}.</source>
         <translation>„{0}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is damaged: {1} is missing.</source>
-        <translation>„{0}“ ist beschädigt: {1} fehlt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is damaged: {1} {2}.</source>
-        <translation>„{0}“ ist beschädigt: {1} {2}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -12218,11 +12014,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is in an encoding other than UTF-8 and UTF-16.</source>
         <translation>„{0}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is larger than {1} MB, which no passport is.</source>
-        <translation>„{0}“ ist größer als {1} MB, was kein Pass ist.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -12270,11 +12061,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist kein eigenes Modell. {1}</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is no passport of a benchmark.</source>
-        <translation>„{0}“ ist kein Pass eines Benchmarks.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>“{0}” is no setting of {1}.</source>
         <translation>„{0}“ ist keine Einstellung von {1}.</translation>
@@ -12320,11 +12106,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist nicht da oder nicht lesbar.</translation>
     </message>
     <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” is not whole: it is no JSON.</source>
-        <translation>„{0}“ ist nicht ganz: Es ist kein JSON.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_file.py"/>
         <source>“{0}” is one of {1} parts of a model; “{2}” and {3} more are missing.</source>
         <translation>„{0}“ ist einer von {1} Teilen eines Modells; „{2}“ und {3} weitere fehlen.</translation>
@@ -12353,11 +12134,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/inspect/inspector.py"/>
         <source>“{0}” was changed while it was looked at.</source>
         <translation>„{0}“ wurde geändert, während es untersucht wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/bench/report.py"/>
-        <source>“{0}” was written by a newer Paceline (version {1} of passports; known: {2}).</source>
-        <translation>„{0}“ wurde von einem neueren Paceline geschrieben (Version {1} der Pässe; bekannt: {2}).</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
