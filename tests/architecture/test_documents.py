@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from architecture.source import APP, PACKAGE, REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
 LONGEST = 1200
@@ -58,9 +62,14 @@ def test_a_path_that_is_not_there_is_noticed() -> None:
     assert is_there("settings.py")
 
 
-@pytest.mark.parametrize("number", range(1, len(DECISIONS) + 1))
-def test_a_decision_is_complete_and_in_the_index(number: int) -> None:
-    path = DECISIONS[number - 1]
+def test_no_two_decisions_have_a_number() -> None:
+    numbers = [path.name[:4] for path in DECISIONS]
+    assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:3])
+def test_a_decision_is_complete_and_in_the_index(path: Path) -> None:
+    number = int(path.name[:3])
     title, _, text = path.read_text(encoding="utf-8").partition("\n")
     assert path.name.startswith(f"{number:03}-")
     assert title.startswith(f"# {number:03}. ")
