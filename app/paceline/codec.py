@@ -2,7 +2,7 @@
 
 `encode` gives plain JSON data with the message's name under ``"type"``; `decode` checks names,
 fields and types and refuses everything else, because in the process host the other end of the
-pipe may be a broken child. Any thread.
+pipe may be a broken child. A text that is a `Sentence` stays one. Any thread.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from paceline.sentence import Sentence
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -142,6 +144,9 @@ def _encode_value(value: Any) -> Any:
         return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
     if hasattr(type(value), "__dataclass_fields__"):
         return encode_part(value)
+    if isinstance(value, Sentence):
+        arguments = {name: _encode_value(item) for name, item in value.arguments.items()}
+        return {"template": value.template, "arguments": arguments}
     return str(value) if isinstance(value, Path) else value
 
 
@@ -206,11 +211,8 @@ def _reader(hint: Any) -> _Reader:
         return _record_reader([_reader(item) for item in items])
     if dataclasses.is_dataclass(hint):
         return _dataclass_reader(typing.cast(type, hint))
-    if hint is float:
-        return _read_float
-    if hint is Path:
-        return _read_path
-    return _exact_reader(hint)
+    own: dict[Any, _Reader] = {float: _read_float, str: _read_text, Path: _read_path}
+    return own.get(hint) or _exact_reader(hint)
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
@@ -269,6 +271,21 @@ def _exact_reader(cls: type) -> _Reader:
         return value
 
     return read
+
+
+def _read_text(value: Any) -> str:
+    """Read a text, which may be a `Sentence`."""
+    if type(value) is str:
+        return value
+    match value:
+        case {"template": str(template), "arguments": dict(arguments), **others} if not others:
+            with contextlib.suppress(ValueError):
+                return Sentence(template, {k: _read_argument(v) for k, v in arguments.items()})
+    raise misfit(value, _KINDS[str])
+
+
+def _read_argument(value: Any) -> str | int | float:
+    return value if type(value) in (int, float) else _read_text(value)
 
 
 def _read_path(value: Any) -> Path:

@@ -10,24 +10,30 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from paceline.sentence import Argument, Sentence
+
 
 class UserError(Exception):
     """Something the user can mend.
 
     Attributes:
         code: Stable, machine-readable name in kebab-case, e.g. ``"file-not-found"``.
-        message: One sentence: what happened.
-        hint: One sentence: what to do about it; may be empty.
+        message: One sentence: what happened. It is given as a literal template with its arguments,
+            or as a `Sentence` that another error has.
+        hint: One sentence: what to do about it; may be empty. As the message, with the same
+            arguments.
         exit_code: What the command line exits with (1 failed, 2 wrong usage or value).
     """
 
     exit_code = 1
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", **arguments: Argument) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.message, self.hint = (
+            text if isinstance(text, Sentence) else Sentence(text, arguments)
+            for text in (message, hint)
+        )
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
@@ -42,13 +48,13 @@ class ValueOutOfRangeError(UserError):
     exit_code = 2
 
 
-def refuse(message: str, hint: str = "") -> NoReturn:
-    """Refuse a value that an option cannot take.
+def refuse(message: str, hint: str = "", **arguments: Argument) -> NoReturn:
+    """Refuse a value that an option cannot take; see `UserError`.
 
     Raises:
         ValueOutOfRangeError: Always.
     """
-    raise ValueOutOfRangeError("value-out-of-range", message, hint)
+    raise ValueOutOfRangeError("value-out-of-range", message, hint, **arguments)
 
 
 class ModelError(UserError):

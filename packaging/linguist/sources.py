@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
+from string import Formatter
 from typing import TypeGuard
 
 from paceline.chat.advice import CLAUSES
@@ -132,13 +133,16 @@ def _find_drafters(found: Found) -> None:
             found.add(DRAFTERS, parameter.help, "engine/draft")
 
 
-def find_said(source: str, file: str, found: Found) -> None:
+def find_said(
+    source: str, file: str, found: Found, errors: Container[str] = frozenset({"UserError"})
+) -> None:
     """Add what one module below the window says, whole sentences and phrases that they are made of.
 
     A word that joins the parts of a list is refused: what is joined is not known, nor its case.
     """
     tree = ast.parse(source)
-    for text in _said(tree):
+    templates = find_templates(tree, file, found, errors)
+    for text in _said(tree, templates):
         is_known = found.strings.keys() & {Source(DRAFTERS, text), Source(ADVICE, text)}
         if _is_phrase(text) and text not in _DATA and not is_known:
             found.add(SENTENCES, text.strip(), file)
@@ -151,12 +155,13 @@ def find_said(source: str, file: str, found: Found) -> None:
 
 
 def _find_sentences(package: Path, found: Found) -> None:
+    errors = error_classes(package)
     for part in _SPEAKING:
         root = package / part
         for file in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
             name = file.relative_to(package).as_posix()
             if name not in _UNSEEN:
-                find_said(file.read_text(encoding="utf-8"), name, found)
+                find_said(file.read_text(encoding="utf-8"), name, found, errors)
     for word in _WORDS:
         found.add(SENTENCES, word, "engine")
     for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
@@ -166,8 +171,68 @@ def _find_sentences(package: Path, found: Found) -> None:
             found.add(SENTENCES, text, CURATED)
 
 
-def _said(node: ast.AST) -> Iterator[str]:
+def error_classes(package: Path) -> set[str]:
+    """Return the names of `UserError` and of the classes that derive from it."""
+    found = {"UserError"}
+    bases = {
+        node.name: {_called(base) for base in node.bases}
+        for file in package.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    while more := {name for name, of in bases.items() if of & found} - found:
+        found |= more
+    return found
+
+
+def find_templates(
+    tree: ast.Module, file: str, found: Found, errors: Container[str]
+) -> set[ast.expr]:
+    """Add the templates of a module's sentences and errors, and return their nodes.
+
+    They are literals; a call that lacks an argument for one of its places is refused.
+    """
+    nodes = set()
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        for node in _alternatives(_template_arguments(call, errors)):
+            nodes.add(node)
+            found.add(SENTENCES, str(node.value), file)
+            given = {word.arg for word in call.keywords}
+            if given and not given >= places_of(str(node.value)):
+                found.refuse(file, call, "a place has no argument")
+    return nodes
+
+
+def places_of(template: str) -> set[str]:
+    """Return the names of a template's places."""
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+def _template_arguments(call: ast.Call, errors: Container[str]) -> Sequence[ast.expr]:
+    """Return a call's arguments that are templates: those of a sentence, an error, a refusal."""
+    name = call.func.id if isinstance(call.func, ast.Name) else _called(call.func)
+    if name in errors:
+        return call.args[1:3]
+    if isinstance(call.func, ast.Attribute):
+        return ()
+    return call.args[: {"sentence": 1, "refuse": 2}.get(name, 0)]
+
+
+def _alternatives(nodes: Iterable[ast.expr]) -> Iterator[ast.Constant]:
+    """Give the literals that some arguments are, or are one of."""
+    for node in nodes:
+        if isinstance(node, ast.IfExp):
+            yield from _alternatives([node.body, node.orelse])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+            yield node
+
+
+def _said(node: ast.AST, templates: set[ast.expr]) -> Iterator[str]:
     """The texts below a node, those that are inserted as `{0}`, `{1}`; no docstrings."""
+    if node in templates:
+        return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return
     if isinstance(node, ast.Call) and _called(node.func) in _MUTE:
@@ -187,7 +252,7 @@ def _said(node: ast.AST) -> Iterator[str]:
         return
     for child in ast.iter_child_nodes(node):
         if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
-            yield from _said(child)
+            yield from _said(child, templates)
 
 
 def _called(node: ast.expr) -> str:
@@ -276,7 +341,7 @@ class _Finder(ast.NodeVisitor):
             self._refuse(node, "the context is not known")
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
-        if context in (DRAFTERS, ADVICE, EXPORT):
+        if context in (DRAFTERS, ADVICE, EXPORT, SENTENCES):
             return  # also where the registry has an entry, the advice a clause, or an export a word
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:

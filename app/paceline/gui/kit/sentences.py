@@ -14,15 +14,18 @@ from functools import lru_cache
 from html import unescape
 from itertools import pairwise
 from operator import attrgetter
+from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from paceline.gui.kit.translation import ENGLISH, FOLDER, with_signs
+from paceline.gui.kit.translation import ENGLISH, FOLDER, translator, with_signs
 from paceline.names import visible
 from paceline.paths import resources
+from paceline.sentence import Sentence, Wording
 
 SENTENCES = "Sentences"
 """Context of these sentences; `packaging/translations.py` collects them."""
+_tr = translator(SENTENCES)
 _ENTRY = re.compile(r"<source>(.*?)</source>\s*<translation>(.*?)</translation>", re.DOTALL)
 _PLACE = re.compile(r"(“?){(\d)}")
 _NUMBER = re.compile(r"-?\d+(,\d{3})*(\.\d+)?( ?(%|×|s|ms|bytes|[kMGT]i?B)| B)?")
@@ -41,12 +44,27 @@ _KEYS = (10, 3)
 
 def said(*texts: str) -> str:
     """Return what engine or catalogue say, such as a message and a hint, as the window says it."""
-    words = [visible(text) for text in texts if text]
-    language = QLocale().name().split("_")[0]
-    if language not in ("C", ENGLISH):
-        words = [_translated(text, language) if len(text) <= _LONGEST else text for text in words]
-        words = [text.replace(" %", "\N{NARROW NO-BREAK SPACE}%") for text in words]
-    return " ".join(words)
+    return " ".join(_said(text) for text in texts if text)
+
+
+def _said(text: str) -> str:
+    if isinstance(text, Sentence) and text.arguments:
+        return visible(_WORDING.put(_tr(text.template), text.arguments))
+    language, words = QLocale().name().split("_")[0], visible(str(text))
+    if language in ("C", ENGLISH) or len(text) > _LONGEST:
+        return words
+    return _translated(words, language).replace(" %", "\N{NARROW NO-BREAK SPACE}%")
+
+
+class _Wording(Wording):
+    """Numbers get the signs of the language, sentences their translations."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        words = super().format_field(said(value) if isinstance(value, str) else value, format_spec)
+        return words if isinstance(value, str) else with_signs(words)
+
+
+_WORDING = _Wording()
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,99 @@
+"""Sentences for the user: an English template and what is put into its places.
+
+A sentence is its English text, so that the command line, logs and JSON take it as any other text.
+The window translates the template and puts the same arguments into that (`gui/kit/sentences.py`).
+Anything done to the text, such as joining it to another one by ``+``, gives a plain text, which is
+shown as it is. Pure, any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from paceline.sizes import readable_size
+
+Argument = str | int | float | Path
+"""What stands at a place; a sentence is a `str`, and translated, too."""
+
+
+class Sentence(str):
+    """An English text that knows how it was put together.
+
+    Attributes:
+        template: The text with named places as `str.format` has them: ``"“{name}” is empty."``.
+            The format ``size`` gives a number of bytes its unit. Without arguments it is the text
+            itself, and braces are braces.
+        arguments: What stands at the places: numbers, texts and other sentences.
+    """
+
+    __slots__ = ("arguments", "template")
+    template: str
+    arguments: Mapping[str, str | int | float]
+
+    def __new__(cls, template: str, arguments: Mapping[str, Argument] | None = None) -> Sentence:
+        """Make a sentence of a template and its arguments.
+
+        Raises:
+            ValueError: There are arguments, and the template's braces make no places.
+        """
+        plain = {name: _plain(value) for name, value in (arguments or {}).items()}
+        self = super().__new__(cls, _ENGLISH.put(template, plain))
+        self.template, self.arguments = str(template), plain
+        return self
+
+    def __reduce__(self) -> tuple[type[Sentence], tuple[str, Mapping[str, str | int | float]]]:
+        return type(self), (self.template, self.arguments)
+
+
+def sentence(template: str, /, **arguments: Argument) -> Sentence:
+    """Return a sentence; the template is a literal, which the translations are collected from."""
+    return Sentence(template, arguments)
+
+
+def joined(parts: Sequence[str], by: str = " ") -> Sentence:
+    """Return texts one after the other as one sentence, in which each is translated by itself.
+
+    Args:
+        parts: Sentences, or plain texts.
+        by: What stands between them, and in any language: no word.
+    """
+    names = [f"part{i}" for i in range(len(parts))]
+    between = by.replace("{", "{{").replace("}", "}}")
+    return Sentence(
+        between.join(f"{{{name}}}" for name in names), dict(zip(names, parts, strict=True))
+    )
+
+
+class Wording(Formatter):
+    """Puts arguments at the places of a template; what cannot be formatted stands as it is."""
+
+    def put(self, template: str, arguments: Mapping[str, str | int | float]) -> str:
+        """Return the text of a template with its arguments.
+
+        Raises:
+            ValueError: There are arguments, and the template's braces make no places.
+        """
+        return self.vformat(template, (), arguments) if arguments else str(template)
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        """Return the argument of a name, and of no attribute of it."""
+        del args
+        return kwargs.get(field_name, f"{{{field_name}}}"), field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return an argument in its format."""
+        try:
+            return readable_size(value) if format_spec == "size" else format(value, format_spec)
+        except (ValueError, TypeError):
+            return str(value)
+
+
+_ENGLISH = Wording()
+
+
+def _plain(value: Argument) -> str | int | float:
+    is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return value if is_plain else str(value)  # type: ignore[return-value]
