@@ -146,11 +146,10 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     results = dialog.results
     assert not results.strip.isVisible()
     assert results.remark.text().startswith(report.conditions.target.file)
-    assert [panel.title for panel in results.panels] == ["", "question", "other"]
     model = results.table.figures
     texts = [model.index(0, RATIO).data(), *(model.index(n, SAME).data() for n in range(3))]
     assert texts == ["1.00×", "yes", "yes", "yes"]
-    drafted = results.panels[0].rows[1]
+    drafted = results.chart.rows[1]
     assert drafted.acceptance is not None
     assert drafted.per_step is not None
     assert drafted.per_step > 1
@@ -191,7 +190,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert not again.isVisible()  # both pages at once would hold the window up
     qtbot.waitUntil(again.isVisible)
     assert again._pages.currentIndex() > 0
-    assert len(again.results.panels) == 3
+    assert len(again.results.chart.rows) == 3
     again.again.click()
     assert again._pages.currentIndex() == 0
 
@@ -435,7 +434,7 @@ def test_a_failing_strategy_costs_itself_alone(
         else:
             client.finish_turn("text")
     assert not program.bench.driver.is_running
-    rows = dialog.results.panels[0].rows
+    rows = dialog.results.chart.rows
     assert rows[0].n_runs == 4
     assert rows[1].ratio is None
     assert rows[1].problem == "It broke. Try again."

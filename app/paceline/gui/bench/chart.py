@@ -4,13 +4,14 @@ A bar's length is the ratio to plain decoding, which a dashed line marks; the th
 end reaches from the first to the third quartile. Teal is a draft model, amber a lookup, both in one
 bar where both draft; grey is plain decoding.
 
-The picture has the pair, a sentence, and bars for all prompts and for each of them. The window
-saves it, and ``paceline bench --png`` writes it, where there may be neither a display nor a Qt
-application yet. Its colours are always those of the light theme.
+The picture has a sentence, the pair and the bars. The window saves it, and ``paceline bench --png``
+writes it, where there may be neither a display nor a Qt application yet. Its colours are always
+those of the light theme.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from paceline.bench.runs import Report
 from paceline.errors import UserError
 from paceline.files import write_whole
-from paceline.gui.bench.rows import BenchPanel, BenchRow, best_of, panels_of, ratio_tone, verdict
+from paceline.gui.bench.rows import BenchRow, best_of, ratio_tone, rows_of, verdict
 from paceline.gui.bench.words import remark_text
 from paceline.gui.kit.file_dialogs import PNG_SCALE, png_of
 from paceline.gui.kit.row_painting import LEFT, RIGHT
@@ -49,7 +50,7 @@ _CORNER = 3.0
 _MOST_NAME = 0.36
 """Of the width, for the names at the left."""
 _WITH_SPEED_PX = 400
-"""Narrower panels leave the speeds to the table."""
+"""Narrower charts leave the speeds to the table."""
 _STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TICK_PX = 44
 """Between two marks of the axis at least."""
@@ -59,7 +60,7 @@ _tr = translator("BenchChart")
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Where the parts of a panel stand, in pixels: names, bars, the ratio, the speed."""
+    """Where the parts of a chart stand, in pixels: names, bars, the ratio, the speed."""
 
     left: float
     name: float
@@ -73,16 +74,14 @@ class _Frame:
         return self.left + self.name + px(GAP_PX) + self.bars * min(ratio / self.longest, 1.0)
 
 
-def panel_height(n_rows: int) -> int:
-    """Pixels that a panel of so many strategies takes."""
+def chart_height(n_rows: int) -> int:
+    """Return the height of a chart of so many strategies, in pixels."""
     return px(ROW_PX) * max(n_rows, 1) + px(AXIS_PX)
 
 
-def axis_end(panels: list[BenchPanel]) -> float:
-    """The ratio at the right end of the axis, the same for all panels of one picture."""
-    ratios = [
-        value for panel in panels for row in panel.rows for value in (row.ratio, row.high) if value
-    ]
+def _axis_end(rows: Sequence[BenchRow]) -> float:
+    """Return the ratio at the right end of the axis."""
+    ratios = [value for row in rows for value in (row.ratio, row.high) if value]
     return max([1.2, *ratios]) * 1.02
 
 
@@ -93,36 +92,34 @@ def tick_step(longest: float, pixels: float) -> float:
 
 
 def row_at(y: float, n_rows: int) -> int | None:
-    """Which row of a panel is at this height; None: none is."""
+    """Return which row of a chart is at this height; None: none is."""
     at = int(y // px(ROW_PX))
     return at if 0 <= at < n_rows else None
 
 
-def paint_panel(
-    painter: QPainter, rect: QRectF, panel: BenchPanel, theme: Theme, longest: float
-) -> None:
-    """Draw one panel into a rectangle that is as high as `panel_height` says."""
+def paint_chart(painter: QPainter, rect: QRectF, rows: Sequence[BenchRow], theme: Theme) -> None:
+    """Draw bars into a rectangle that is as high as `chart_height` says."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    frame = _frame(rect, panel, longest)
-    _paint_axis(painter, rect, len(panel.rows), frame, theme)
-    best = best_of([row for row in panel.rows if row.kind != "plain"])
-    for at, row in enumerate(panel.rows):
+    frame = _frame(rect, rows)
+    _paint_axis(painter, rect, len(rows), frame, theme)
+    best = best_of([row for row in rows if row.kind != "plain"])
+    for at, row in enumerate(rows):
         middle = rect.top() + px(ROW_PX) * (at + 0.5)
         _paint_row(painter, middle, row, frame, theme, is_best=row is best)
     painter.restore()
 
 
-def _frame(rect: QRectF, panel: BenchPanel, longest: float) -> _Frame:
+def _frame(rect: QRectF, rows: Sequence[BenchRow]) -> _Frame:
     names = QFontMetricsF(_name_font(is_best=True))
     figures = QFontMetricsF(_figure_font())
-    widest = max((names.horizontalAdvance(row.title) for row in panel.rows), default=0.0)
+    widest = max((names.horizontalAdvance(row.title) for row in rows), default=0.0)
     name = min(widest + 2, rect.width() * _MOST_NAME)
     ratio = figures.horizontalAdvance("00.00×")
     has_speed = rect.width() >= px(_WITH_SPEED_PX)
     speed = figures.horizontalAdvance(_tr("{} t/s").format("0000.0")) if has_speed else 0.0
     bars = rect.width() - name - ratio - speed - 3 * px(GAP_PX)
-    return _Frame(rect.left(), name, max(bars, 10.0), ratio, speed, longest)
+    return _Frame(rect.left(), name, max(bars, 10.0), ratio, speed, _axis_end(rows))
 
 
 def _name_font(*, is_best: bool) -> QFont:
@@ -237,19 +234,18 @@ def _paint_quartiles(
 
 
 class BenchChart(QWidget):
-    """One panel: all prompts, or one of them. The table has the same figures."""
+    """A bar per strategy, over all prompts. The table has the same figures."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.panel = BenchPanel("", ())
-        self._longest = axis_end([])
+        self.rows: tuple[BenchRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_panel(self, panel: BenchPanel, longest: float) -> None:
-        """Show other bars on an axis up to this ratio."""
-        self.panel, self._longest = panel, longest
+    def show_rows(self, rows: Sequence[BenchRow]) -> None:
+        """Show other bars."""
+        self.rows = tuple(rows)
         self.updateGeometry()
-        listed = "; ".join(self.words(row) for row in panel.rows)
+        listed = "; ".join(self.words(row) for row in rows)
         self.setAccessibleName(self.tr("Speed of each strategy: {}").format(listed))
         self.update()
 
@@ -272,31 +268,29 @@ class BenchChart(QWidget):
 
     def sizeHint(self) -> QSize:
         """As high as the bars need, as wide as there is room."""
-        return QSize(420, panel_height(len(self.panel.rows)))
+        return QSize(420, chart_height(len(self.rows)))
 
     def minimumSizeHint(self) -> QSize:
         """Short bars."""
-        return QSize(260, panel_height(len(self.panel.rows)))
+        return QSize(260, chart_height(len(self.rows)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the bars."""
         painter = QPainter(self)
-        paint_panel(painter, QRectF(self.rect()), self.panel, look.theme, self._longest)
+        paint_chart(painter, QRectF(self.rect()), self.rows, look.theme)
         painter.end()
 
     def event(self, event: QEvent) -> bool:
         """Show a bar's figures as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            at = row_at(event.pos().y(), len(self.panel.rows))
-            words = self.words(self.panel.rows[at]) if at is not None else ""
+            at = row_at(event.pos().y(), len(self.rows))
+            words = self.words(self.rows[at]) if at is not None else ""
             QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 
 
-_WIDTH, _MARGIN, _GAP = 1120, 28, 24
-_HIGHEST = 6000
-"""What does not fit into this height is left out; the report has it."""
+_WIDTH, _MARGIN = 1120, 28
 _WRAPS = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _EXIT_DONE = 0
 
@@ -326,8 +320,8 @@ def draw_chart(report: Report, path: Path) -> int:
 
 def picture_of(report: Report) -> QImage:
     """Draw the picture; needs a Qt application. Any thread."""
-    panels = panels_of(report)
-    found = verdict(panels[0].rows)
+    rows = rows_of(report)
+    found = verdict(rows)
     texts = [
         (found.sentence, ui_font(BASE_PX + 4, QFont.Weight.DemiBold), LIGHT.text),
         (found.details, ui_font(SMALL), LIGHT.muted),
@@ -346,7 +340,8 @@ def picture_of(report: Report) -> QImage:
             rect = QFontMetricsF(font).boundingRect(QRectF(0, 0, width, 2000), int(_WRAPS), text)
             places.append((text, font, colour, QRectF(px(_MARGIN), top, width, rect.height() + 2)))
             top += rect.height() + px(8)
-    cards, bottom = _cards(panels, top + px(8))
+    card = QRectF(px(_MARGIN), top + px(8), width, _card_height(len(rows)))
+    bottom = card.bottom() + px(_MARGIN)
     image = QImage(
         round(px(_WIDTH) * PNG_SCALE), round(bottom * PNG_SCALE), QImage.Format.Format_RGB32
     )
@@ -358,47 +353,20 @@ def picture_of(report: Report) -> QImage:
         painter.setFont(font)
         painter.setPen(QColor(colour))
         painter.drawText(rect, int(_WRAPS), text)
-    longest = axis_end(list(panels))
-    for panel, rect in cards:
-        _paint_card(painter, rect, panel, longest)
+    _paint_card(painter, card, rows)
     painter.end()
     return image
 
 
-def _cards(
-    panels: tuple[BenchPanel, ...], top: float
-) -> tuple[list[tuple[BenchPanel, QRectF]], float]:
-    """Place the panels: all prompts over the whole width, the others in two columns.
-
-    Returns:
-        The panels with their places, and where the picture ends.
-    """
-    margin, gap = px(_MARGIN), px(_GAP) / 2
-    whole = px(_WIDTH) - 2 * margin
-    half = (whole - gap) / 2
-    height = _card_height(panels[0])
-    cards = [(panels[0], QRectF(margin, top, whole, height))]
-    top += height + gap
-    singles = panels[1:] if len(panels) > 2 else ()  # one prompt is all prompts
-    for at in range(0, len(singles), 2):
-        height = _card_height(singles[at])
-        if top + height > px(_HIGHEST):
-            break
-        for place, panel in enumerate(singles[at : at + 2]):
-            cards.append((panel, QRectF(margin + place * (half + gap), top, half, height)))
-        top += height + gap
-    return cards, top - gap + margin
-
-
-def _card_height(panel: BenchPanel) -> float:
-    return panel_height(len(panel.rows)) + _head_height() + px(28)
+def _card_height(n_rows: int) -> float:
+    return chart_height(n_rows) + _head_height() + px(28)
 
 
 def _head_height() -> float:
     return QFontMetricsF(ui_font(COMPACT, QFont.Weight.DemiBold)).height() + px(6)
 
 
-def _paint_card(painter: QPainter, rect: QRectF, panel: BenchPanel, longest: float) -> None:
+def _paint_card(painter: QPainter, rect: QRectF, rows: Sequence[BenchRow]) -> None:
     painter.setPen(QColor(LIGHT.line))
     painter.setBrush(QColor(LIGHT.surface))
     painter.drawRoundedRect(rect, 10, 10)
@@ -406,8 +374,7 @@ def _paint_card(painter: QPainter, rect: QRectF, panel: BenchPanel, longest: flo
     painter.setFont(ui_font(COMPACT, QFont.Weight.DemiBold))
     painter.setPen(QColor(LIGHT.text))
     head = _head_height()
-    title = panel.title or _tr("All prompts: speed, compared with plain decoding")
-    shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(inner.width()))
-    painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), head), int(_WRAPS), shown)
+    title = _tr("All prompts: speed, compared with plain decoding")
+    painter.drawText(QRectF(inner.left(), inner.top(), inner.width(), head), int(_WRAPS), title)
     bars = QRectF(inner.left(), inner.top() + head, inner.width(), inner.height() - head)
-    paint_panel(painter, bars, panel, LIGHT, longest)
+    paint_chart(painter, bars, rows, LIGHT)

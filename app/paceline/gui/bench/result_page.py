@@ -23,12 +23,11 @@ from PySide6.QtWidgets import (
 
 from paceline.bench.runs import Report
 from paceline.gui.bench import words
-from paceline.gui.bench.chart import BenchChart, axis_end
-from paceline.gui.bench.rows import BenchPanel, BenchRow, Verdict, panels_of, ratio_tone, verdict
-from paceline.gui.bench.words import in_use, prompt_title
+from paceline.gui.bench.chart import BenchChart
+from paceline.gui.bench.rows import BenchRow, Verdict, ratio_tone, rows_of, verdict
+from paceline.gui.bench.words import in_use
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import (
     BreakingLabel,
     say,
@@ -270,10 +269,10 @@ def show_report(
         ending: Why it is over, where it is not complete.
         is_running: Whether more will come.
     """
-    panels = panels_of(report)
-    results.show_panels(panels, in_use(report.strategies, chosen))
+    rows = rows_of(report)
+    results.show_rows(rows, in_use(report.strategies, chosen))
     results.show_cards(has_figures=is_running or bool(report.runs))
-    found = verdict(panels[0].rows)
+    found = verdict(rows)
     if is_running:
         sentence = found.sentence
         if report.runs:
@@ -347,14 +346,11 @@ class ProgressStrip(QFrame):
 
 
 class ResultPage(QWidget):
-    """One panel at a time: all prompts, or one that is chosen."""
+    """The progress or the verdict above bars and table."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("kind", "page")
-        self.panels: tuple[BenchPanel, ...] = ()
-        """All that can be shown."""
-        self._in_use = ""
         self._announcer = Announcer(self)
         self.strip = ProgressStrip()
         self._verdict = styled(QFrame(), kind="notice")
@@ -367,12 +363,9 @@ class ResultPage(QWidget):
             margins=(14, STEP + 2, 14, STEP + 2),
             spacing=HALF,
         )
-        self.scope = Choice(name=self.tr("Prompts that are shown"), n_letters=16)
-        self.scope.activated.connect(self._draw)
         self.chart = BenchChart()
         self.legend = text_label("", "legend", wraps=True)
         bars = Card(self.tr("Speed, compared with plain decoding"))
-        bars.header.addWidget(self.scope)
         fill(bars.body, self.chart, self.legend)
         self.table = BenchTable()
         figures = Card()
@@ -406,23 +399,10 @@ class ResultPage(QWidget):
             f"{drafters} &nbsp; {self.tr('The thin line has half of the repeats in it.')}"
         )
 
-    @property
-    def shown(self) -> BenchPanel | None:
-        """The panel that is shown."""
-        at = self.scope.currentIndex()
-        return self.panels[at] if 0 <= at < len(self.panels) else None
-
-    def show_panels(self, panels: Sequence[BenchPanel], in_use: str) -> None:
-        """Show figures; the prompts that are looked at stay."""
-        if [panel.title for panel in panels] != [panel.title for panel in self.panels]:
-            chosen = self.scope.currentText()
-            self.scope.clear()
-            names = [prompt_title(panel.title) for panel in panels]
-            self.scope.addItems([name or self.tr("All prompts") for name in names])
-            self.scope.setCurrentIndex(max(self.scope.findText(chosen), 0))
-        self.panels, self._in_use = tuple(panels), in_use
-        self.scope.setEnabled(len(panels) > 1)
-        self._draw()
+    def show_rows(self, rows: Sequence[BenchRow], in_use: str) -> None:
+        """Show figures, and mark the strategy that the panel has."""
+        self.chart.show_rows(rows)
+        self.table.show_rows(rows, in_use)
 
     def show_cards(self, *, has_figures: bool) -> None:
         """Show bars and table, or only the verdict where there is nothing for them to show."""
@@ -431,8 +411,7 @@ class ResultPage(QWidget):
 
     def show_in_use(self, in_use: str) -> None:
         """Mark the strategy that the panel has."""
-        self._in_use = in_use
-        self._draw()
+        self.table.show_rows(self.table.figures.rows, in_use)
 
     def show_verdict(self, verdict: Verdict) -> None:
         """Show what the figures mean."""
@@ -450,10 +429,3 @@ class ResultPage(QWidget):
     def show_remark(self, words: str) -> None:
         """Show what it ran on and how long it took."""
         say(self.remark, words)
-
-    @Slot()
-    def _draw(self) -> None:
-        panel = self.shown
-        if panel is not None:
-            self.chart.show_panel(panel, axis_end(list(self.panels)))
-            self.table.show_rows(panel.rows, self._in_use)

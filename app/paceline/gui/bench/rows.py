@@ -14,7 +14,7 @@ from statistics import geometric_mean
 from typing import Literal
 
 from paceline.bench.report import rows
-from paceline.bench.runs import Report, Result, acceptance, common
+from paceline.bench.runs import Report, acceptance, common
 from paceline.figures import SpeedupVerdict
 from paceline.gui.bench.words import PLAIN, Kind, kind_of, title_of
 from paceline.gui.kit.sentences import said
@@ -22,32 +22,13 @@ from paceline.gui.kit.translation import translator
 from paceline.gui.state.figures import ratio_text, speed_text
 
 
-def panels_of(report: Report) -> tuple[BenchPanel, ...]:
-    """Return the rows over all prompts, then those of each; all strategies in every panel."""
-    panels = [BenchPanel("", tuple(_overall(report, s) for s in report.strategies))]
-    for workload in report.workloads:
-        rows = [
-            _row(strategy, workload.result_of(strategy), _problem(report, strategy, workload.name))
-            for strategy in report.strategies
-        ]
-        panels.append(BenchPanel(workload.name, tuple(rows)))
-    return tuple(panels)
+def rows_of(report: Report) -> tuple[BenchRow, ...]:
+    """Return a row for each strategy, over all prompts."""
+    return tuple(_row(report, strategy) for strategy in report.strategies)
 
 
-def _row(strategy: str, result: Result | None, problem: str) -> BenchRow:
-    if result is None:
-        return BenchRow(strategy, problem=problem)
-    ratio = result.ratio_to_off
-    middle = 1.0 if strategy == PLAIN else ratio.median
-    return BenchRow(
-        strategy, result.tokens_per_s, middle, ratio.low, ratio.high,
-        result.acceptance_rate, result.mean_committed_per_step, result.same_text, result.n_runs,
-        problem,
-    )  # fmt: skip
-
-
-def _overall(report: Report, strategy: str) -> BenchRow:
-    """A strategy over all prompts that every strategy has run.
+def _row(report: Report, strategy: str) -> BenchRow:
+    """Sum a strategy up over all prompts that every strategy has run.
 
     Ratio, quartiles and speed are geometric means over prompts of what is each one's median. The
     speed of all tokens together could contradict the ratio: one reply that was held up moves it.
@@ -75,10 +56,10 @@ def _overall(report: Report, strategy: str) -> BenchRow:
     )
 
 
-def _problem(report: Report, strategy: str, workload: str = "") -> str:
-    """What failed first with a strategy; with a name, at that prompt."""
+def _problem(report: Report, strategy: str) -> str:
+    """Return what failed first with a strategy."""
     for failure in report.failures:
-        if failure.strategy == strategy and workload in ("", failure.workload):
+        if failure.strategy == strategy:
             return said(failure.message, failure.hint)
     return ""
 
@@ -117,7 +98,7 @@ def ratio_tone(ratio: float) -> SpeedupVerdict:
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
-    """One strategy, over all prompts or on one; figures are None where nothing was measured.
+    """One strategy over all prompts; figures are None where nothing was measured.
 
     Attributes:
         strategy: Its text.
@@ -155,14 +136,6 @@ class BenchRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchPanel:
-    """The strategies side by side; an empty `title` means over all prompts."""
-
-    title: str
-    rows: tuple[BenchRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the figures say; `details` are further sentences."""
 
@@ -180,7 +153,7 @@ def best_of(rows: Sequence[BenchRow]) -> BenchRow | None:
 
 
 def verdict(rows: Sequence[BenchRow]) -> Verdict:
-    """Return what the rows over all prompts mean."""
+    """Return what the rows mean."""
     measured = [row for row in rows if row.ratio is not None or row.tokens_per_s is not None]
     others = [row for row in measured if row.strategy != PLAIN]
     plain = next((row for row in measured if row.strategy == PLAIN), None)
