@@ -6748,16 +6748,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>ResultPage</name>
     <message>
         <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>All prompts</source>
-        <translation>Alle Prompts</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/result_page.py"/>
-        <source>Prompts that are shown</source>
-        <translation>Gezeigte Prompts</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/result_page.py"/>
         <source>Speed, compared with plain decoding</source>
         <translation>Tempo, verglichen mit einfachem Dekodieren</translation>
     </message>
