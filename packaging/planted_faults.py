@@ -377,7 +377,7 @@ FAULTS = (
         "plain steps are never asked for",
         (
             (
-                "        if self._n_since >= _EVERY:\n            self._due = max(self._due, 1)\n",
+                "        if self._n_since >= 256:\n            self._due = max(self._due, 1)\n",
                 "",
             ),
         ),
@@ -387,7 +387,7 @@ FAULTS = (
         "lookups are believed as in the reply before",
         (
             (
-                "n for n in self._accepted]\n        self._rates = [None] * len(_DEFAULT)\n",
+                "n for n in self._accepted]\n        self._rates = [None] * _PLACES\n",
                 "n for n in self._accepted]\n",
             ),
         ),

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 
 from benchmarks.hosts import BenchError, load, run_turn
-from paceline.engine.auto.ledger import SHARE
+from paceline.engine.auto.tuning import TUNING
 from paceline.engine.draft.strategy import read_strategy
 from paceline.hosting.inline import InlineClient
 from paceline.messages import (
@@ -173,7 +173,7 @@ def _looks(seen: Sequence[tuple[int, float, ControlReported]], busy_s: float) ->
     for n, took_s, event in seen:
         lost = (took_s - since_s) / busy_s - (n - start)
         booked = first.slack_s / first.plain_s - event.slack_s / event.plain_s
-        yield Look(n, event.plain_s, booked + SHARE * (n - start), lost)
+        yield Look(n, event.plain_s, booked + TUNING.promised_share * (n - start), lost)
 
 
 def _plain_s(client: InlineClient, seed: int) -> float:

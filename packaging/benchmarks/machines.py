@@ -31,7 +31,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))  # the simul
 
 from engine.auto import simulator as sim  # type: ignore[import-not-found]
 from paceline.engine.auto import Knowledge
-from paceline.engine.auto.ledger import READING, SHARE
+from paceline.engine.auto.tuning import TUNING
 
 TEXTS = ("hard", "chat", "code", "copy", "table", "useless", "free")
 USELESS = ("useless", "free")
@@ -104,7 +104,7 @@ def measure(
         prefill = kit.prefill * n_prompt
         for kind in texts:
             has_model = kind not in WITHOUT_MODEL
-            lent = (SHARE + READING) * prefill if has_model else 0.0
+            lent = (TUNING.promised_share + TUNING.reading_share) * prefill if has_model else 0.0
             gains, best, late = [], [], []
             for run in range(n_runs):
                 text = text_of(kind, run, n_tokens)

@@ -33,7 +33,8 @@ from engine.harness import (
 )
 from fake_model import EOG, FakeModel, scripted
 from paceline.engine.auto.controller import FORCED, StepPlan, StepTimes
-from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.tuning import TUNING
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
 from paceline.engine.draft import grammar_drafter, step_clock
@@ -611,7 +612,7 @@ def test_only_a_draft_that_saved_time_fills_the_share_for_deciding_up(
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1.0)
     text.commit(text.propose(), "he!")
     if saved > 0.0:
-        assert knowledge.saved_up == SAVED_UP
+        assert knowledge.saved_up == TUNING.saved_up
     else:
         assert 3.5 < knowledge.saved_up < 4.0
 

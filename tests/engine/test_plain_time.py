@@ -12,7 +12,8 @@ import pytest
 
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.plain_time import BUSY, PlainSeconds, PlainTime
+from paceline.engine.auto.plain_time import PlainSeconds, PlainTime
+from paceline.engine.auto.tuning import TUNING
 
 PLAIN_S = 0.015
 SLOPE = 4e-4
@@ -233,7 +234,7 @@ def test_one_hiccup_makes_no_busy_machine() -> None:
         factor = 5.0 if i == 30 else 1.0
         plain.add(1, i, 1, PLAIN_S * factor * MACHINES["quiet"].noise(chance), warm=i > 0)
     plain.estimate()
-    assert plain.noise < BUSY
+    assert plain.noise < TUNING.busy_noise
 
 
 def test_one_slow_step_makes_a_further_one_as_slow_likely() -> None:
@@ -289,4 +290,4 @@ def test_the_noise_of_a_busy_machine_is_seen() -> None:
         for i in range(200):
             plain.add(1, i, 1, PLAIN_S * MACHINES[name].noise(chance), warm=i > 0)
         plain.estimate()
-        assert (plain.noise > BUSY) is is_busy
+        assert (plain.noise > TUNING.busy_noise) is is_busy

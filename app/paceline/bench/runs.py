@@ -19,7 +19,7 @@ from paceline import __version__
 from paceline.bench.plan import PLAIN, Plan, is_controlled
 from paceline.bench.workload import Workload
 from paceline.chat.pair import Pair
-from paceline.engine.auto.ledger import READING, SHARE
+from paceline.engine.auto.tuning import TUNING
 from paceline.messages import EngineDescribed, KernelUse, ModelInfo, WidthCost
 from paceline.run_record import ModelRecord
 
@@ -443,8 +443,8 @@ def _bound(runs: Sequence[Run]) -> Bound | None:
     parts = [
         run.total_s
         / (
-            (1.0 + SHARE) * (run.prefill_s + plain)
-            + READING * run.prefill_s
+            (1.0 + TUNING.promised_share) * (run.prefill_s + plain)
+            + TUNING.reading_share * run.prefill_s
             + BOUND_STEPS * plain / run.n_tokens
         )
         for run in runs

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from paceline.codec import made_of
 from paceline.engine.auto.ledger import Ledger
-from paceline.engine.auto.plain_time import BUSY, PlainTime
+from paceline.engine.auto.plain_time import PlainTime
+from paceline.engine.auto.tuning import TUNING
 from paceline.figures import DrafterStats, KernelUse, Sameness, TurnStats
 
 _HELD = 0.1
@@ -120,7 +121,8 @@ class TurnMeter:
             plain_tokens_per_s=self.n_generated / plain.seconds if plain else None,
             plain_low=self.n_generated / plain.most if plain else None,
             plain_high=self.n_generated / plain.least if plain else None,
-            machine_busy=self.held_s > _HELD * self.decode_s or self.plain.noise > BUSY,
+            machine_busy=self.held_s > _HELD * self.decode_s
+            or self.plain.noise > TUNING.busy_noise,
             n_drafted=n_drafted,
             n_accepted=n_accepted,
             acceptance_rate=n_accepted / n_judged if n_judged > 0 else None,

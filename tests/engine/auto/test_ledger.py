@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.engine.auto.ledger import READING, SHARE, STEPS, Ledger
+from paceline.engine.auto.ledger import Ledger
+from paceline.engine.auto.tuning import TUNING
 
 
 @given(
@@ -24,18 +25,25 @@ def test_steps_that_it_covers_keep_the_promise(
         n = 1 if is_covered else n_good  # what is no loss may bring many tokens
         ledger.book(n, seconds, 1.0)
         spent, plain = spent + seconds, plain + n
-        assert spent <= (1 + SHARE) * plain + 4 + (SHARE + READING) * prefill
+        assert (
+            spent
+            <= (1 + TUNING.promised_share) * plain
+            + 4
+            + (TUNING.promised_share + TUNING.reading_share) * prefill
+        )
 
 
 def test_the_prompt_lends_a_share_of_what_its_prefill_took() -> None:
-    assert Ledger(100.0).slack(1.0) == pytest.approx(STEPS + 100 * (SHARE + READING))
+    assert Ledger(100.0).slack(1.0) == pytest.approx(
+        TUNING.allowance + 100 * (TUNING.promised_share + TUNING.reading_share)
+    )
 
 
 def test_the_steps_that_may_be_lost_are_those_of_the_reply_so_far() -> None:
     """A machine that gets slower lends no more, and one that gets faster no less."""
     ledger = Ledger()
     for plain in (0.25, 1.0, 4.0):
-        assert ledger.slack(plain) == STEPS * plain
+        assert ledger.slack(plain) == TUNING.allowance * plain
     ledger.book(10, 10.0, 1.0)
     for plain in (0.25, 1.0, 4.0):
-        assert ledger.slack(plain) == pytest.approx(10 * SHARE + STEPS)
+        assert ledger.slack(plain) == pytest.approx(10 * TUNING.promised_share + TUNING.allowance)

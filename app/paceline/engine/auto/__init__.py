@@ -1,4 +1,4 @@
-"""How Auto decides, step by step, whether to draft, with which drafter and how far.
+"""The decisions of Auto, step by step: whether to draft, with which drafter and how far.
 
 `Knowledge` lives as long as a pair of models, a `Controller` one turn. Nothing here reads a clock,
 knows a token, or touches a model: times and confidences come in as arguments, numbers go out, so

@@ -1,4 +1,4 @@
-"""How likely a drafted token is accepted, and what a draft model's steps gain; by drafter.
+"""The probability that a drafted token is accepted, and a draft model's gain; by drafter.
 
 Confidences of different drafters mean different things (a probability, a match's length, nothing
 at all), and few mean what they say. So they only sort tokens into classes, and what became of each
@@ -17,6 +17,7 @@ from itertools import takewhile
 from operator import itemgetter
 
 from paceline.codec import decode_known, encode_part
+from paceline.engine.auto.tuning import TUNING
 from paceline.figures import ClassRate
 
 UPPER = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
@@ -25,26 +26,8 @@ PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
 """The group that a place in the draft belongs to; acceptance is told by it."""
 _BOUNDS = UPPER[:-1]
 _SILENT = len(UPPER)  # the class of tokens that come without a confidence
-_DEFAULT = (0.2, 0.4, 0.6, 0.75, 0.85, 0.95, 0.5)  # believed of each class before any was judged
-_PLACES = len(_DEFAULT)  # counts of the classes come first, then those of the places
+_PLACES = _SILENT + 1  # counts of the classes come first, then those of the places
 _ALL = _PLACES + PLACE_OF[-1] + 1  # and then those of all tokens
-# Fitted in simulated time. Where nothing else is said, half of it and half as much again change the
-# mean gain by less than 0.3 %, whether costs are known, to be learned, or come after a prompt.
-_WEIGHT, _RECENT_WEIGHT = 4.0, 5.0  # judged tokens that this and the long run count for
-_KEPT = 0.97  # of what was judged of a class, with each further token of it
-_FEW = 20.0  # judged tokens below which the lower 30 % quantile is believed: half as much loses 0.2
-_Z_LOW = 0.52  # its z: without it 0.8 more, but after some prompts a good model is given up
-_HOPELESS = 0.02  # of survival, below which nothing is added up; without it, nothing changes
-_CAUTION = 0.2  # of its doubt, by which a token is believed less still; decision 097
-_KEPT_GAIN = 0.985  # of what steps of a model gained, with each further one; see `value`
-_SPREAD = 0.5  # of a step's gain before any was seen: more costs 0.7 in the worst reply
-_FIRST = 3.0  # steps that this counts for
-_FORGOTTEN = 0.997  # of a model's trials, with each step: .9955 costs 0.5 in the worst reply
-_NEXT_REPLY = 0.7  # and with each reply, in which it may do better
-_CREDIT = 1.0  # plain steps that they may lose at once, and owe at most but for reading
-_ON_TRIALS = 0.005  # of plain steps, what makes up for trials in vain: decisions 105 and 110
-_NEXT_TEXT = 0.25  # of what was recent, with each reply: more loses 0.4 where texts take turns
-_TELLING = 8.0  # steps of a model that say that it does not pay: for idle time alone
 _VERSION = 1
 _LARGEST = 1e9  # no count or sum in a file is beyond
 
@@ -69,49 +52,52 @@ class Acceptance:
     """
 
     def __init__(self) -> None:
-        self._long_judged, self._long_accepted = [0.0] * len(_DEFAULT), [0.0] * len(_DEFAULT)
+        self._long_judged, self._long_accepted = [0.0] * _PLACES, [0.0] * _PLACES
         self.n_judged = self.n_accepted = 0
         self.saved = 0.0
         self._gain = self._squares = self._n_gains = self._n_tried = 0.0
-        self._credit = _CREDIT  # plain steps that trials in vain may lose
+        self._credit = TUNING.trial_credit  # plain steps that trials in vain may lose
         self.forget()
 
     def forget(self) -> None:
         """Forget what was recent; the long run stays."""
         self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent ones
-        self._rates: list[float | None] = [None] * len(_DEFAULT)
+        self._rates: list[float | None] = [None] * _PLACES
 
     # ------------------------------------------------------------------------------ its tokens
 
     def rate(self, cls: int) -> float:
-        """Return what is safe to believe of a token of this class, given those before it."""
+        """Return a careful estimate of a token's acceptance, given that all before it were."""
         rate = self._rates[cls]
         if rate is None:
-            n, n_recent = self._long_judged[cls], self._judged[cls] + _RECENT_WEIGHT
-            long = (self._long_accepted[cls] + _WEIGHT * _DEFAULT[cls]) / (n + _WEIGHT)
-            rate = (self._accepted[cls] + _RECENT_WEIGHT * long) / n_recent
-            if n < _FEW:
-                rate -= min(_Z_LOW * math.sqrt(rate * (1.0 - rate) / (n + 6.0)), 0.9 * rate)
+            n, weight = self._long_judged[cls], TUNING.long_run_weight
+            long = (self._long_accepted[cls] + 4.0 * TUNING.prior_acceptance[cls]) / (n + 4.0)
+            rate = (self._accepted[cls] + weight * long) / (self._judged[cls] + weight)
+            if n < TUNING.few_judged:
+                error = TUNING.few_judged_z * math.sqrt(rate * (1.0 - rate) / (n + 6.0))
+                rate -= min(error, 0.9 * rate)
             self._rates[cls] = rate
         return rate
 
     @property
     def mean(self) -> float:
         """Share of all tokens that were accepted recently."""
-        accepted, judged = self._accepted[_ALL], self._judged[_ALL]
-        return (accepted + 0.6 * _RECENT_WEIGHT) / (judged + _RECENT_WEIGHT)
+        accepted, judged, weight = self._accepted[_ALL], self._judged[_ALL], TUNING.long_run_weight
+        return (accepted + 0.6 * weight) / (judged + weight)
 
     def survivals(self, classes: Sequence[int]) -> list[float]:
-        """Return how likely each token is accepted with all before it; ends where it is hopeless.
+        """Return the probability of each token that it is accepted with all before it.
+
+        Ends where that is next to 0.
 
         Args:
             classes: Of the proposal's tokens.
         """
-        survival, found, rates = 1.0, [], self._rates
+        survival, found, rates, caution = 1.0, [], self._rates, TUNING.caution
         for cls in classes:
             rate = rates[cls] or self.rate(cls)
-            survival *= rate * (1.0 - _CAUTION * (1.0 - rate))
-            if survival < _HOPELESS:
+            survival *= rate * (1.0 - caution * (1.0 - rate))
+            if survival < 0.02:  # adds nothing any more
                 break
             found.append(survival)
         return found
@@ -128,15 +114,16 @@ class Acceptance:
         n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
         judged, accepted, rates = self._judged, self._accepted, self._rates
         long_judged, long_accepted = self._long_judged, self._long_accepted
+        kept = TUNING.acceptance_kept
         for i in range(n):
             cls, place, right = classes[i], _PLACES + PLACE_OF[i], 1.0 if i < n_accepted else 0.0
             # Each written out: a loop over the three takes twice as long.
-            judged[cls] = _KEPT * judged[cls] + 1.0
-            accepted[cls] = _KEPT * accepted[cls] + right
-            judged[place] = _KEPT * judged[place] + 1.0
-            accepted[place] = _KEPT * accepted[place] + right
-            judged[_ALL] = _KEPT * judged[_ALL] + 1.0
-            accepted[_ALL] = _KEPT * accepted[_ALL] + right
+            judged[cls] = kept * judged[cls] + 1.0
+            accepted[cls] = kept * accepted[cls] + right
+            judged[place] = kept * judged[place] + 1.0
+            accepted[place] = kept * accepted[place] + right
+            judged[_ALL] = kept * judged[_ALL] + 1.0
+            accepted[_ALL] = kept * accepted[_ALL] + right
             long_judged[cls] += 1.0
             long_accepted[cls] += right
             rates[cls] = None
@@ -154,9 +141,9 @@ class Acceptance:
         given up after a few. Trials are forgotten with time, so that it is tried again; but not
         before a small share of the steps has made up for what they lost, see `gained`.
         """
-        n = self._n_gains + _FIRST
+        n = self._n_gains + 3.0  # steps that the first spread counts for
         mean = self._gain / n
-        variance = max(self._squares / n - mean * mean, 0.0) + _SPREAD**2 * _FIRST / n
+        variance = max(self._squares / n - mean * mean, 0.0) + TUNING.first_spread**2 * 3.0 / n
         return mean + math.sqrt(variance / (self._n_tried + 0.25))
 
     @property
@@ -167,7 +154,7 @@ class Acceptance:
     @property
     def is_given_up(self) -> bool:
         """Whether a good number of its steps say that it does not pay here."""
-        return self._n_tried >= _TELLING and self.value <= 0.0
+        return self._n_tried >= TUNING.evidence_to_stop and self.value <= 0.0
 
     def gained(self, tokens: float, reading: float = 0.0) -> None:
         """Count a step that it drafted; see `value`.
@@ -176,30 +163,33 @@ class Acceptance:
             tokens: What it gained over a plain step, less its time, without what reading took.
             reading: Plain steps that it took to read what was written without it.
         """
-        self._gain = _KEPT_GAIN * self._gain + tokens
-        self._squares = _KEPT_GAIN * self._squares + tokens * tokens
-        self._n_gains = _KEPT_GAIN * self._n_gains + 1.0
+        kept, credit = 0.985, TUNING.trial_credit
+        self._gain = kept * self._gain + tokens
+        self._squares = kept * self._squares + tokens * tokens
+        self._n_gains = kept * self._n_gains + 1.0
         self._n_tried += 1.0
         if self.has_paid:
-            self._credit = _CREDIT
+            self._credit = credit
         else:  # steps that were slowed for a while lose much, and say little of later ones
-            left = max(self._credit + min(tokens, 0.0), min(self._credit, -_CREDIT))
+            left = max(self._credit + min(tokens, 0.0), min(self._credit, -credit))
             self._credit = left - max(reading - max(tokens, 0.0), 0.0)
 
     def pass_over(self, n_steps: int = 1) -> None:
         """Let some steps go by."""
-        n_free = n_steps if self._credit > 0.0 else n_steps + self._credit / _ON_TRIALS
-        self._credit = min(self._credit + _ON_TRIALS * n_steps, _CREDIT)
+        share = TUNING.trial_share
+        n_free = n_steps if self._credit > 0.0 else n_steps + self._credit / share
+        self._credit = min(self._credit + share * n_steps, TUNING.trial_credit)
         if n_free > 0.0:
-            self._fade(_FORGOTTEN**n_free)
+            self._fade(TUNING.trials_kept**n_free)
 
     def begin_reply(self) -> None:
         """Another text begins, in which a model may do better, and each class otherwise."""
         if self._credit > 0.0:
-            self._fade(_NEXT_REPLY)
-        self._judged = [_NEXT_TEXT * n for n in self._judged]
-        self._accepted = [_NEXT_TEXT * n for n in self._accepted]
-        self._rates = [None] * len(_DEFAULT)
+            self._fade(0.7)
+        kept = TUNING.next_text_kept
+        self._judged = [kept * n for n in self._judged]
+        self._accepted = [kept * n for n in self._accepted]
+        self._rates = [None] * _PLACES
 
     def _fade(self, kept: float) -> None:
         self._gain *= kept
@@ -240,7 +230,7 @@ class Acceptance:
         """
         kept, found = decode_known(_Kept, held), cls()
         counts = *zip(kept.accepted, kept.judged, strict=True), (kept.n_accepted, kept.n_judged)
-        if len(counts) != len(_DEFAULT) + 1:
+        if len(counts) != _PLACES + 1:
             raise ValueError(f"{len(counts) - 1} classes of confidence")
         if not all(n <= _LARGEST and 0.0 <= right <= n + 1e-3 for right, n in counts):
             raise ValueError("more tokens were accepted than judged")

@@ -1,4 +1,4 @@
-"""What the context adds to a step: attention reads all of its tokens, for each row of the batch.
+"""The time that the context adds to a step: attention reads all its tokens for each row of a batch.
 
 A GPU reads them once for all rows, so wide steps get slower by about as much as plain ones. A CPU
 computes with them once more for every row: after 1,500 tokens of context a step of four tokens was
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from statistics import median
 
-USUAL_SHARE = 0.5  # before any was measured: GPUs have next to 0, processors up to 1
-FEW = 0.02  # plain steps that pass unnoticed: timings vary by more
+from paceline.engine.auto.tuning import TUNING
 
 
 class ContextCost:
@@ -26,7 +25,7 @@ class ContextCost:
 
     def __init__(self) -> None:
         self.slope = 0.0
-        self.share = USUAL_SHARE
+        self.share = TUNING.context_share
 
     def scale(self, n_ctx: int) -> float:
         """Return the time of a plain step over that at an empty context."""
@@ -59,7 +58,7 @@ class ContextCost:
     def ratios(self, at_empty: Sequence[float], n_ctx: int) -> Sequence[float]:
         """Return plain steps by width at a context; those at an empty one begin with 0.0, 1.0."""
         added = self.slope * n_ctx
-        if added < FEW or not at_empty:
+        if added < 0.02 or not at_empty:  # timings vary by more
             return at_empty
         share, whole = added * self.share, 1.0 + added
         first = added - share
@@ -69,23 +68,15 @@ class ContextCost:
         return found
 
 
-# SmolLM2's plain step on one thread grows by 0.03 % with each token of the context, and varies by 3
-# to 8 %. In short contexts, as those of `machines`, nothing hangs on these.
-_STRETCH = 256  # tokens within which a step grows by as much as it varies
-_N_KEPT = 9  # steps of a stretch: its lower quartile outlives two held up in three
-_N_NEEDED = 3  # plain steps of a stretch
-_SPAN = 512  # tokens between stretches that are compared: it grows by twice what it varies
-STEEPEST = 0.01
-"""The smallest models, whose weights lie in the cache, have 0.007; beyond, timings are wrong."""
-
-
 class ContextSlope:
     """Plain steps by context; for the engine's thread.
 
     Plain steps are collected by the length of the context. Of each stretch of 256 tokens the faster
     ones of the last steps count, since other work of the machine only makes steps slower; the slope
     is the median of those between all pairs of stretches (Theil and Sen's estimator), which a few
-    bad stretches do not move.
+    bad stretches do not move. SmolLM2's plain step on one thread grows by 0.03 % with each token of
+    the context and varies by 3 to 8 %: by as much as it grows within a stretch, and by half of what
+    it grows between stretches that are compared.
     """
 
     def __init__(self) -> None:
@@ -93,7 +84,7 @@ class ContextSlope:
 
     def add(self, n_ctx: int, seconds: float) -> None:
         """Count one true plain step, in `n_ctx` tokens of context."""
-        held = self._stretches.setdefault(n_ctx // _STRETCH, deque(maxlen=_N_KEPT))
+        held = self._stretches.setdefault(n_ctx // 256, deque(maxlen=9))
         held.append((n_ctx, seconds))
 
     def fit(self) -> float | None:
@@ -101,15 +92,15 @@ class ContextSlope:
         points = [
             sorted(held, key=lambda sample: sample[1])[len(held) // 4]
             for held in self._stretches.values()
-            if len(held) >= _N_NEEDED
+            if len(held) >= 3
         ]
         slopes = [
             (seconds - other_seconds) / (n - other_n)
             for (n, seconds), (other_n, other_seconds) in combinations(points, 2)
-            if abs(n - other_n) >= _SPAN
+            if abs(n - other_n) >= 512
         ]
         if not slopes:
             return None
         slope = median(slopes)
         base = median(seconds - slope * n for n, seconds in points)
-        return min(max(slope / base, 0.0), STEEPEST) if base > 0.0 else None
+        return min(max(slope / base, 0.0), TUNING.steepest_context) if base > 0.0 else None

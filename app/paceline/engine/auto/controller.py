@@ -1,4 +1,4 @@
-"""Decides each step of a reply: who drafts, how far, and how much of it is verified.
+"""The decision of each step of a reply: who drafts, how far, and how much of it is verified.
 
 Tokens per second are a ratio of sums, so the best policy maximises tokens - rate * time step by
 step, with the rate that it reaches itself (renewal reward; Dinkelbach's method). A step that
@@ -11,8 +11,8 @@ would not pay. The theory is that of Leviathan (arXiv 2211.17192) with the costs
 (2506.20675); proposals that were not verified are scored on the committed text (HedgeSpec,
 2510.20064).
 
-The constants were fitted in the simulator of `tests/engine/auto`; decision records 068, 091, 107,
-109 and 110 say what each mechanism is worth there.
+The numbers stand in `AutoTuning`; decision records 068, 091, 107, 109 and 110 say what each
+mechanism is worth in the simulator of `tests/engine/auto`.
 """
 
 from __future__ import annotations
@@ -27,42 +27,22 @@ from math import inf
 from paceline.engine.auto.acceptance import class_of, classes_of
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.ledger import SHARE, Ledger
+from paceline.engine.auto.ledger import Ledger
+from paceline.engine.auto.tuning import TUNING
 from paceline.figures import Decision, Outlook, Reason
 from paceline.messages import ControlReported
 
 FORCED = "grammar"
 """The drafter whose proposals the grammar leaves no choice about: `grammar_drafter.NAME`."""
-MOST_SWITCH = 1.0
-"""Plain steps that another width may cost: seen with a model of 17 M weights, whose graph takes as
-long to be built as to be computed."""
-# Fitted in simulated time (`machines`, five of its machines, costs known / to be learned). The
-# percentages are what the mean gain loses with half of it and with half as much again; "flat": less
-# than 0.3 either way.
-_RESERVE = 0.3  # plain steps of slack that stay untouched, for what timings are off; flat
-_AVERSION = 2.0  # what a lookup's expected loss counts besides, over the slack; decision 107
-_LEAST_SLACK = 0.1  # plain steps; below, a loss does not count for more; flat
-_READING = 0.5  # of the slack, what reading a text with a draft model may take: 0 and 0 / 5.1 and 0
-_WINDOW = 16  # tokens at the text's end that are worth reading alone; flat
-_PAYS_BACK = 2.0  # times what reading costs, what the rest of the reply has to gain by it; flat
-_GOES_ON = 0.25  # of the tokens of a reply, as many as come at least; decision 110
-_BETTER = 0.1  # of a model's gain, what it may gain more by a text that it has read whole; flat
-_AHEAD = 4  # drafted tokens that are looked ahead; flat, but 1 loses 1.4 with heads on code
-_ALIKE = 0.25  # how much a model's next token is like the last: twice that loses 0.2 with heads
-_RATE_KEPT = 0.98  # of tokens and time, with each further step; flat, .99 loses 0.4 after a prompt
-_ENOUGH = 9  # plain samples after which the table's unit stays as it is: as many as it keeps
-_LONG_PLAIN = 32  # plain steps in a row after which it is doubted that drafts cost so much; flat
-_SHOWN = 0.1  # of what one step shows of another width's cost, or of Auto's own time; not fitted
-_TOLD = 4.0  # plain steps of a drafter's steps from which on its gain is told
 
 
 @dataclass(slots=True)
 class StepPlan:
-    """What a step may do.
+    """The limits of a step.
 
     Attributes:
         n_max: Most tokens that may be verified; 0: the step is a plain one.
-        reason: Why, where it is a plain one; otherwise "pays".
+        reason: Why no draft is made; "pays" where one may be.
         models: Whether a draft model may be asked.
     """
 
@@ -73,22 +53,22 @@ class StepPlan:
 
 @dataclass(slots=True)
 class StepTimes:
-    """What a step was and took, in seconds in which the thread ran.
+    """A step and its times, in seconds in which the thread ran.
 
     Attributes:
         n_ctx: Tokens in the context before the step.
         width: Tokens of the verify batch: drafted ones and one more.
         decode_s: Its decode.
         draft_s: Drafting by models.
-        own_s: Deciding, lookups included, and what asking makes of the rest of the step: less than
-            none where several tokens share it.
+        own_s: Deciding, lookups included, and the slow-down that asking causes later in the step;
+            negative where several tokens share that.
         n_draft_decoded: Tokens that the draft model decoded, its backlog included.
         n_accepted: Drafted tokens that were accepted.
         n_judged: Drafted tokens that were not discarded.
         n_committed: Tokens that the step added to the reply.
         is_warm: Whether the step before had the same width, so that no graph was rebuilt.
         had_pause: Whether something foreign happened in between; nothing is learned or charged.
-        slowed: Of a plain step: by which factor a wide one shortly before has slowed it.
+        slowed: Factor by which a recent wide decode slowed this plain step.
         held_s: Further seconds in which the thread did not run, since others used the machine.
     """
 
@@ -112,13 +92,13 @@ class _Draft:
     """A proposal of this step.
 
     Attributes:
-        drafter: Whose it is.
+        drafter: The drafter's id.
         classes: Its tokens' classes of confidence.
-        survivals: How likely each is accepted with all before it.
+        survivals: Probability of each that it is accepted with all before it.
         n: Tokens to verify.
-        value: What that is worth, in tokens.
-        expected: Tokens that it will commit.
-        again: Plain steps of tokens that are likely to be decoded once more.
+        value: Gain over a plain step, in tokens.
+        expected: Tokens that the step is expected to commit.
+        again: Plain steps that are expected to be spent on decoding accepted tokens once more.
     """
 
     drafter: str
@@ -131,14 +111,17 @@ class _Draft:
 
 
 class Controller:
-    """Drives one reply; for the engine's thread.
+    """Decide the steps of one reply; for the engine's thread.
+
+    Per step: `plan`, then `offer` for each lookup's proposal, `wants_model` and `goes_on` while a
+    model drafts, `settle`, and after the decode `shadow` and `observe`.
 
     Args:
-        knowledge: What is known of the pair; learns.
+        knowledge: Costs, acceptance and pace of the pair; learns.
         models: Ids of the draft models that take part.
         lookups: Ids of the lookups.
-        n_most: Most tokens that a step may verify.
-        prefill_s: What the target's prefill of this reply took; counts where there are models.
+        n_most: Most drafted tokens that a step may verify.
+        prefill_s: Seconds of the target's prefill of this reply; counts where there are models.
         ledger: The reply's account, where another strategy came in between; None: it begins.
 
     Attributes:
@@ -167,17 +150,18 @@ class Controller:
         self.wait = 0
         self._last_width = 1
         self._n_plain = 0
-        self._values: dict[str, float] = {}  # of the models, in this step
-        self._none = _Draft("", [], [])  # worth nothing
+        self._values: dict[str, float] = {}  # upper bounds of the models' gains, in this step
+        self._none = _Draft("", [], [])
         self._begin_step()
 
     def _begin_step(self) -> None:
         self._drafts: dict[str, _Draft] = {}  # by drafter
-        self._best = self._none  # of the lookups' offers
-        self._model: _Draft | None = None
+        self._best = self._none  # the best offer of a lookup
+        self._model: _Draft | None = None  # the draft of the model that was asked
         self._settled: Decision | None = None
-        self._why: Reason = "nothing"  # of a plain step, if it becomes one
-        # In plain steps: what may be lost, one more drafted token, reading, and all drafting.
+        self._why: Reason = "nothing"  # the reason if the step becomes a plain one
+        # In plain steps: the loss that is covered, and the time of one more drafted token, of the
+        # model's reading, and of all its drafting.
         self._slack = self._each = self._reading = self._drafting = 0.0
 
     def limit(self, n_most: int) -> None:
@@ -203,18 +187,18 @@ class Controller:
         self._n_room = n_room
         self._scale = costs.context.scale(n_ctx)
         plain = pace.plain * self._scale
-        self._slack = self.ledger.slack(plain) / plain - _RESERVE
+        self._slack = self.ledger.slack(plain) / plain - 0.3  # for errors of timings
         if self._knowledge.replays:
             self._slack -= self._careful[2] - 1.0  # the token before a draft, decoded again
         self._noise = 1.0 + pace.spread
         most = min(n_room, self._n_most)
         if most < 1:
             return self._plainly("nothing")
-        self._aversion = _AVERSION / max(self._slack, _LEAST_SLACK)
+        self._aversion = TUNING.loss_aversion / max(self._slack, 0.1)
         self._most = min(most, self._covered(self._slack))
         if self._most < 1:
             missing = self._at_risk(1) - self._slack
-            self.wait = max(int(missing / SHARE), 0)
+            self.wait = max(int(missing / TUNING.promised_share), 0)
             return self._plainly("ledger")
         is_open = False
         for name in self._models:
@@ -225,7 +209,7 @@ class Controller:
         return StepPlan(self._most, "pays", is_open)
 
     def offer(self, drafter: str, confidences: Sequence[float | None]) -> float:
-        """Take a lookup's proposal, and return what it is worth over a plain step, in tokens.
+        """Take a lookup's proposal, and return its gain over a plain step in tokens.
 
         Args:
             drafter: The lookup.
@@ -267,16 +251,17 @@ class Controller:
         plain = unit * self._scale
         each, reading = cost.token(unit) / plain, cost.catch_up(n_backlog, unit) / plain
         n_done = knowledge.n_tokens
-        n_left = min(max(knowledge.n_reply - n_done, _GOES_ON * n_done, 8.0), self._n_room)
+        least = TUNING.least_to_come * n_done
+        n_left = min(max(knowledge.n_reply - n_done, least, 8.0), self._n_room)
         gain = (value - offered) * n_left / (1.0 + self.rate)
-        n_read, most = n_backlog, min(_READING * self._slack, gain / _PAYS_BACK)
+        n_read, most = n_backlog, min(TUNING.most_reading * self._slack, gain / 2.0)
         if reading > most > 0.0:
             n_read = int(n_backlog * most / reading)
             reading = cost.catch_up(n_read, unit) / plain
-            n_read = n_read if n_read >= _WINDOW else 0
+            n_read = n_read if n_read >= 16 else 0  # fewer tokens say nothing
         elif n_unread and rates.has_paid:  # what was saved by now may cover the rest
             whole = cost.catch_up(n_backlog + n_unread, unit) / plain
-            if whole <= min(most, _BETTER * gain):
+            if whole <= min(most, TUNING.gain_by_reading * gain):
                 n_read, reading = n_backlog + n_unread, whole
         # Until it is known what a token costs, one is drafted even where it cannot be verified.
         at_risk = self._at_risk(1) if cost.per_token is not None else 0.0
@@ -303,12 +288,13 @@ class Controller:
         # What could not be verified any more is not drafted.
         if n >= self._most or self._drafting + each + self._at_risk(n + 1) > self._slack:
             return False
-        # Kernels take rows by fours or eights, so several more may pay where one does not; and the
-        # last step's width is the cheapest to come back to.
+        # Kernels compute rows by fours or eights, so several more tokens may pay where one does
+        # not; and no graph is rebuilt at the width of the step before.
         last, switch = self._last_width, self._knowledge.switch
-        likely = survival * (_ALIKE * rate + (1.0 - _ALIKE) * self._mean)
+        alike = TUNING.neighbour_correlation
+        likely = survival * (alike * rate + (1.0 - alike) * self._mean)
         before, gain, cost = survival, 0.0, switch if n + 1 == last else 0.0
-        for width in range(n + 2, min(n + 1 + _AHEAD, self._most + 1) + 1):
+        for width in range(n + 2, min(n + 1 + TUNING.tokens_ahead, self._most + 1) + 1):
             gain += likely
             cost += each + ratios[width] - ratios[width - 1]
             if self._knowledge.replays:
@@ -344,12 +330,12 @@ class Controller:
         return self._settled
 
     def shadow(self, drafter: str, n_agreed: int, n_compared: int) -> None:
-        """Score a proposal of this step on what it committed; verified ones `observe` scores.
+        """Score a proposal of this step that was not verified on the committed tokens.
 
         Args:
-            drafter: Whose it is, a lookup's or a model's.
-            n_agreed: First tokens that are what was committed.
-            n_compared: Tokens of it that can be compared: not more than were committed.
+            drafter: The drafter whose proposal it is.
+            n_agreed: Its leading tokens that equal the committed ones.
+            n_compared: Its tokens that can be compared: not more than were committed.
         """
         if drafter != FORCED:
             classes = self._drafts[drafter].classes
@@ -358,7 +344,7 @@ class Controller:
     # ------------------------------------------------------------------------------- learning
 
     def observe(self, step: StepTimes) -> float:
-        """Learn from what the step was and took; return the plain steps that it saved."""
+        """Learn from a step and its times; return the plain steps that it saved."""
         knowledge, n_committed, decode_s = self._knowledge, step.n_committed, step.decode_s
         knowledge.n_tokens += n_committed
         settled = self._settled
@@ -386,16 +372,17 @@ class Controller:
         if self._model is not None:
             self._learn_drafting(self._model, step, pace.plain)
         if width == 1:
-            # What it took is what plain decoding takes, but for what a wide step has done to it.
+            # Its own time is that of plain decoding, but for the slow-down by a wide step before.
             needed = decode_s / step.slowed
             needed = needed if step.is_warm else min(needed, max(plain, 0.5 * needed))
             self.ledger.book(n_committed, spent, needed)
         else:
             self.ledger.book(n_committed, spent, plain)
-            knowledge.own += _SHOWN * (min(step.own_s / plain, 1.0) - knowledge.own)
+            knowledge.own += TUNING.sample_weight * (min(step.own_s / plain, 1.0) - knowledge.own)
         took = spent / plain
-        tokens = self._tokens = _RATE_KEPT * self._tokens + n_committed
-        steps = self._steps = _RATE_KEPT * self._steps + took
+        kept = TUNING.rate_kept
+        tokens = self._tokens = kept * self._tokens + n_committed
+        steps = self._steps = kept * self._steps + took
         self.rate = tokens / steps if tokens > steps else 1.0
         self._count_gain(n_committed, took)
         return n_committed - took
@@ -420,12 +407,13 @@ class Controller:
         seconds = step.decode_s / step.slowed
         knowledge.slope.add(step.n_ctx, seconds)
         pace.saw_plain(seconds / scale)
-        if costs.n_samples(1) < _ENOUGH and pace.plain is not None and pace.fits(seconds / scale):
+        is_learning = costs.n_samples(1) < TUNING.timings_kept
+        if is_learning and pace.plain is not None and pace.fits(seconds / scale):
             costs.add(1, step.n_ctx, seconds * (costs.plain or pace.plain) / pace.plain)
         self._count_plain(1)
 
     def _count_plain(self, n: int) -> None:
-        n_ages, self._n_plain = divmod(self._n_plain + n, _LONG_PLAIN)
+        n_ages, self._n_plain = divmod(self._n_plain + n, 32)
         for _ in range(n_ages):
             self._knowledge.costs.age()
 
@@ -454,20 +442,20 @@ class Controller:
             cost.add(n, step.draft_s * unit / plain, self._n_read)
 
     def _learn_switch(self, extra: float) -> None:
-        """Count what a step after a change of width took beyond the expected, in plain steps.
+        """Learn the cost of a change of the batch's width from one sample, in plain steps.
 
-        One that was held up looks the same, so none counts for much more than those before it.
+        A step that was held up looks the same, so none counts much more than those before it.
         """
         switch = self._knowledge.switch
-        counted = min(max(extra, 0.0), 3.0 * switch + 0.2, MOST_SWITCH)
-        self._knowledge.switch = switch + _SHOWN * (counted - switch)
+        counted = min(max(extra, 0.0), 3.0 * switch + 0.2, TUNING.most_switch)
+        self._knowledge.switch = switch + TUNING.sample_weight * (counted - switch)
 
     def _count_gain(self, n_committed: int, took: float) -> None:
-        """Count what the step gained for its drafter, and what asking a model did."""
+        """Count the step's gain for its drafter, and for the model that was asked."""
         knowledge, drafter = self._knowledge, self._settled.drafter if self._settled else ""
         if drafter:
             committed, steps = knowledge.gains.get(drafter, (0.0, 0.0))
-            kept = _RATE_KEPT
+            kept = TUNING.rate_kept
             knowledge.gains[drafter] = kept * committed + n_committed, kept * steps + took
             knowledge.rates[drafter].saved += n_committed - took
         for name in self._models:
@@ -480,7 +468,7 @@ class Controller:
     # -------------------------------------------------------------------------------- telling
 
     def report(self, turn_id: str, step: int, n_ctx: int) -> ControlReported:
-        """Say what is known by now."""
+        """Return costs, outlooks and the balance as they are known by now."""
         knowledge = self._knowledge
         costs, pace = knowledge.costs, knowledge.pace
         unit = costs.plain
@@ -507,7 +495,7 @@ class Controller:
             (cost.per_token or 0.0) / speed if cost is not None else 0.0,
             rates.by_place(),
             rates.by_confidence(),
-            committed / steps if steps >= _TOLD else None,
+            committed / steps if steps >= TUNING.gain_reported_after else None,
             rates.n_judged,
             rates.n_accepted,
             rates.saved * plain,

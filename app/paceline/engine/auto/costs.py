@@ -1,4 +1,4 @@
-"""What a step costs by the width of its batch, as measured: A(n), and what the context adds.
+"""The cost of a step by the width of its batch, as measured: A(n), and what the context adds.
 
 Curves differ too much to be assumed: flat on a GPU up to eight tokens and a cliff beyond, steps of
 four on a CPU, +55 % for every token of a mixture of experts. So A(n) is the median of the last
@@ -19,27 +19,15 @@ from itertools import accumulate
 from operator import itemgetter
 from statistics import median
 
-from paceline.engine.auto.context_cost import USUAL_SHARE, ContextCost
+from paceline.engine.auto.context_cost import ContextCost
+from paceline.engine.auto.tuning import TUNING
 from paceline.figures import WidthCost
 
 MAX_WIDTH = 63
 """Tokens of the widest verify. On CPUs llama.cpp's flash attention takes another kernel from 64
 query rows on, whose rounding differs, Paceline's own kernels are proved up to here, and every row
 costs n_vocab floats of memory."""
-# Fitted in simulated time: half of each, or half as much again, changes the mean gain by 0.2 % at
-# most.
-_N_KEPT = 9  # steps of a width: their median outlives four that were held up
-_HOPED_SLOPE = 0.12  # plain steps per further token, before any width but one was measured
-_STEEPEST_HOPED = 0.2  # and after
-_N_FIRST = 4  # samples that say what a width costs in the longer run
-_MOVES = 0.1  # of the way to what they cost recently, whenever the table ages
-_DOUBTED = 1.03  # times what was known before, from where on an unused width is forgiven
-_LEARNT = 0.3  # of what one step says of the share that the context adds for further rows
-_STRETCH = 16  # tokens of context within which costs count as equal
-_CHEAPER = 0.9  # of what the width itself takes: less is noise
-_MEASURED, _BETWEEN, _BEYOND, _UNKNOWN = 0.04, 0.15, 0.5, 1.0
-"""Relative errors of what a width takes: `tests/engine/test_plain_time.py` holds what they do."""
-_SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # a time beyond is none
+_SHORTEST_S, _LONGEST_S = 1e-9, 1e6  # valid range of a measured time
 _VERSION = 1
 
 
@@ -84,12 +72,12 @@ class VerifyCosts:
         samples = self._samples.setdefault(width, [])
         samples.append((n_ctx, seconds))
         here = self._here(width)
-        for old in here[: -3 if calibrated else -_N_KEPT]:
+        for old in here[: -3 if calibrated else -TUNING.timings_kept]:
             samples.remove(old)
         self._learn_share(width, here)
         self._fresh.add(width)
         self._update(width)
-        if calibrated or len(here) <= _N_FIRST:
+        if calibrated or len(here) <= 4:
             self._known[self._octave, width] = self._medians[width]
 
     def _learn_share(self, width: int, here: list[tuple[int, float]]) -> None:
@@ -112,7 +100,7 @@ class VerifyCosts:
         ]
         seen = min(max(min(median(found or [context.share]), most), 0.0), 1.0)
         if abs(seen - context.share) > 0.01:  # the table is made anew, which takes 60 us
-            self.set_context(context.slope, context.share + _LEARNT * (seen - context.share))
+            self.set_context(context.slope, context.share + 0.3 * (seen - context.share))
 
     def set_context(
         self, slope: float, share: float | None = None, *, keeps_ratios: bool = False
@@ -185,8 +173,8 @@ class VerifyCosts:
             middle, here, key = self._medians[width], self._here(width), (self._octave, width)
             known = self._known[key]
             if width in self._fresh:
-                self._known[key] = known * (middle / known) ** _MOVES
-            elif width > 1 and len(here) > 1 and middle > _DOUBTED * known:
+                self._known[key] = known * (middle / known) ** 0.1
+            elif width > 1 and len(here) > 1 and middle > 1.03 * known:
                 others = [sample for sample in samples if sample not in here]
                 samples[:] = others + self._as_if(width, math.sqrt(middle * known))
                 self._update(width)
@@ -209,10 +197,11 @@ class VerifyCosts:
     def doubt(self, width: int) -> float:
         """Return the relative error to expect of what this width takes in plain steps."""
         if self.plain is None:
-            return _UNKNOWN
+            return TUNING.error_unknown
         if self.n_samples(width) > 1:
-            return _MEASURED
-        return _BETWEEN if width < max(self._medians) else _BEYOND
+            return TUNING.error_measured
+        is_between = width < max(self._medians)
+        return TUNING.error_between if is_between else TUNING.error_beyond
 
     def seconds(self, width: int, n_ctx: int) -> float | None:
         """Return what a step of this width takes; None while nothing at all is known."""
@@ -232,7 +221,7 @@ class VerifyCosts:
         if here is None or not wider:
             return width
         best = min(wider, key=medians.__getitem__)
-        return best if medians[best] < _CHEAPER * here else width
+        return best if medians[best] < 0.9 * here else width  # less is noise
 
     def ratios(self, n_ctx: int = 0) -> Sequence[float]:
         """Return the cost in plain steps at that context by width, [MAX_WIDTH + 1].
@@ -254,7 +243,7 @@ class VerifyCosts:
 
     def near(self, n_ctx: int) -> tuple[Sequence[float], Sequence[float]]:
         """Return `ratios`, and the same as the ledger sees it, never falling with the width."""
-        n_ctx -= n_ctx % _STRETCH
+        n_ctx -= n_ctx % 16
         self._move(n_ctx)
         if self._is_stale:
             self._rebuild()
@@ -281,8 +270,8 @@ class VerifyCosts:
             last = width
         # Curves flatten as often as they rise: an expensive second token tells nothing of the
         # others.
-        slope = (ratio - 1.0) / (last - 1) if last > 1 else _HOPED_SLOPE
-        slope = min(max(slope, 0.02), _STEEPEST_HOPED)
+        slope = (ratio - 1.0) / (last - 1) if last > 1 else 0.12
+        slope = min(max(slope, 0.02), 0.2)
         further = range(1, MAX_WIDTH + 1 - last)
         self._hopeful = hopeful + [ratio + slope * k for k in further]
         self._careful = careful + [ratio + k for k in further]
@@ -314,14 +303,14 @@ class VerifyCosts:
                 raise ValueError("these costs are of another version")
             costs = cls()
             costs.context.slope = _number(data["slope"], 0.0, 0.05)
-            costs.context.share = _number(data.get("share", USUAL_SHARE), 0.0, 1.0)
+            costs.context.share = _number(data.get("share", TUNING.context_share), 0.0, 1.0)
             # Plain steps first, by which the others are told.
             for width, held in sorted((int(key), held) for key, held in data["samples"].items()):
                 if not 1 <= width <= MAX_WIDTH:
                     raise ValueError(f"no width: {width}")
                 costs._samples[width] = [
                     (int(_number(n_ctx, 0, 1e9)), _number(seconds, _SHORTEST_S, _LONGEST_S))
-                    for n_ctx, seconds in held[-8 * _N_KEPT :]
+                    for n_ctx, seconds in held[-8 * TUNING.timings_kept :]
                 ]
                 if costs._samples[width]:
                     costs._update(width)
@@ -344,12 +333,6 @@ def _number(value: object, low: float, high: float) -> float:
     return float(value)
 
 
-# More than each of the first two loses 5 % where costs are to be learned, less nothing.
-_UNTIMED = 1.0  # plain steps per token, before any was drafted and with no guess
-_BATCHED = 0.4  # a token of a batch, of one alone, before any batch was seen
-_SHORT = 4  # a backlog of so few tokens is what every step leaves; of two: 1.2 % less
-
-
 class DraftCosts:
     """One draft model's costs in seconds, at the pace of the table of costs.
 
@@ -366,7 +349,7 @@ class DraftCosts:
     """
 
     def __init__(self) -> None:
-        self.guess = _UNTIMED
+        self.guess = TUNING.first_draft_token
         self._single: list[float] = []
         self._backlog: list[float] = []
         self.per_token: float | None = None
@@ -383,7 +366,7 @@ class DraftCosts:
         n_drafted = n_decoded - n_backlog + 1
         if n_drafted < 1 or seconds <= 0.0:
             return
-        if n_backlog <= _SHORT:
+        if n_backlog <= TUNING.short_backlog:
             seconds -= min((self.per_backlog or 0.0) * (n_backlog - 1), 0.5 * seconds)
             self.per_token = median_with(self._single, seconds / n_drafted)
         else:
@@ -396,12 +379,14 @@ class DraftCosts:
 
     def catch_up(self, n_backlog: int, plain: float) -> float:
         """Return the seconds that a backlog of at least 1 adds to the first token."""
-        each = self.token(plain) * _BATCHED if self.per_backlog is None else self.per_backlog
+        each = self.per_backlog
+        if each is None:
+            each = self.token(plain) * TUNING.first_batched_token
         return each * (n_backlog - 1)
 
 
 def median_with(last: list[float], seconds: float) -> float:
     """Add to the last nine, and return their median; of two the faster one."""
     last.append(seconds)
-    del last[:-_N_KEPT]
+    del last[: -TUNING.timings_kept]
     return sorted(last)[(len(last) - 1) // 2]

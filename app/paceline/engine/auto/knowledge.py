@@ -1,4 +1,4 @@
-"""What Auto knows of a pair of models on this machine, beyond a turn."""
+"""Auto's knowledge of a pair of models on this machine, beyond a turn."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from paceline.engine.auto.acceptance import Acceptance
 from paceline.engine.auto.context_cost import ContextSlope
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.auto.pace import Pace, RecentPlain
-
-SAVED_UP = 100.0
-"""Plain steps whose shares for deciding may be saved up."""
-_REPLY = 200.0  # tokens that a reply is expected to have before any was seen
+from paceline.engine.auto.tuning import TUNING
 
 
 @dataclass
 class Knowledge:
-    """Lives as long as the pair; for the engine's thread.
+    """Costs, acceptance and pace; lives as long as the pair; for the engine's thread.
 
     Attributes:
         costs: What a step costs by width.
@@ -44,11 +41,11 @@ class Knowledge:
     rates: defaultdict[str, Acceptance] = field(default_factory=partial(defaultdict, Acceptance))
     pace: Pace = field(default_factory=Pace)
     recent: RecentPlain = field(default_factory=RecentPlain)
-    switch: float = 0.03
+    switch: float = TUNING.first_switch
     own: float = 0.0
-    saved_up: float = SAVED_UP
+    saved_up: float = TUNING.saved_up
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)
-    n_reply: float = _REPLY
+    n_reply: float = TUNING.first_reply
     slope: ContextSlope = field(default_factory=ContextSlope)
     n_ctx: int = 0
     n_tokens: int = 0
@@ -78,7 +75,7 @@ class Knowledge:
         Args:
             keeps_rates: Acceptance in the long run stays, too.
         """
-        self.n_tokens, self.n_reply, self.saved_up = 0, _REPLY, SAVED_UP
+        self.n_tokens, self.n_reply, self.saved_up = 0, TUNING.first_reply, TUNING.saved_up
         self.gains.clear()
         if not keeps_rates:
             self.rates.clear()

@@ -16,12 +16,7 @@ emptied before it is known what the rest of a step takes.
 
 from __future__ import annotations
 
-SHARE = 0.02
-"""Of plain decoding's time, what a turn may take longer."""
-READING = 0.03
-"""Of the prefill, what reading the prompt with a draft model may take besides."""
-STEPS = 3.5
-"""Plain steps that a reply may lose besides; four are promised."""
+from paceline.engine.auto.tuning import TUNING
 
 
 class Ledger:
@@ -32,7 +27,7 @@ class Ledger:
     """
 
     def __init__(self, prefill_s: float = 0.0) -> None:
-        self._extra = (SHARE + READING) * prefill_s
+        self._extra = (TUNING.promised_share + TUNING.reading_share) * prefill_s
         self._n = 0
         self._plain = self._spent = 0.0
 
@@ -51,4 +46,5 @@ class Ledger:
     def slack(self, plain: float) -> float:
         """Return the seconds that may still be lost; `plain` are those of a plain step now."""
         average = self._plain / self._n if self._n else plain
-        return (1.0 + SHARE) * self._plain + STEPS * average + self._extra - self._spent
+        granted = (1.0 + TUNING.promised_share) * self._plain + TUNING.allowance * average
+        return granted + self._extra - self._spent

@@ -1,4 +1,4 @@
-"""How long a plain decode takes now, on a machine that others use, too.
+"""The present duration of a plain decode, on a machine that others use, too.
 
 When something else runs, all steps get slower alike: that is the pace. Only plain steps tell it for
 certain, and a reply that drafts has few. So every wide step is compared with its table entry: after
@@ -16,27 +16,12 @@ from collections import deque
 import numpy as np
 
 from paceline.engine.auto.costs import median_with
+from paceline.engine.auto.tuning import TUNING
 
-MIN_PLAIN_STEPS = 4
-"""So many plain steps come first after a load, so that there is something to compare with."""
 
-# Fitted to simulated machines whose pace changes and whose timings vary (decision 091, "rough" and
-# "wide"). On steady ones only the first matters: half as far loses 0.5 %, after a prompt 0.8.
-# Percentages are what the mean gain loses on the others without the mechanism; decision 109.
-_FAR = 1.18  # beyond this factor a step does not fit what is expected
-_ALIKE = 1.25  # two steps within this factor of one another agree; 0.7
-_FIRST = 3  # plain steps that the first estimate rests on
-_EVERY = 256  # speculative steps between two looks; 64, or 8 after a change, gained 0.3 nowhere
-_DOUBTED = 3  # plain steps that tell whether the pace has changed: as many as are believed
-_WARY = 16  # wide steps after a change of theirs alone; 1.5 and 2.6 with noise of 20 and 35 %
-_BUDGET, _PER_STEP = 6.0, 0.08  # plain steps that may be asked for, saved up, in the long run; 0.3
-_TO_BEGIN = 2.0  # of them, so that it is begun to ask
-# What was measured on CPUs, see `plain_time.py`, whose simulation holds it.
-_KEPT = 0.72  # of what a plain step after a wide one is slower, with each further one
-_AFTER_WIDE, _MOST_AFTER = 0.08, 0.4  # by how much the first is, before it was seen, and at most
-_LEARNT = 0.03  # what one step changes of that
-_BEFORE = 0.3  # relative error of a pace from before a reply
-_WAIT_KEPT, _MOST_WAIT = 0.94, 10.0  # of earlier steps' waiting, and of one at most; told alone
+def _agreeing(before: list[float], now: float) -> list[float]:
+    """Return those of several factors or times that confirm this one."""
+    return [x for x in before if 1 / TUNING.agreement < x / now < TUNING.agreement]
 
 
 class Pace:
@@ -58,14 +43,14 @@ class Pace:
         self._n_since = 0  # speculative steps since the last plain one
         self._is_asking = False
         self._n_wary = 0  # wide steps that raise no doubt
-        self._due = _FIRST
-        self._budget = _BUDGET
+        self._due = TUNING.pace_samples
+        self._budget = TUNING.most_plain_asked
         self._counted = self._passed = 0.0
 
     @property
     def is_known(self) -> bool:
         """Whether enough plain steps were seen to begin."""
-        return len(self._recent) >= _FIRST
+        return len(self._recent) >= TUNING.pace_samples
 
     @property
     def in_doubt(self) -> bool:
@@ -74,7 +59,8 @@ class Pace:
 
     def fits(self, seconds: float) -> bool:
         """Whether a plain step of so many seconds is one of the present pace."""
-        return self.plain is None or 1 / _FAR < seconds / self.plain < _FAR
+        far = TUNING.misfit
+        return self.plain is None or 1 / far < seconds / self.plain < far
 
     def saw_plain(self, seconds: float) -> None:
         """Count a plain step."""
@@ -86,11 +72,11 @@ class Pace:
                 self._learn_spread(seconds / plain)
             self.plain = median_with(self._recent, seconds)
             if self._unfit and not self._due:  # wide steps alone have changed: the table learns it
-                self._n_wary = _WARY
+                self._n_wary = TUNING.steps_without_doubt
                 self._unfit.clear()
             self._odd.clear()
             return
-        odd = [x for x in self._odd if 1 / _ALIKE < x / seconds < _ALIKE]
+        odd = _agreeing(self._odd, seconds)
         # Nothing that comes in between makes a step faster, so less is needed to believe that.
         if len(odd) < (2 if seconds > plain else 1):
             self._odd = [*odd, seconds]
@@ -105,16 +91,16 @@ class Pace:
         """Count a wide step that took `factor` times what the table says at the present pace."""
         self._n_since += 1
         self._n_wary -= 1
-        if self._n_since >= _EVERY:
+        if self._n_since >= 256:
             self._due = max(self._due, 1)
-        if 1 / _FAR < factor < _FAR:
+        if 1 / TUNING.misfit < factor < TUNING.misfit:
             self._learn_spread(factor)
             if not self._due:
                 self._unfit.clear()
             return
-        self._unfit = [x for x in self._unfit if 1 / _ALIKE < x / factor < _ALIKE] + [factor]
+        self._unfit = [*_agreeing(self._unfit, factor), factor]
         if len(self._unfit) > 1 and not self._due and self._n_wary <= 0:
-            self._due = _DOUBTED
+            self._due = TUNING.doubt_samples
 
     def asks_for_plain(self) -> bool:
         """Whether the coming step is to be a plain one; to be asked once per step.
@@ -123,16 +109,17 @@ class Pace:
         becoming the rule. But what is begun is finished: the first plain step after a wide one
         is slow, so single ones would tell nothing.
         """
-        self._budget = min(self._budget + _PER_STEP, _BUDGET)
-        self._is_asking = self._due > 0 and (self._is_asking or self._budget >= _TO_BEGIN)
-        if self._is_asking:
-            self._budget -= 1.0
+        budget = min(self._budget + TUNING.plain_asked_per_step, TUNING.most_plain_asked)
+        may_begin = self._is_asking or budget >= TUNING.plain_asked_from
+        self._is_asking = self._due > 0 and may_begin
+        self._budget = budget - 1.0 if self._is_asking else budget
         return self._is_asking
 
     def saw_share(self, seconds: float, held_s: float) -> None:
         """Count how much of the time a step could use: `seconds`, and not `held_s`."""
-        self._counted = _WAIT_KEPT * self._counted + seconds
-        self._passed = _WAIT_KEPT * self._passed + seconds + min(held_s, _MOST_WAIT * seconds)
+        kept, waited = TUNING.wait_kept, min(held_s, TUNING.most_wait * seconds)
+        self._counted = kept * self._counted + seconds
+        self._passed = kept * self._passed + seconds + waited
         if self._counted > 0.0:
             self.wait = self._passed / self._counted
 
@@ -152,13 +139,13 @@ class RecentPlain:
     """What plain steps of a loaded pair took recently, in any reply.
 
     Attributes:
-        n_needed: Plain steps still missing, see `MIN_PLAIN_STEPS`.
+        n_needed: Plain steps still missing, see `AutoTuning.steps_after_load`.
     """
 
     def __init__(self) -> None:
         self._paces: deque[float] = deque(maxlen=32)
-        self._after_wide = _AFTER_WIDE
-        self.n_needed = MIN_PLAIN_STEPS
+        self._after_wide = TUNING.first_after_wide
+        self.n_needed = TUNING.steps_after_load
 
     def add(self, pace: float) -> None:
         """Count one that was not slowed: seconds of its decode, as at an empty context."""
@@ -167,12 +154,13 @@ class RecentPlain:
 
     def slower_after(self, n: int) -> float:
         """Return by which share of itself the n-th plain step after a wide one is slower."""
-        return self._after_wide * _KEPT ** (n - 1)
+        return self._after_wide * TUNING.after_wide_kept ** (n - 1)
 
     def saw_after(self, n: int, share: float) -> None:
         """Learn from the n-th plain step after a wide one, which was slower by this share."""
-        seen = min(max(share / _KEPT ** (n - 1), -_MOST_AFTER), _MOST_AFTER)
-        self._after_wide = max(self._after_wide + _LEARNT * (seen - self._after_wide), 0.0)
+        most, before = TUNING.most_after_wide, self._after_wide
+        seen = min(max(share / TUNING.after_wide_kept ** (n - 1), -most), most)
+        self._after_wide = max(before + TUNING.after_wide_weight * (seen - before), 0.0)
 
     @property
     def pace(self) -> tuple[float, float] | None:
@@ -181,4 +169,4 @@ class RecentPlain:
             return None
         paces = np.array(self._paces)
         mean = max(float(paces.mean()), 1e-9)
-        return mean, _BEFORE**2 + float(paces.var()) / mean**2 / len(paces)
+        return mean, TUNING.earlier_pace_error**2 + float(paces.var()) / mean**2 / len(paces)

@@ -1,4 +1,4 @@
-"""What plain decoding would have taken for a reply: one estimate, with an interval.
+"""The time that plain decoding would have taken for a reply: one estimate, with an interval.
 
 A plain step took what plain decoding takes, unless a wide one came shortly before: on CPUs the next
 ones are slower, the first by 10 to 13 %, the second by 7, the fifth by 1 (AVX-512, SmolLM2 and a
@@ -31,27 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paceline.engine.auto.knowledge import Knowledge
-from paceline.engine.auto.pace import MIN_PLAIN_STEPS
-
-BUSY = 0.25
-"""Step times that vary by so much about the pace of their stretch show a busy machine."""
-# What is not said to be measured is held by the simulation of `tests/engine/test_plain_time.py`:
-# the interval has to cover the plain time in 95 of 100 replies on its machines, quiet and busy.
-_STRETCH = 8  # timed steps: fewer tell no pace, more hide its changes
-_GUESSED = 0.25  # units of a further token in a batch, where no table is known
-_NOISE, _N_NOISE = 0.1, 2.0  # how step times vary before any was seen, and for how many that counts
-_NEAR = 6  # plain steps after a wide one that are slower, measured on CPUs, see above
-_RECENT = 8  # steps within which a pace tells how much slower
-_UNSURE_AFTER = 0.03  # relative error of the pace that such steps tell
-_WRONG = 2.5  # standard errors by which plain steps have to contradict a table that is no use
-_REST = 0.1  # of a correction of the table, what it is wrong by at other widths and contexts
-_ELSEWHERE = 0.1  # relative error of a pace that was measured at another time within the reply
+from paceline.engine.auto.tuning import TUNING
 
 Array = NDArray[np.float64]
 
 
 class PlainSeconds(NamedTuple):
-    """What plain decoding would have taken.
+    """The time of plain decoding.
 
     Attributes:
         seconds: The estimate.
@@ -78,7 +64,7 @@ class _Steps:
     def __init__(self, steps: array[float]) -> None:
         self.s, self.plain, self.wide, self.owed = np.array(steps).reshape(-1, 4).T
         is_timed = self.plain + self.wide > 0.0
-        self._stretch = (np.cumsum(is_timed) - is_timed) // _STRETCH
+        self._stretch = (np.cumsum(is_timed) - is_timed) // TUNING.stretch
         self.n = self.total(is_timed)
 
     def total(self, of_steps: Array | NDArray[np.bool_]) -> Array:
@@ -103,7 +89,7 @@ class _Steps:
         s, u, n, at = self.s, self.plain + q * self.wide, self.n, self._stretch
         several = n > 1
         if not several.any():
-            return _NOISE**2, 0.0
+            return TUNING.first_noise**2, 0.0
         s_all, u_all, uu = self.total(s), self.total(u), self.total(u * u)[several]
         pace = np.maximum(s_all, 1e-12) / np.maximum(u_all, 1e-12)
         n_each = n[several]
@@ -112,8 +98,10 @@ class _Steps:
         others = np.maximum((s_all[at] - s)[told] / (u_all[at] - u)[told], 1e-12)
         tail = max(float((s[told] / u[told] / others).max()) - 1.0, 0.0)
         n_all = float(n_each.sum())
-        total = float(apart.sum() / uu.sum()) * n_all + tail**2 + _N_NOISE * _NOISE**2
-        return total / (n_all + _N_NOISE), float(np.median(apart / uu))
+        n_before = TUNING.first_noise_steps
+        seen = float(apart.sum() / uu.sum()) * n_all + tail**2
+        total = (seen + n_before * TUNING.first_noise**2) / (n_all + n_before)
+        return total, float(np.median(apart / uu))
 
 
 class PlainTime:
@@ -135,7 +123,8 @@ class PlainTime:
         self._doubt = 0.0  # sum of units times the table's variance, over wide steps
         self._has_decoded = self._has_wide = False
         self._n_after = 0  # plain steps since the last other one
-        self._pace, self._n_since = 0.0, _RECENT  # of steps that were not slowed, and since when
+        self._pace = 0.0  # of steps that were not slowed
+        self._n_since = TUNING.pace_valid  # steps since one of these
         self.noise = 0.0
 
     def add_same(self, seconds: float) -> None:
@@ -171,15 +160,15 @@ class PlainTime:
 
     def _add_plain(self, s: float, unit: float) -> float:
         recent, pace = self._recent, s / unit
-        if self._has_wide and self._n_after <= _NEAR:
-            if self._n_since <= _RECENT and self._pace > 0.0:  # a clock may stand still
+        if self._has_wide and self._n_after <= TUNING.slow_after_wide:
+            if self._n_since <= TUNING.pace_valid and self._pace > 0.0:  # a clock may stand still
                 recent.saw_after(self._n_after, pace / self._pace - 1.0)
             slowed = 1.0 + recent.slower_after(self._n_after)
             self._steps.extend((s, unit * slowed, 0.0, unit))
             return slowed
         self._same_s += s
         recent.add(pace)
-        self._pace += (pace - self._pace) * (0.1 if self._n_since <= _RECENT else 1.0)
+        self._pace += (pace - self._pace) * (0.1 if self._n_since <= TUNING.pace_valid else 1.0)
         self._n_since = 0
         self._steps.extend((s, unit, 0.0, 0.0))
         return 1.0
@@ -188,7 +177,7 @@ class PlainTime:
         self._has_wide = True
         costs = self._knowledge.costs
         ratios = costs.ratios(n_ctx)
-        ratio = ratios[width] if width < len(ratios) else 1.0 + _GUESSED * (width - 1)
+        ratio = ratios[width] if width < len(ratios) else 1.0 + TUNING.guessed_row * (width - 1)
         # The table's plain steps were measured between wide ones.
         unit *= 1.0 + self._recent.slower_after(2)
         units = unit * (ratio if warm else ratio + self._knowledge.switch)
@@ -219,20 +208,21 @@ class PlainTime:
         slowed, wide = steps.total(steps.plain * is_owed), steps.total(steps.wide)
         variance = noise * float((pace**2 * squares).sum())
         variance += q_variance * float((pace * share * q * wide).sum()) ** 2
-        variance += (_UNSURE_AFTER * float((pace * share * slowed).sum())) ** 2
-        variance += (_ELSEWHERE * pooled * float(owed[steps.n == 0].sum())) ** 2
+        variance += (TUNING.slow_step_error * float((pace * share * slowed).sum())) ** 2
+        variance += (TUNING.earlier_stretch_error * pooled * float(owed[steps.n == 0].sum())) ** 2
         return _interval(seconds, math.sqrt(variance) / seconds, int(steps.n.sum()))
 
     def _by_recent(self, owed: float) -> PlainSeconds | None:
         """Return the estimate of a reply that has no timed step."""
         if not owed:  # at most one plain step, and it took what it took
-            return _interval(self._same_s, _NOISE, 1) if self._has_decoded else None
+            return _interval(self._same_s, TUNING.first_noise, 1) if self._has_decoded else None
         known = self._recent.pace
         if known is None:
             return None
         pace, variance = known
         seconds = self._same_s + pace * owed
-        return _interval(seconds, math.sqrt(variance) * pace * owed / seconds, MIN_PLAIN_STEPS)
+        error = math.sqrt(variance) * pace * owed / seconds
+        return _interval(seconds, error, TUNING.steps_after_load)
 
     def _wide_against_table(self, steps: _Steps) -> tuple[float, float]:
         """Return by what factor wide steps are more expensive than the table says, as logarithm.
@@ -253,9 +243,9 @@ class PlainTime:
             ratio = float((s_w * u_p / both).sum() / max((s_p * u_w / both).sum(), 1e-12))
             log_ratio = math.log(max(ratio, 1e-9))
             told = steps.noise(max(ratio, 1e-9))[0]
-            if log_ratio**2 > _WRONG**2 * (doubt + told * share):
+            if log_ratio**2 > TUNING.contradiction_z**2 * (doubt + told * share):
                 noise, found = told, [(0.0, log_ratio**2)]
-            found.append((log_ratio, noise * share + (_REST * log_ratio) ** 2))
+            found.append((log_ratio, noise * share + (TUNING.correction_error * log_ratio) ** 2))
         known = self._recent.pace
         if known is not None:
             found.append((math.log(s_wide / u_wide / known[0]), known[1] + noise / n_wide))

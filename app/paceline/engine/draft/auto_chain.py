@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 
 from paceline.engine.auto.controller import FORCED, Controller, StepTimes
 from paceline.engine.auto.costs import median_with
-from paceline.engine.auto.knowledge import SAVED_UP, Knowledge
+from paceline.engine.auto.knowledge import Knowledge
+from paceline.engine.auto.tuning import TUNING
 from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
 from paceline.engine.draft.step_clock import Lap
@@ -212,7 +213,7 @@ class AutoChain(Chain):
                 n_agreed += 1
             control.shadow(drafter, n_agreed, n_compared)
         if saved > 0.0 and step.n_judged:
-            self._knowledge.saved_up = SAVED_UP  # drafts pay here
+            self._knowledge.saved_up = TUNING.saved_up  # drafts pay here
         elif not (lap.had_pause or self._is_first):
             known, plain_s = self._knowledge, decode_s
             if width > 1:
@@ -286,7 +287,7 @@ class AutoChain(Chain):
             plain_s: Seconds of a plain step's decode.
             own_s: Those of deciding.
         """
-        saved = min(self._knowledge.saved_up + 1.0, SAVED_UP) - own_s / (OWN_SHARE * plain_s)
+        saved = min(self._knowledge.saved_up + 1.0, TUNING.saved_up) - own_s / (OWN_SHARE * plain_s)
         if saved < 0.0:
             self._rest(max(self._n_rest, int(-saved)), _RESTS)
         self._knowledge.saved_up = max(saved, 0.0)  # a rest pays for what was missing

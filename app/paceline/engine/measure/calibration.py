@@ -27,9 +27,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from paceline.engine.auto.context_cost import STEEPEST, USUAL_SHARE
-from paceline.engine.auto.controller import MOST_SWITCH
 from paceline.engine.auto.costs import DraftCosts, VerifyCosts
+from paceline.engine.auto.tuning import TUNING
 from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
 from paceline.engine.model.states import NO_COPIES
@@ -230,9 +229,9 @@ def between(
     added = there[0] - here[0]
     if below <= 0:  # no step of any length takes less than nothing
         return None
-    slope = min(max(added / below, 0.0), STEEPEST)
+    slope = min(max(added / below, 0.0), TUNING.steepest_context)
     if added < _LEAST_ADDED * here[0]:  # too little to be shared out
-        return slope, USUAL_SHARE
+        return slope, TUNING.context_share
     share = ((there[1] - here[1]) / added - 1.0) / (WIDE - 1)
     return slope, min(max(share, 0.0), 1.0)
 
@@ -507,7 +506,7 @@ def _switch(items: list[Item]) -> float:
         for item in items
         if not item.is_draft and item.seconds
     ]
-    return min(max(statistics.median(extra), 0.0), MOST_SWITCH)
+    return min(max(statistics.median(extra), 0.0), TUNING.most_switch)
 
 
 def _draft_costs(items: list[Item]) -> DraftCosts:
