@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What many chats cost the window: ``python packaging/bench_start.py [--keep FILE] [--json OUT]``.
 
-Builds a database of 10,000 conversations with 200,000 messages (`benchmarks.storage`), then
+Builds a database of 10,000 conversations with 200,000 messages (`benchmarks/many_chats.py`), then
 measures with the real window on it, offscreen unless QT_QPA_PLATFORM says otherwise:
 
 * ``start``: from the start of a new Python to the first idle moment of the event loop after the
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QTimer
 
-from benchmarks import storage
+from benchmarks import many_chats
 from paceline.gui.app import make_application, make_program
 from paceline.gui.chat.view import WritingPace
 from paceline.paths import Paths
@@ -61,7 +61,7 @@ def build(home: Path, n_conversations: int, n_messages: int) -> None:
     (home / "data").mkdir(parents=True, exist_ok=True)
     archive = Archive(home / "data" / CHATS)
     archive.open()
-    storage.build(archive, storage.Texts(), n_conversations, n_messages)
+    many_chats.build(archive, many_chats.Texts(), n_conversations, n_messages)
     last = max(archive.summaries(), key=lambda summary: summary.changed_s)
     archive.close()
     settings = Settings(window=WindowSettings(open_conversation=last.conversation_id))
@@ -209,7 +209,7 @@ def timed(action: Callable[[], None]) -> float:
     return perf_counter() - began
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and say by the exit code whether every limit was kept."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--conversations", type=int, default=10_000)
@@ -217,7 +217,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="a folder for the database, or one that has it")
     parser.add_argument("--json", type=Path, help="where the figures go, besides stdout")
     parser.add_argument("--one-start", type=float, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.size = (options.conversations, options.messages)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     if options.one_start is not None:

@@ -48,12 +48,12 @@ ROUSE_TOKENS = 8
 Prompt = tuple[str, list[int]]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Build, or compare and report."""
-    options = parse_arguments()
+    options = parse_arguments(arguments)
     if options.build:
         print(build_server(options.build))
-        return
+        return 0
     # As an exception a termination passes the with statements that end the server.
     for name in {"SIGTERM", "SIGHUP"} & set(dir(signal)):
         signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
@@ -65,6 +65,7 @@ def main() -> None:
     print(table(results))
     if options.json:
         options.json.write_text(json.dumps(describe(options) | {"results": results}) + "\n")
+    return 0
 
 
 def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -192,4 +193,4 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

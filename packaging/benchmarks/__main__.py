@@ -1,27 +1,94 @@
-"""``python packaging/benchmarks NAME …``: run one of the benchmarks of this folder."""
+"""``python packaging/benchmarks NAME …``: run a benchmark; ``--help`` lists them."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
 
 
-def names() -> list[str]:
-    """Return the modules of this folder that are programs."""
-    return sorted(p.stem for p in FOLDER.glob("[!_]*.py") if "\ndef main(" in p.read_text("utf-8"))
+class Benchmark(NamedTuple):
+    """A benchmark and what it is there for.
+
+    Attributes:
+        module: Its module; `main` takes the arguments and returns the exit code.
+        measures: In words.
+        page: The document with the sentence that it backs, from the repository's root.
+        sentence: Words of that sentence.
+    """
+
+    module: str
+    measures: str
+    page: str
+    sentence: str
+
+
+BENCHMARKS = {
+    "own_time": Benchmark(
+        "benchmarks.own_time",
+        "Python's time per step, as a whole and by part, for any target",
+        "app/decisions/102-every-function-costs.md",
+        "A step's own time in µs",
+    ),
+    "sweep": Benchmark(
+        "benchmarks.sweep",
+        "Auto against the best fixed setting by real decodes: fourteen kinds of text",
+        "app/decisions/111-costs-by-octave-of-the-context.md",
+        "of the best fixed setting",
+    ),
+    "widths": Benchmark(
+        "benchmarks.widths",
+        "what a decode of n tokens costs, by Paceline's kernels and by llama.cpp's; their bits",
+        "app/kernels/README.md",
+        "measures seconds of a decode of n tokens",
+    ),
+    "same_text": Benchmark(
+        "benchmarks.same_text",
+        "replies and rows of logits that differ from plain decoding's, beside what is promised",
+        "README.md",
+        "the same turn gives the same reply with any strategy",
+    ),
+    "start": Benchmark(
+        "bench_start",
+        "the start of the window on 10,000 chats; opening, searching, another theme",
+        "README.md",
+        "later starts take under a second",
+    ),
+    "replay": Benchmark(
+        "benchmarks.replay",
+        "what a long reply that streams costs the window",
+        "app/ARCHITECTURE.md",
+        "the window paints at its own pace",
+    ),
+    "versus_server": Benchmark(
+        "versus_server",
+        "the engine against llama.cpp's own server, in turns",
+        "app/decisions/003-no-decode-again-on-the-draft.md",
+        "llama.cpp's server decodes",
+    ),
+}
+
+
+def overview() -> str:
+    """Return what each benchmark measures and which sentence it backs."""
+    lines = ["usage: python packaging/benchmarks NAME …", ""]
+    for name, benchmark in BENCHMARKS.items():
+        lines.append(f"{name:15}{benchmark.measures}")
+        lines.append(f"{'':15}{benchmark.page}: “{benchmark.sentence}”")
+    return "\n".join(lines)
 
 
 def main(arguments: list[str]) -> int:
     """Run the benchmark that the first argument names with the other ones; returns its status."""
-    name = arguments[0] if arguments else ""
-    if name not in names():
-        print(f"usage: python packaging/benchmarks NAME …\nNAME: {', '.join(names())}")
+    name, *rest = arguments or [""]
+    if name not in BENCHMARKS:
+        print(overview())
         return 0 if name in {"-h", "--help"} else 2
     sys.path[0] = str(FOLDER.parent)  # it was this folder, which is a package
-    status: int = importlib.import_module(f"benchmarks.{name}").main(arguments[1:])
+    status: int = importlib.import_module(BENCHMARKS[name].module).main(rest)
     return status
 
 

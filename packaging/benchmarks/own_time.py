@@ -1,7 +1,8 @@
 """What the engine's own time per step is made of: ``python packaging/benchmarks own_time FILE…``.
 
-As `overhead`, but of any target, without a draft model, and by part: sampling a row, the target's
-decode without llama.cpp, what Auto takes to ask its lookups and decide, and to learn, the clocks
+What Paceline adds to the native decodes is Python on the engine's thread: the thread's CPU time
+minus the CPU time within llama.cpp, per step of a target without a draft model. By part: sampling
+a row, the target's decode, what Auto takes to ask its lookups and decide, and to learn, the clocks
 and the text. The whole is measured in every second reply, without the clocks of the parts, which
 add some 50 µs per step.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import statistics
 import time
@@ -19,14 +21,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.overhead import open_pair, steps
+from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.auto_chain import AutoChain
 from paceline.engine.draft.step_clock import StepClock
 from paceline.engine.model.backend import LanguageModel
 from paceline.engine.model.context import CachedContext
-from paceline.engine.pair import LoadedPair
 from paceline.engine.sample.sampling import Sampler
+from paceline.messages import ChatMessage, ModelParams, SamplingParams
 
 PARTS: tuple[tuple[str, type, str], ...] = (
     ("sample", Sampler, "sample"),
@@ -37,6 +39,7 @@ PARTS: tuple[tuple[str, type, str], ...] = (
     ("text", TextAssembler, "push"),
 )
 """A part's name, and the method that it is."""
+QUESTION = "What does os.path.join do? Show an example."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,19 @@ class OwnTime:
 
 
 def measure(
-    pair: LoadedPair, strategy: str, temperature: float, *, n_tokens: int, n_replies: int
+    pair: Pair, strategy: str, temperature: float, *, n_tokens: int, n_replies: int
 ) -> OwnTime:
     """Run so many replies twice, and measure them as a whole and by part."""
-    model = pair.target.model
+    model = pair.loaded.target.model
+    model.clock = time.thread_time
+    reply = functools.partial(steps_us, pair, strategy, temperature, n_tokens)
     whole: list[float] = []
     by_part: list[float] = []
     parts: dict[str, float] = {}
     for seed in range(n_replies):
-        whole += [us for us, _ in steps(pair, strategy, temperature, seed, n_tokens)]
+        whole += reply(seed)
         with timed_parts(model, parts):
-            by_part += [us for us, _ in steps(pair, strategy, temperature, seed, n_tokens)]
+            by_part += reply(seed)
     means = {name: 1e6 * seconds / len(by_part) for name, seconds in parts.items()}
     means["rest"] = statistics.fmean(by_part) - sum(means.values())
     return OwnTime(
@@ -82,6 +87,26 @@ def measure(
         statistics.fmean(whole),
         means,
     )
+
+
+def steps_us(
+    pair: Pair, strategy: str, temperature: float, n_tokens: int, seed: int
+) -> list[float]:
+    """Return the microseconds of CPU time outside llama.cpp of a reply's steps but the first."""
+    model = pair.loaded.target.model
+    marks = [
+        time.thread_time() - model.native_s
+        for _ in generate(
+            pair,
+            [ChatMessage("user", QUESTION)],
+            strategy=strategy,
+            sampling=SamplingParams(temperature=temperature),
+            max_tokens=n_tokens,
+            seed=seed,
+            ignore_eog=True,
+        )
+    ]
+    return [1e6 * (now - before) for before, now in itertools.pairwise(marks[1:])]
 
 
 @contextmanager
@@ -120,8 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     results = []
     for target in args.targets:
-        pair = open_pair(target)
-        try:
+        with load_pair(ModelParams(target, n_threads=1)) as pair:
             results.append(
                 measure(
                     pair,
@@ -131,8 +155,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                     n_replies=args.replies,
                 )
             )
-        finally:
-            pair.close()
     if args.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
         return 0

@@ -8,9 +8,8 @@ two alternates, and so does that of the widths. With one thread, times are the t
 with more, elapsed time.
 
 Shown are medians with 95 % intervals, in units of the median stock decode of one token: stock, own,
-own / stock by pairs, and the limit of the machine (`limits`). The limit: own / stock is at most
-1.02 in every cell, by the upper end of its interval. Widths above 63 are pieces of a prefill, which
-are measured in every fourth round.
+and own / stock by pairs. The limit: own / stock is at most 1.02 in every cell, by the upper end of
+its interval. Widths above 63 are pieces of a prefill, which are measured in every fourth round.
 
 ``--check`` times nothing. It compares the logits of a decode of n tokens with those of n plain
 ones, bit for bit; right is what stock kernels compute for one row with one thread. 63 tokens go
@@ -26,7 +25,6 @@ differ, by whatever kernels: what timing decides must not be a number.
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,8 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.busy import others
-from benchmarks.limits import Machine, Work, measure_machine
+from benchmarks.busy_machine import others
 from benchmarks.wide_decodes import MAX_ROWS, OWN, STOCK, Sides, WideDecodes, own_library
 from paceline.bench.recommend import Interval, bootstrap
 from paceline.bench.runs import describe_machine, load_average
@@ -108,7 +105,6 @@ class Cell:
         stock: By stock kernels.
         own: By own kernels; None: there are none.
         own_by_stock: Median of the pairs' ratios.
-        limit: What the machine needs at least.
         n_pairs: Samples.
     """
 
@@ -116,7 +112,6 @@ class Cell:
     stock: Interval
     own: Interval | None
     own_by_stock: Interval | None
-    limit: float
     n_pairs: int
 
 
@@ -146,14 +141,13 @@ class Table:
         return [c.width for c in self.cells if c.own_by_stock and c.own_by_stock.high > MOST]
 
 
-def cell(width: int, samples: Samples, plain: Sequence[float], least_s: float) -> Cell:
+def cell(width: int, samples: Samples, plain: Sequence[float]) -> Cell:
     """Return what was measured of one width.
 
     Args:
         width: Tokens.
         samples: What was measured.
         plain: Seconds of stock decodes of one token.
-        least_s: The limit.
     """
     stock, own = samples[STOCK, width], samples.get((OWN, width))
 
@@ -165,26 +159,23 @@ def cell(width: int, samples: Samples, plain: Sequence[float], least_s: float) -
         in_plain(stock),
         in_plain(own) if own else None,
         bootstrap([[o / s for o, s in zip(own, stock, strict=True)]]) if own else None,
-        least_s / median(plain),
         len(stock),
     )
 
 
-def report(table: Table, limits: Machine) -> str:
+def report(table: Table) -> str:
     """Return a table for people."""
     lines = [
         f"{table.file}, {table.n_threads} thread{'s' * (table.n_threads > 1)}, {table.n_cells} "
         f"cells: a plain decode takes {table.plain_s * 1e3:.2f} ms",
-        f"own kernels at work: {', '.join(table.kernels) or 'none'}; reads "
-        f"{limits.bandwidth / 1e9:.1f} GB/s, multiplies {limits.byte_peak / 1e9:.0f} G bytes/s or "
-        f"{limits.float_peak / 1e9:.0f} G floats/s",
-        f"{'n':>4}{'stock':>28}{'own':>28}{'own / stock':>28}{'limit':>8}",
+        f"own kernels at work: {', '.join(table.kernels) or 'none'}",
+        f"{'n':>4}{'stock':>28}{'own':>28}{'own / stock':>28}",
     ]
     for each in table.cells:
         mark = " *" if each.width in table.too_slow else ""
         lines.append(
             f"{each.width:4}{each.stock!s:>28}{each.own or '–'!s:>28}"
-            f"{each.own_by_stock or '–'!s:>28}{each.limit:8.2f}{mark}"
+            f"{each.own_by_stock or '–'!s:>28}{mark}"
         )
     if table.too_slow:
         lines.append(f"* own / stock may be above {MOST}")
@@ -387,7 +378,6 @@ class Run:
         self._backend = llama_backend()
         self._engine = self._backend.describe()
         self.tables: list[Table] = []
-        self._limits = functools.cache(self._measured)
         only = tuple(args.only.split(",")) if args.only else ()
         try:
             library = own_library(args.library, Paths.from_environment().cache_dir)
@@ -404,9 +394,6 @@ class Run:
     def kernels(self) -> str:
         """Own kernels' instructions, or why there are none."""
         return self.isa or self._sides.why_stock
-
-    def _measured(self, n_threads: int) -> Machine:
-        return measure_machine(n_threads, self._engine.system_info, self._args.peak * 1e9)
 
     def _loaded(self, path: str, n_tokens: int) -> WideDecodes:
         """Load a model with a context of so many tokens at least."""
@@ -458,29 +445,19 @@ class Run:
         """Time a model, print its tables and return them as JSON data."""
         args = self._args
         cells, widths = args.cells or TIMED_CELLS, sorted({1, *args.widths})
-        work = _work(path, KV_TYPES[args.cache_type][1])
         tables: list[Table] = []
         with closing(self._loaded(path, max(cells) + max(widths))) as decodes:
             result = self._described(decodes)
             for n_threads in args.threads:
                 decodes.set_threads(n_threads)
-                limits = self._limits(n_threads)
                 for n_cells in cells:
                     decodes.fill(n_cells)
                     samples, kernels = measure(decodes, widths, args.repeat)
                     plain = samples[STOCK, 1]
-                    found = []
-                    for width in widths:
-                        n_rows = width if width <= MAX_ROWS else 1
-                        least_s = work.least_s(limits, width, n_rows, n_cells)
-                        found.append(cell(width, samples, plain, least_s))
-                    tables.append(
-                        Table(
-                            Path(path).name, n_threads, n_cells, median(plain), kernels,
-                            tuple(found),
-                        )
-                    )  # fmt: skip
-                    print(report(tables[-1], limits), end="\n\n", flush=True)
+                    found = tuple(cell(width, samples, plain) for width in widths)
+                    name = Path(path).name
+                    tables.append(Table(name, n_threads, n_cells, median(plain), kernels, found))
+                    print(report(tables[-1]), end="\n\n", flush=True)
         self.tables += tables
         result["is_wanted"] = not any(table.too_slow for table in tables)
         result["tables"] = [asdict(table) for table in tables]
@@ -491,13 +468,6 @@ def _header(path: str) -> GgufHeader:
     from paceline.engine.llama import read_header  # noqa: PLC0415  loads the native library
 
     return read_header(Path(path))
-
-
-def _work(path: str, cell_bytes: float) -> Work:
-    from paceline.engine.llama.repacking import multiplied  # noqa: PLC0415
-
-    header = _header(path)
-    return Work(header, multiplied(header.tensors), cell_bytes)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -524,13 +494,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plain-weights", action="store_true", help="do not repack them")
     parser.add_argument("--library", type=Path, help="own kernels; default: the engine's")
     parser.add_argument("--only", default="", help="own kernels to use, by name; default: all")
-    parser.add_argument(
-        "--peak",
-        type=float,
-        default=0.0,
-        metavar="G",
-        help="10⁹ products of bytes per second and thread; default: measured",
-    )
     parser.add_argument("--check", action="store_true", help="compare bits, time nothing")
     parser.add_argument("--again", type=int, default=0, metavar="N", help="decode the same N times")
     parser.add_argument("--busy", type=int, default=0, help="processes beside --again")

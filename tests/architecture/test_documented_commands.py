@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from architecture.source import REPOSITORY
+from benchmarks.__main__ import BENCHMARKS
 from paceline.cli.main import parse
 from paceline.errors import UserError
 
@@ -55,8 +56,8 @@ def problem(command: str) -> str:
     if words[1] == "-m":
         return "" if find_spec(words[2]) else f"there is no module {words[2]}"
     script = REPOSITORY / words[1]
-    if script.is_dir():  # a package of programs
-        missing = [name for name in words[2:3] if not (script / f"{name}.py").is_file()]
+    if script.is_dir():  # the benchmarks
+        missing = [name for name in words[2:3] if name not in {*BENCHMARKS, "--help"}]
         return f"{words[1]} has no {missing[0]}" if missing else ""
     if not script.is_file():
         return f"{words[1]} does not exist"

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from benchmarks.busy import others
+from benchmarks.busy_machine import others
 from fake_model import FakeModel, scripted
 from paceline.engine.auto import Knowledge
 from paceline.engine.auto.controller import Controller

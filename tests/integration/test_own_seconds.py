@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.busy import others
+from benchmarks.busy_machine import others
 from integration.engine import Engine
 from paceline.engine.draft.auto_chain import AutoChain
 from paceline.engine.draft.step_clock import Lap

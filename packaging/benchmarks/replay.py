@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
-"""What streaming costs the window: ``python packaging/bench_replay.py [--json OUT]``.
+"""What streaming costs the window: ``python packaging/benchmarks replay [--json OUT]``.
 
-A reply of 4,000 tokens, made from a seed (`replay/script.py`), is played back at 200 tokens per
+A reply of 4,000 tokens, made from a seed (`replay_script.py`), is played back at 200 tokens per
 second into a conversation of 300 messages, in the real window with a real database, offscreen
 unless QT_QPA_PLATFORM says otherwise. Reported, as JSON:
 
@@ -20,15 +19,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from time import perf_counter, thread_time
 from types import MappingProxyType
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
+from benchmarks.replay_client import ReplayClient
+from benchmarks.replay_script import make_script
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.gui.app import make_application
@@ -36,8 +37,6 @@ from paceline.gui.program import Program
 from paceline.paths import Paths, resources
 from paceline.run_record import RunRecord
 from paceline.settings import LoadedSettings, Settings
-from replay.client import ReplayClient
-from replay.script import make_script
 
 SIZE = (1440, 900)
 SETTLE_MS = 1_500
@@ -184,37 +183,23 @@ def measure(n_tokens: int, tokens_per_s: float, n_messages: int) -> Figures:
     return watch.figures
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and report; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python packaging/benchmarks replay")
     parser.add_argument("--tokens", type=int, default=4_000)
     parser.add_argument("--speed", type=float, default=200.0, help="tokens per second")
     parser.add_argument("--messages", type=int, default=300)
     parser.add_argument("--json", type=Path, help="a file for the report, besides the output")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    figures = measure(options.tokens, options.speed, options.messages)
-    report = json.dumps(
-        {
-            "tokens": options.tokens,
-            "tokens_per_s": options.speed,
-            "messages": options.messages,
-            "open_ms": round(figures.open_ms, 1),
-            "paint_ms": round(figures.paint_ms, 1),
-            "gui_share": round(figures.gui_share, 4),
-            "longest_gap_ms": round(figures.longest_gap_ms, 1),
-            "gaps_over_50_ms": figures.gaps_over_50_ms,
-            "longest_busy_ms": round(figures.longest_busy_ms, 1),
-            "rss_mib": {str(key): round(value, 1) for key, value in figures.rss_mib.items()},
-            "growth_bytes_per_token": round(figures.growth_bytes_per_token),
-        },
-        indent=2,
-    )
+    asked = {
+        "tokens": options.tokens,
+        "tokens_per_s": options.speed,
+        "messages": options.messages,
+    }
+    found = measure(options.tokens, options.speed, options.messages)
+    report = json.dumps(asked | asdict(found), indent=2)
     print(report)
     if options.json:
         options.json.write_text(report + "\n", encoding="utf-8")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

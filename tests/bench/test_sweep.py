@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import sweep
-from benchmarks.by_turns import Took, compare
+from benchmarks.sweep import Took, compare
 
 STRATEGIES = ["off", "suffix", "draft", "auto"]
 KINDS = ["copy", "prose"]
@@ -22,7 +22,7 @@ def status(auto: dict[str, float]) -> int:
         took = auto[kind] if strategy == "auto" else seconds.get((kind, strategy), 1.0)
         return Took(took, f"{kind} by {strategy}")
 
-    return compare(KINDS, STRATEGIES, reply, repeat=3, best_of="best fixed setting")
+    return compare(KINDS, STRATEGIES, reply, 3)
 
 
 def test_auto_has_to_be_near_the_best_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,27 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from benchmarks.replay_script import Script
 from paceline.engine.draft.strategy import strategy_text
+from paceline.hosting.client import Listener
 from paceline.messages import (
+    Command,
+    Event,
     FiguresReported,
     LoadPair,
     ModelInfo,
     PairLoaded,
     StartTurn,
+    StepCommitted,
     TurnFinished,
     TurnStarted,
     TurnStats,
 )
-
-if TYPE_CHECKING:
-    from paceline.hosting.client import Listener
-    from paceline.messages import Command, Event, StepCommitted
-    from replay.script import Script
-
 
 FIGURES_EVERY_S = 0.5
 """As an engine tells them."""

@@ -67,7 +67,8 @@ def make_script(n_tokens: int, seed: int) -> Script:
     while len(tokens) < n_tokens:
         tokens.extend(_TOKEN.findall(_section(random)))
     del tokens[n_tokens:]
-    steps, end, at = [], 0, 0
+    steps: list[StepCommitted] = []
+    end = at = 0
     while at < len(tokens):
         group = tokens[at : at + (1 if at == 0 else random.choice((1, 2, 3, 3, 4, 5, 7)))]
         at += len(group)

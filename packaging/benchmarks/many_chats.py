@@ -1,0 +1,103 @@
+"""A database of many chats for `bench_start`: Python's own library as text, a run with each reply.
+
+Some replies have 200 kB, and the first conversation is long.
+"""
+
+from __future__ import annotations
+
+import random
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from paceline.conversation import Conversation, Message, Role, title_of
+from paceline.figures import DraftCount, TokenTrace, TurnStats
+from paceline.messages import StepCommitted
+from paceline.run_record import ModelRecord, RunRecord
+from paceline.storage.archive import Archive
+
+N_LONG = 10_000
+"""Messages of the first conversation, where there are as many."""
+_LONG_REPLY, _EVERY = 200_000, 5_000
+_STEPS = 30
+
+
+class Texts:
+    """Random pieces of a large text; the same ones for the same seed."""
+
+    def __init__(self, seed: int = 1) -> None:
+        folder = Path(sysconfig.get_path("stdlib"))
+        files = sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))
+        self._text = "".join(file.read_text("utf-8", "replace") for file in files)
+        self.random = random.Random(seed)
+
+    def piece(self, n: int) -> str:
+        """About `n` characters."""
+        start = self.random.randrange(max(len(self._text) - n, 1))
+        return self._text[start : start + n].strip() or "empty"
+
+
+def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int) -> None:
+    """Fill a database.
+
+    Args:
+        archive: Open and empty.
+        texts: Where the words come from.
+        n_conversations: How many; the first is long.
+        n_messages: In all.
+    """
+    n_long = min(N_LONG, n_messages // 2)
+    per_chat = (n_messages - n_long) // (n_conversations - 1)
+    record = _record(texts)
+    n_replies = 0
+    for number in range(n_conversations):
+        n = n_long if number == 0 else per_chat
+        messages: dict[str, Message] = {}
+        parent = None
+        for i in range(n):
+            key = f"{number:08x}{i:024x}"
+            is_reply = i % 2 == 1
+            n_replies += is_reply
+            size = texts.random.randint(200, 1200) if is_reply else texts.random.randint(20, 200)
+            if is_reply and n_replies % _EVERY == 0:
+                size = _LONG_REPLY
+            role: Role = "assistant" if is_reply else "user"
+            messages[key] = Message(key, parent, role, texts.piece(size), 1e9 + number)
+            parent = key
+        first = next(iter(messages.values()))
+        chat = Conversation(
+            f"{number:032x}", title_of(first.content), 1e9 + number, 1e9 + number,
+            messages=MappingProxyType(messages), leaf_id=parent,
+        )  # fmt: skip
+        archive.save(chat, list(messages))
+        for message in messages.values():
+            if message.role == "assistant":
+                archive.end_run(replace(record, message_id=message.message_id), message.content)
+        if number % 200 == 0 and not archive.flush(600):
+            raise RuntimeError(f"cannot be written: {archive.problem}")
+    archive.flush(600)
+
+
+def _record(texts: Texts) -> RunRecord:
+    """A reply of 60 tokens in 30 steps."""
+    drawn = texts.random
+    parts = (("draft", 0, 0.912), ("target", -1, None))
+    steps = tuple(
+        StepCommitted(
+            "turn", i,
+            tuple(
+                TokenTrace(drawn.randrange(150_000), source, place, confidence, 8 * i + 4 * place)
+                for source, place, confidence in parts
+            ),
+            texts.piece(8), (DraftCount("draft", 3, 1),),
+            drawn.random() / 50, drawn.random() / 20, drawn.random() / 900, drawn.random() / 10,
+        )
+        for i in range(_STEPS)
+    )  # fmt: skip
+    stats = TurnStats(None, 100, 0, 60, 0.2, 2.0, 2.2, 30.0, 18.0, 30, 90, 30, 0, 0.33, 2.0, 0.01)
+    model = ModelRecord("A model", "model-q8_0.gguf", "llama", "1B Q8_0", 10**9, 10**9, 4096, 4)
+    return RunRecord(
+        "", "finished", 1e9, "draft", "draft", seed=1, max_tokens=1024, stats=stats, reason="eog",
+        target=model, draft=replace(model, name="A small model"), steps=steps,
+    )  # fmt: skip
