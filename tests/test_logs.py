@@ -11,6 +11,7 @@ import pytest
 
 from paceline import logs
 from paceline.catalog.inspect import inspector
+from paceline.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,3 +126,27 @@ def test_what_an_event_tells_is_not_told_twice(
     logging.getLogger(inspector.__name__).warning("ended by SIGKILL, too")
     assert "SIGKILL, too" in (log_dir / logs.FILE_NAME).read_text()
     assert capsys.readouterr().err == ""
+
+
+def test_the_last_lines_go_on_before_a_rotation(
+    log_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert logs.last_lines(3) == ""
+    logs.set_up(log_dir)
+    assert logs.last_lines(3) == "", "nothing has been written yet"
+    for handler in logging.getLogger("paceline").handlers:
+        monkeypatch.setattr(handler, "maxBytes", 300, raising=False)
+    for number in range(5):
+        log.info("number %d %s", number, "x" * 50)
+    found = logs.last_lines(3).splitlines()
+    assert [line.split()[-2] for line in found] == ["2", "3", "4"]
+    assert len((log_dir / logs.FILE_NAME).read_text().splitlines()) < 3
+    (log_dir / logs.FILE_NAME).write_bytes(b"\xff\n")
+    assert logs.last_lines(1) == "\N{REPLACEMENT CHARACTER}\n"
+
+
+def test_a_log_that_cannot_be_read_is_a_clear_error(log_dir: Path) -> None:
+    logs.set_up(log_dir)
+    (log_dir / logs.FILE_NAME).mkdir(parents=True)
+    with pytest.raises(UserError, match="cannot be read"):
+        logs.last_lines(3)

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import logging.handlers
 import sys
+from collections import deque
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -101,3 +102,28 @@ def current_file() -> Path | None:
         if isinstance(handler, _LogFile):
             return Path(handler.baseFilename)
     return None
+
+
+def last_lines(n: int) -> str:
+    """Return up to `n` lines at the end of the log; empty: nothing has been written.
+
+    Raises:
+        UserError: A file of the log cannot be read.
+    """
+    file = current_file()
+    if file is None:
+        return ""
+    lines: deque[str] = deque(maxlen=n)
+    for each in (file.with_name(f"{file.name}.1"), file):  # what was rotated away comes first
+        try:
+            with each.open(encoding="utf-8", errors="replace") as text:
+                lines.extend(text)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UserError(
+                "cannot-read",
+                f"{each} cannot be read ({error.strerror or error}).",
+                "Look at who owns the file, or delete it.",
+            ) from error
+    return "".join(lines)

@@ -83,8 +83,6 @@ def interrupted(studio: Studio) -> None:
     errors.dismiss()
     program.runs.open_last()
     studio.shoot_dialog("run-interrupted")
-    studio.window.actions_.log.trigger()
-    studio.shoot_dialog("log")
     program.models.reload()
     studio.until_ready()
 

@@ -104,7 +104,6 @@ def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
         ("settings", actions.settings),
         ("guide", actions.guide),
         ("shortcuts", actions.shortcuts),
-        ("log", actions.log),
         ("about", actions.about),
     ):
         action.trigger()

@@ -246,7 +246,6 @@ def test_folders_of_the_program_are_opened(
     program: Program, monkeypatch: pytest.MonkeyPatch, paceline_home: Path
 ) -> None:
     shown: list[Path] = []
-    (paceline_home / "data").mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr("paceline.gui.settings.pages.open_folder", shown.append)
     dialog = opened(program)
     place = dialog.privacy.places[0]

@@ -170,16 +170,12 @@ def test_no_lower_neighbour_cuts_off_large_words(
     program = make_program(Settings(font_px=22))
     client.finish_load()
     program.window.panel.sampling.use(ReplySettings(max_tokens=50))
-    program.window.actions_.log.trigger()
-    log, steps = program.help.log.dialog, StepBar()
-    assert log is not None
+    steps = StepBar()
     qtbot.addWidget(steps)
     steps.target.show_name("A model", is_picked=True)
     steps.show()
-    page, badge = log.page, program.sampling.badge
-    for widget in (badge.open_button, page.level, page.search, steps.target.name):
+    for widget in (program.sampling.badge.open_button, steps.target.name):
         qtbot.waitUntil(lambda it=widget: it.height() >= it.sizeHint().height())  # type: ignore[misc]
-    log.close()
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
@@ -192,7 +188,6 @@ def test_help_stays_within_the_screen_at_the_largest_text(
     for open_dialog, owner in (
         (program.help.open_guide, program.help.guide),
         (program.help.open_shortcuts, program.help.shortcuts),
-        (program.help.open_log, program.help.log),
         (program.help.open_about, program.help.about),
     ):
         open_dialog()

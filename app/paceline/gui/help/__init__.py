@@ -1,1 +1,1 @@
-"""The command palette, keyboard shortcuts, the log, and About."""
+"""The command palette, keyboard shortcuts, the guide, and About."""

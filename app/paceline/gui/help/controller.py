@@ -1,12 +1,13 @@
-"""Opens what the Help menu offers: the guide, the palette, the shortcuts, the log, and About."""
+"""Opens what the Help menu offers, and gives the log away."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QMenuBar
 
 from paceline import logs
@@ -15,13 +16,16 @@ from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.help.about import AboutDialog, Component, ReadLicences, requirements
 from paceline.gui.help.guide import GuideDialog
-from paceline.gui.help.log_view import LogDialog
 from paceline.gui.help.palette import ChatCommands, MenuCommands, PaletteSheet, StrategyCommands
 from paceline.gui.help.shortcuts import ShortcutsDialog, shortcuts_of
 from paceline.gui.kit.commands import CommandIndex, CommandSource
 from paceline.gui.kit.dialogs import DialogOwner
+from paceline.gui.kit.file_dialogs import open_folder
 from paceline.gui.kit.sentences import said
 from paceline.messages import EngineDescribed
+
+LOG_LINES = 200
+"""Lines at the end of the log that are copied."""
 
 
 class HelpController(QObject):
@@ -59,20 +63,20 @@ class HelpController(QObject):
         self.palette = PaletteSheet(self.commands, context.window)
         self.guide = DialogOwner[GuideDialog](self)
         self.shortcuts = DialogOwner[ShortcutsDialog](self)
-        self.log = DialogOwner[LogDialog](self)
         self.about = DialogOwner[AboutDialog](self)
         self.palette.used.connect(self._on_used)
         actions.palette.triggered.connect(self.open_palette)
         actions.guide.triggered.connect(self.open_guide)
         actions.shortcuts.triggered.connect(self.open_shortcuts)
-        actions.log.triggered.connect(self.open_log)
+        actions.log_folder.triggered.connect(self.open_log_folder)
+        actions.copy_log.triggered.connect(self.copy_log)
         actions.about.triggered.connect(self.open_about)
         context.signals.described.connect(self._on_described)
 
     def close(self) -> None:
         """Close everything with the window."""
         self.palette.leave()
-        for owner in (self.guide, self.shortcuts, self.log, self.about):
+        for owner in (self.guide, self.shortcuts, self.about):
             owner.close()
 
     @Slot()
@@ -100,17 +104,31 @@ class HelpController(QObject):
             self.shortcuts.own(dialog).open()
 
     @Slot()
-    def open_log(self) -> None:
-        """Show the log, or bring it to the front."""
-        if self.log.dialog is None:
-            dialog = LogDialog(
-                logs.current_file(),
-                engine=self._engine,
-                background=self._context.background,
-                parent=self._context.window,
+    def open_log_folder(self) -> None:
+        """Open the folder of the log in the file manager."""
+        file, notices = logs.current_file(), self._context.notices
+        if file is None:
+            notices.tell(self.tr("Nothing is written into a log file."))
+        elif not open_folder(file.parent):
+            notices.error(
+                self.tr("No file manager could be opened."),
+                self.tr("The file is {}.").format(file),
             )
-            self.log.own(dialog).show()
-        self.log.bring_to_front()
+
+    @Slot()
+    def copy_log(self) -> None:
+        """Copy the last lines of the log, which are read in the background."""
+        self._context.background.start(
+            partial(logs.last_lines, LOG_LINES), self._on_log, self._context.notices.user_error
+        )
+
+    def _on_log(self, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            words = self.tr("The last lines of the log are in the clipboard.")
+        else:
+            words = self.tr("The log is empty.")
+        self._context.notices.tell(words)
 
     @Slot()
     def open_about(self) -> None:
@@ -127,12 +145,10 @@ class HelpController(QObject):
 
     @Slot(object)
     def _on_described(self, description: EngineDescribed) -> None:
-        """Keep what the engine says of itself, and show it in open dialogs."""
+        """Keep what the engine says of itself, and show it in About."""
         self._engine = description
         if self.about.dialog is not None:
             self.about.dialog.show_engine(description)
-        if self.log.dialog is not None:
-            self.log.dialog.versions.show_engine(description)
 
     def _summaries(self) -> Sequence[ConversationSummary]:
         return self._context.session.summaries

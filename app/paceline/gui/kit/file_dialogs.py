@@ -318,7 +318,12 @@ def reveal(path: Path) -> bool:
 
 
 def open_folder(folder: Path) -> bool:
-    """Open a folder in the file manager; false: there is none."""
+    """Open a folder in the file manager, or the nearest one above that exists.
+
+    Returns:
+        Whether there is a file manager.
+    """
+    folder = next(place for place in (folder, *folder.parents) if place.exists())
     return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 

@@ -245,10 +245,8 @@ class PlaceRow(QWidget):
 
     @Slot()
     def _on_clicked(self) -> None:
-        # A folder comes into being with the first file in it; until then its parent is shown.
-        folder = next(place for place in (self._folder, *self._folder.parents) if place.exists())
-        if not open_folder(folder):
-            self.refused.emit(str(folder))
+        if not open_folder(self._folder):
+            self.refused.emit(str(self._folder))
 
 
 class PrivacyPage(SettingsPage):

@@ -72,7 +72,8 @@ class Actions(QObject):
         self.shortcuts = self._make(self.tr("&Keyboard shortcuts"), "Ctrl+F1")
         self.shortcuts.setShortcuts([QKeySequence("Ctrl+F1"), QKeySequence("Ctrl+/")])
         self.welcome = self._make(self.tr("&Welcome page"))
-        self.log = self._make(self.tr("&Log…"))
+        self.log_folder = self._make(self.tr("Open the folder of the &log"))
+        self.copy_log = self._make(self.tr("&Copy the end of the log"))
         self.about = self._make(self.tr("&About Paceline"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self._say_why_off()
@@ -142,7 +143,7 @@ class Actions(QObject):
         help_ = menus.addMenu(self.tr("&Help"))
         help_.addActions([self.guide, self.palette, self.shortcuts, self.welcome])
         help_.addSeparator()
-        help_.addActions([self.log, self.about])
+        help_.addActions([self.log_folder, self.copy_log, self.about])
         return models
 
     def _say_why_off(self) -> None:
