@@ -88,6 +88,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>&amp;Copy the end of the log</source>
+        <translation>Ende des Protokolls &amp;kopieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Copy the last reply</source>
         <translation>Letzte Antwort &amp;kopieren</translation>
     </message>
@@ -145,11 +150,6 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>&amp;Light</source>
         <translation>&amp;Hell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/actions.py"/>
-        <source>&amp;Log…</source>
-        <translation>&amp;Protokoll …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -350,6 +350,11 @@
         <location filename="../../app/paceline/gui/state/actions.py"/>
         <source>Open &amp;target model…</source>
         <translation>&amp;Zielmodell öffnen …</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/state/actions.py"/>
+        <source>Open the folder of the &amp;log</source>
+        <translation>Ordner des &amp;Protokolls öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/actions.py"/>
@@ -3868,6 +3873,34 @@
     </message>
 </context>
 <context>
+    <name>HelpController</name>
+    <message>
+        <location filename="../../app/paceline/gui/help/controller.py"/>
+        <source>No file manager could be opened.</source>
+        <translation>Es ließ sich keine Dateiverwaltung öffnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/controller.py"/>
+        <source>Nothing is written into a log file.</source>
+        <translation>Es wird in keine Protokolldatei geschrieben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/controller.py"/>
+        <source>The file is {}.</source>
+        <translation>Die Datei ist {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/controller.py"/>
+        <source>The last lines of the log are in the clipboard.</source>
+        <translation>Die letzten Zeilen des Protokolls sind in der Zwischenablage.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/help/controller.py"/>
+        <source>The log is empty.</source>
+        <translation>Das Protokoll ist leer.</translation>
+    </message>
+</context>
+<context>
     <name>HitList</name>
     <message>
         <location filename="../../app/paceline/gui/conversations/found_list.py"/>
@@ -4771,125 +4804,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/load_settings.py"/>
         <source>Without a GPU everything is on the processor already.</source>
         <translation>Ohne GPU ist ohnehin alles auf dem Prozessor.</translation>
-    </message>
-</context>
-<context>
-    <name>LogDialog</name>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Log</source>
-        <translation>Protokoll</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Pages</source>
-        <translation>Seiten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Versions</source>
-        <translation>Versionen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Versions and devices</source>
-        <translation>Versionen und Geräte</translation>
-    </message>
-</context>
-<context>
-    <name>LogPage</name>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>1 line</source>
-        <translation>1 Zeile</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Copy</source>
-        <translation>Kopieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Copy the chosen lines, or all that are shown</source>
-        <translation>Die gewählten Zeilen kopieren, oder alle, die gezeigt werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Errors</source>
-        <translation>Fehler</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Everything</source>
-        <translation>Alles</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Follow</source>
-        <translation>Folgen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Level</source>
-        <translation>Stufe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Log</source>
-        <translation>Protokoll</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>No file manager could be opened. The file is {}.</source>
-        <translation>Es ließ sich keine Dateiverwaltung öffnen. Die Datei ist {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Nothing is written into a log file.</source>
-        <translation>Es wird in keine Protokolldatei geschrieben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Nothing to show.</source>
-        <translation>Nichts zu zeigen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Open folder</source>
-        <translation>Ordner öffnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Search the log</source>
-        <translation>Protokoll durchsuchen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Show new lines as they come</source>
-        <translation>Neue Zeilen zeigen, sobald sie kommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Warnings and errors</source>
-        <translation>Warnungen und Fehler</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>{:,} lines</source>
-        <translation>{:,} Zeilen</translation>
-    </message>
-</context>
-<context>
-    <name>LogTail</name>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>Look at who owns the file, or delete it.</source>
-        <translation>Sehen Sie nach, wem die Datei gehört, oder löschen Sie sie.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/help/log_view.py"/>
-        <source>The log cannot be read: {}.</source>
-        <translation>Das Protokoll lässt sich nicht lesen: {}.</translation>
     </message>
 </context>
 <context>
