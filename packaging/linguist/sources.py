@@ -45,8 +45,8 @@ _SPEAKING = ("bench", "engine", "catalog", "hosting", "chat", "storage", "paths.
 """Packages and modules whose sentences the window shows."""
 _UNSEEN = frozenset(
     {"bench/workload.py", "chat/advice.py", "chat/difference.py", "chat/exchange/page.py",
-     "chat/exchange/words.py", "chat/prompt.py", "engine/api.py", "storage/changes.py",
-     "storage/tables.py"}
+     "chat/exchange/page_text.py", "chat/exchange/words.py", "chat/prompt.py", "engine/api.py",
+     "storage/changes.py", "storage/tables.py"}
 )  # fmt: skip
 """Modules of them that speak in exports, on the command line and to SQLite alone."""
 _WORDS = (

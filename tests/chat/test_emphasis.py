@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paceline.chat.exchange.page import PageText, TokenSpans
+from paceline.chat.exchange.page_text import PageText, TokenSpans
 from paceline.chat.markdown import make_parser
 
 
