@@ -15,7 +15,6 @@ code is 1 when a row failed, or did not fail without its protection.
 from __future__ import annotations
 
 import argparse
-import math
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planted_faults import ROOT, Copy, Fault
+from upper_bound import at_most
 
 REPORT = ROOT / "packaging" / "reliability.md"
 
@@ -57,25 +57,6 @@ class Result(NamedTuple):
     n_trials: int
     n_failed: int
     seconds: float
-
-    @property
-    def at_most(self) -> float:
-        """The 95 % upper bound of the share of trials that fail (Clopper and Pearson's)."""
-        if self.n_failed >= self.n_trials:
-            return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(50):
-            middle = (low + high) / 2
-            if _at_most(self.n_failed, self.n_trials, middle) > 0.05:
-                low = middle
-            else:
-                high = middle
-        return high
-
-
-def _at_most(k: int, n: int, p: float) -> float:
-    """The probability of at most `k` failures in `n` trials that each fail with `p`."""
-    return sum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
 HOSTING, GUI, HUB = "tests/hosting/", "tests/gui/", "tests/catalog/hub/"
@@ -672,7 +653,7 @@ def told(row: Row, result: Result) -> dict[str, str]:
     cells = {
         "Trials": f"{result.n_trials:,}",
         "Failed": f"{result.n_failed}",
-        "At most": f"{100 * result.at_most:.2g} %",
+        "At most": f"{100 * at_most(result.n_failed, result.n_trials):.2g} %",
         "Seconds": f"{result.seconds:.0f}",
     }
     print(f"{row.name} {row.fault}: {cells}", flush=True)

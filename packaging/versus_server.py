@@ -29,20 +29,19 @@ from typing import TYPE_CHECKING, Any
 
 import llama_cpp
 
+from paceline.errors import UserError
+from paceline.messages import LoadPair, ModelParams
+from paceline.paths import demo_pair, resources
 from versus.build import build_server
 from versus.figures import Pair, summarise, table
-from versus.ours import EngineError, Ours
+from versus.ours import Ours
 from versus.server import Server, version
-from versus.settings import Settings
 from versus.strategies import Match, match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-RESOURCES = Path(__file__).resolve().parent.parent / "resources"
-TARGET = RESOURCES / "models" / "paceline-demo-target-q8_0.gguf"
-DRAFT = RESOURCES / "models" / "paceline-demo-draft-q8_0.gguf"
-PROMPTS = RESOURCES / "benchmarks" / "versus.jsonl"
+PROMPTS = resources() / "benchmarks" / "versus.jsonl"
 ROUSE_TOKENS = 8
 
 Prompt = tuple[str, list[int]]
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
     try:
         results = list(compare_all(options))
-    except (ConnectionError, EngineError) as error:
+    except (ConnectionError, UserError) as error:
         sys.exit(f"{error}")
     show_progress("")
     print(table(results))
@@ -71,18 +70,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the report's entry for every target and strategy."""
     for target in options.target:
-        settings = Settings(
-            target=target,
-            draft=options.draft,
-            n_ctx=options.ctx,
-            threads=options.threads,
-            gpu_layers=options.gpu_layers,
-            flash_attn=options.flash_attn,
-            kv_type=options.kv_type,
-            kernels=options.kernels,
-        )
+        models = [
+            ModelParams(
+                str(path),
+                n_ctx=options.ctx,
+                n_threads=options.threads,
+                n_threads_batch=options.threads,
+                n_gpu_layers=options.gpu_layers,
+                flash_attn=options.flash_attn,
+                kv_type_k=options.kv_type,
+                kv_type_v=options.kv_type,
+            )
+            for path in (target, options.draft)
+        ]
+        load = LoadPair("load", models[0], models[1], kernels=options.kernels)
         for wanted in options.strategies:
-            pairs = compare(wanted, settings, options)
+            pairs = compare(wanted, load, options)
             yield {
                 "model": target.stem,
                 "strategy": wanted.name,
@@ -92,14 +95,14 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             }
 
 
-def compare(wanted: Match, settings: Settings, options: argparse.Namespace) -> list[Pair]:
+def compare(wanted: Match, load: LoadPair, options: argparse.Namespace) -> list[Pair]:
     """Run all pairs of one strategy on one target."""
     if not wanted.needs_draft:
-        settings = replace(settings, draft=None)
+        load = replace(load, draft=None)
     pairs = []
     with (
-        Server(options.server, settings, wanted.server_flags, options.server_extra) as server,
-        Ours(settings, wanted.ours) as ours,
+        Server(options.server, load, wanted.server_flags, options.server_extra) as server,
+        Ours(load, wanted.ours) as ours,
     ):
         prompts = read_prompts(options.prompts, server)
         for side in (ours, server):
@@ -112,7 +115,7 @@ def compare(wanted: Match, settings: Settings, options: argparse.Namespace) -> l
                 side.run(tokens[1:9], ROUSE_TOKENS)
                 measured[side] = side.run(tokens, options.tokens)
             pairs.append(Pair(name, measured[ours], measured[server]))
-            show_progress(f"{settings.target.stem} {wanted.name}: {turn + 1} pairs")
+            show_progress(f"{Path(load.target.path).stem} {wanted.name}: {turn + 1} pairs")
     return pairs
 
 
@@ -147,7 +150,7 @@ def read_strategies(text: str) -> list[Match]:
     """Read the list of strategies for argparse."""
     try:
         return [match(each) for each in text.split(",")]
-    except ValueError as error:
+    except (ValueError, UserError) as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
@@ -157,10 +160,11 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
+    demo_target, demo_draft = demo_pair()
     add("--build", type=Path, metavar="DIR", help="build llama-server in this folder and stop")
     add("--server", type=Path, metavar="PROGRAM", help="the llama-server to compare with")
-    add("--target", type=Path, nargs="+", default=[TARGET], metavar="GGUF")
-    add("--draft", type=Path, default=DRAFT, metavar="GGUF")
+    add("--target", type=Path, nargs="+", default=[demo_target], metavar="GGUF")
+    add("--draft", type=Path, default=demo_draft, metavar="GGUF")
     add(
         "--strategies",
         type=read_strategies,

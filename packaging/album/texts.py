@@ -1,22 +1,17 @@
 """Conversations for the pictures: texts with code, tables and reasoning.
 
-The demo pair cannot write such texts, so their replies are scripted: cut into tokens and steps as
-speculative decoding would commit them, with run records made from those steps. The database, the
-window and everything that is shown of them are real.
+The demo pair cannot write such texts, so their replies are scripted (`scripted.py`). The database,
+the window and everything that is shown of them are real.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from random import Random
 from time import time
 from types import MappingProxyType
 
 from paceline.conversation import Attachment, Conversation, Message
-from paceline.figures import DraftCount, TokenTrace
-from paceline.messages import DrafterStats, StepCommitted, TurnStats
-from paceline.run_record import ModelRecord, RunRecord
+from paceline.run_record import RunRecord
+from scripted import record_of
 
 Chat = tuple[Conversation, dict[str, RunRecord]]
 
@@ -100,92 +95,6 @@ FILE = """def render(row):
     cells = "".join(f"<td>{cell}</td>" for cell in row)
     return f"<tr>{cells}</tr>"
 """
-_TOKEN = re.compile(r"\s?\w{1,6}|\s+|[^\w\s]")
-TARGET = ModelRecord("Qwen2.5 Coder 7B Instruct", "qwen2.5-coder-7b-q4_k_m.gguf", "qwen2",
-                     "7B Q4_K_M", 7_615_616_512, 4_683_073_536, 8192, 8, 8, 0)  # fmt: skip
-DRAFT = ModelRecord("Qwen2.5 Coder 0.5B Instruct", "qwen2.5-coder-0.5b-q8_0.gguf", "qwen2",
-                    "0.5B Q8_0", 494_032_768, 531_068_096, 8192, 8, 8, 0)  # fmt: skip
-
-
-def scripted(message_id: str, text: str, seed: int, *, speed: float = 41.2) -> RunRecord:
-    """Return the record of a reply of which about two thirds were drafted and accepted."""
-    random = Random(seed)
-    tokens = _TOKEN.findall(text)
-    steps: list[StepCommitted] = []
-    at = end = 0
-    while at < len(tokens):
-        group = tokens[at : at + (1 if at == 0 else random.choice((1, 2, 3, 3, 4, 5, 6)))]
-        at += len(group)
-        drafter = random.choice(("suffix", "draft", "draft"))
-        traces = []
-        for place, token in enumerate(group):
-            end += len(token)
-            is_last = place == len(group) - 1
-            traces.append(
-                TokenTrace(
-                    1000 + place,
-                    "target" if is_last else drafter,
-                    -1 if is_last else place,
-                    None if is_last else round(random.uniform(0.55, 0.99), 2),
-                    end,
-                )
-            )
-        n_more = random.randrange(3)
-        counts = ()
-        if len(steps) % 9 and steps:
-            counts = (DraftCount(drafter, len(group) - 1 + n_more, len(group) - 1),)
-        seconds = (0.7 + 0.6 * random.random()) * len(group) / speed
-        steps.append(
-            StepCommitted(
-                message_id, len(steps), tuple(traces), "".join(group), counts,
-                0.22 * seconds, 0.66 * seconds, 0.04 * seconds, seconds,
-                plain=not counts and len(group) == 1,
-            )
-        )  # fmt: skip
-    return RunRecord(
-        message_id,
-        "finished",
-        started_s=1_780_000_000.0,
-        strategy="suffix+draft:n_max=6",
-        asked_strategy="suffix+draft:n_max=6",
-        max_tokens=1024,
-        seed=7,
-        reason="eog",
-        stats=_stats(steps, len(tokens)),
-        first_token_s=0.31,
-        target=TARGET,
-        draft=DRAFT,
-        app_version="0.1",
-        engine_version="0.3.36",
-        steps=tuple(steps),
-    )
-
-
-def _stats(steps: list[StepCommitted], n_tokens: int) -> TurnStats:
-    seconds = sum(step.total_s for step in steps)
-    counts = [count for step in steps for count in step.drafted]
-    drafted = sum(count.n_drafted for count in counts)
-    accepted = sum(count.n_accepted for count in counts)
-    speed = n_tokens / seconds
-    return TurnStats(
-        None, 412, 380, n_tokens, 0.31, seconds, seconds + 0.31, speed, 0.52 * speed,
-        len(steps) - 1, drafted, accepted, 0, accepted / drafted, n_tokens / (len(steps) - 1),
-        0.02 * seconds, tuple(_of(name, counts, seconds) for name in ("suffix", "draft")),
-        plain_low=0.48 * speed, plain_high=0.57 * speed,
-    )  # fmt: skip
-
-
-def _of(name: str, counts: list[DraftCount], seconds: float) -> DrafterStats:
-    own = [count for count in counts if count.drafter == name and count.n_drafted]
-    places: Counter[int] = Counter()
-    for count in own:
-        places.update(range(count.n_accepted))
-    share = 0.02 if name == "suffix" else 0.2
-    return DrafterStats(
-        name, 1, len(counts), len(own), 0.0, share * seconds, 0.0, len(own),
-        sum(count.n_accepted > 0 for count in own), sum(count.n_drafted for count in own),
-        sum(count.n_accepted for count in own), tuple(places[i] for i in range(6)),
-    )  # fmt: skip
 
 
 def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat:
@@ -199,7 +108,7 @@ def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat
         assert isinstance(files, tuple)
         messages[asked] = Message(asked, parent, "user", question, attachments=files)
         messages[said] = Message(said, asked, "assistant", reply)
-        records[said] = scripted(said, reply, number + len(name))
+        records[said] = record_of(said, reply, number + len(name))
         parent = said
     tags = more.get("tags", ())
     assert isinstance(tags, tuple)

@@ -12,15 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from paceline.conversation import Conversation, Message, Role, title_of
-from paceline.figures import DraftCount, TokenTrace, TurnStats
-from paceline.messages import StepCommitted
-from paceline.run_record import ModelRecord, RunRecord
 from paceline.storage.archive import Archive
+from scripted import record_of
 
 N_LONG = 10_000
 """Messages of the first conversation, where there are as many."""
 _LONG_REPLY, _EVERY = 200_000, 5_000
-_STEPS = 30
+_RUN = 240  # characters whose run is kept with each reply: some 60 tokens in 20 steps
 
 
 class Texts:
@@ -49,7 +47,7 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
     """
     n_long = min(N_LONG, n_messages // 2)
     per_chat = (n_messages - n_long) // (n_conversations - 1)
-    record = _record(texts)
+    record = record_of("", texts.piece(_RUN), 1)
     n_replies = 0
     for number in range(n_conversations):
         n = n_long if number == 0 else per_chat
@@ -77,27 +75,3 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
         if number % 200 == 0 and not archive.flush(600):
             raise RuntimeError(f"cannot be written: {archive.problem}")
     archive.flush(600)
-
-
-def _record(texts: Texts) -> RunRecord:
-    """A reply of 60 tokens in 30 steps."""
-    drawn = texts.random
-    parts = (("draft", 0, 0.912), ("target", -1, None))
-    steps = tuple(
-        StepCommitted(
-            "turn", i,
-            tuple(
-                TokenTrace(drawn.randrange(150_000), source, place, confidence, 8 * i + 4 * place)
-                for source, place, confidence in parts
-            ),
-            texts.piece(8), (DraftCount("draft", 3, 1),),
-            drawn.random() / 50, drawn.random() / 20, drawn.random() / 900, drawn.random() / 10,
-        )
-        for i in range(_STEPS)
-    )  # fmt: skip
-    stats = TurnStats(None, 100, 0, 60, 0.2, 2.0, 2.2, 30.0, 18.0, 30, 90, 30, 0, 0.33, 2.0, 0.01)
-    model = ModelRecord("A model", "model-q8_0.gguf", "llama", "1B Q8_0", 10**9, 10**9, 4096, 4)
-    return RunRecord(
-        "", "finished", 1e9, "draft", "draft", seed=1, max_tokens=1024, stats=stats, reason="eog",
-        target=model, draft=replace(model, name="A small model"), steps=steps,
-    )  # fmt: skip

@@ -21,7 +21,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter, thread_time
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from types import MappingProxyType
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from benchmarks.replay_client import ReplayClient
-from benchmarks.replay_script import make_script
+from benchmarks.replay_script import long_text
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.gui.app import make_application
@@ -37,6 +37,7 @@ from paceline.gui.program import Program
 from paceline.paths import Paths, resources
 from paceline.run_record import RunRecord
 from paceline.settings import LoadedSettings, Settings
+from scripted import record_of
 
 SIZE = (1440, 900)
 SETTLE_MS = 1_500
@@ -150,10 +151,9 @@ def make_conversation(n_messages: int) -> tuple[Conversation, dict[str, RunRecor
             text = f"Question {number}: what does part {number // 2} do, and why?"
             messages[name] = Message(name, parent, "user", text)
         else:
-            script = make_script(150, number)
-            messages[name] = Message(name, parent, "assistant", script.text)
-            steps = tuple(replace(step, turn_id=name) for step in script.steps)
-            records[name] = RunRecord(name, "finished", strategy="draft", steps=steps)
+            text = "".join(long_text(150, number))
+            messages[name] = Message(name, parent, "assistant", text)
+            records[name] = record_of(name, text, number)
         parent = name
     conversation = Conversation(
         "replay", "Replay", messages=MappingProxyType(messages), leaf_id=parent
@@ -165,7 +165,7 @@ def measure(n_tokens: int, tokens_per_s: float, n_messages: int) -> Figures:
     """Play the reply once."""
     app = make_application(["paceline"])
     app.setQuitOnLastWindowClosed(True)
-    client = ReplayClient(make_script(n_tokens, 1), tokens_per_s)
+    client = ReplayClient(long_text(n_tokens, 1), tokens_per_s)
     with tempfile.TemporaryDirectory() as home:
         program = Program(
             client=client,

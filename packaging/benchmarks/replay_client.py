@@ -1,14 +1,13 @@
-"""An engine client that plays a script back at a fixed number of tokens per second."""
+"""An engine client that plays a scripted reply back at a fixed number of tokens per second."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from math import ceil
 from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from benchmarks.replay_script import Script
 from paceline.engine.draft.strategy import strategy_text
 from paceline.hosting.client import Listener
 from paceline.messages import (
@@ -24,26 +23,27 @@ from paceline.messages import (
     TurnStarted,
     TurnStats,
 )
+from scripted import stats_of, steps_of
 
 FIGURES_EVERY_S = 0.5
 """As an engine tells them."""
 
 
 class ReplayClient(QObject):
-    """Loads at once; every turn is the script. All on the thread that made it."""
+    """Loads at once; every reply consists of these tokens. All on the thread that made it."""
 
     began = Signal()
     """The first step is about to come."""
     ended = Signal()
     """The turn has ended."""
 
-    def __init__(self, script: Script, tokens_per_s: float) -> None:
+    def __init__(self, tokens: Sequence[str], tokens_per_s: float) -> None:
         super().__init__()
-        self._script = script
+        self._tokens = tokens
         self._tokens_per_s = tokens_per_s
         self._listener: Listener | None = None
         self._turn: StartTurn | None = None
-        self._steps: list[StepCommitted] = []
+        self._steps: tuple[StepCommitted, ...] = ()
         self._at = 0
         self._start_s = self._figures_s = 0.0
         self.n_tokens = 0
@@ -67,14 +67,14 @@ class ReplayClient(QObject):
         elif isinstance(command, StartTurn):
             self._turn = command
             turn_id = command.turn_id
-            self._steps = [replace(step, turn_id=turn_id) for step in self._script.steps]
+            self._steps = steps_of(self._tokens, turn_id, 1, speed=self._tokens_per_s)
             self._at = self.n_tokens = 0
             self._tell(TurnStarted(turn_id, 600, 0, 7))
             self._start_s = 0.0
             self._timer.start(0)
 
     def cancel(self, request_id: str) -> None:
-        """The script is played to its end."""
+        """A reply is played to its end."""
 
     def set_listener(self, listener: Listener | None) -> None:
         """Tell every event to this."""
@@ -118,7 +118,7 @@ class ReplayClient(QObject):
                 TurnFinished(
                     turn.turn_id,
                     "eog",
-                    self._script.text,
+                    "".join(self._tokens),
                     (),
                     7,
                     strategy_text(turn.strategy),
@@ -128,30 +128,7 @@ class ReplayClient(QObject):
             self.ended.emit()
 
     def _stats(self) -> TurnStats:
-        seconds = perf_counter() - self._start_s
-        counts = [count for step in self._steps[: self._at] for count in step.drafted]
-        n_drafted = sum(count.n_drafted for count in counts)
-        n_accepted = sum(count.n_accepted for count in counts)
-        return TurnStats(
-            batch_invariant=None,
-            n_prompt=600,
-            n_reused=0,
-            n_generated=self.n_tokens,
-            prefill_s=0.1,
-            decode_s=seconds,
-            total_s=seconds + 0.1,
-            tokens_per_s=self.n_tokens / max(seconds, 1e-9),
-            plain_tokens_per_s=self._tokens_per_s / 2,
-            n_steps=max(self._at - 1, 0),
-            n_drafted=n_drafted,
-            n_accepted=n_accepted,
-            n_discarded=0,
-            acceptance_rate=n_accepted / n_drafted if n_drafted else None,
-            mean_committed_per_step=self.n_tokens / max(self._at, 1),
-            overhead_s=0.1,
-            plain_low=self._tokens_per_s * 0.45,
-            plain_high=self._tokens_per_s * 0.55,
-        )
+        return stats_of(self._steps[: self._at], perf_counter() - self._start_s)
 
 
 def _info(path: str) -> ModelInfo:

@@ -1,18 +1,13 @@
-"""A long reply in Markdown, cut into tokens and steps as speculative decoding would commit them.
+"""A long reply in Markdown, as tokens: headings, prose, lists, tables, code, formulas, emoji.
 
-Made from a seed, so that two runs on two machines replay the same: headings, prose, lists, tables,
-code with long lines, formulas, quotes and emoji, some of whose tokens end within a character. Steps
-commit one to seven tokens; all but the last of a step come from a draft model or a lookup.
+Made from a seed, so that two runs on two machines replay the same.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from random import Random
 
-from paceline.figures import DraftCount, TokenTrace
-from paceline.messages import StepCommitted
+from scripted import tokens_of
 
 _WORDS = (
     *("the", "a", "file", "reads", "each", "line", "and", "keeps", "what", "it", "found", "so"),
@@ -48,47 +43,15 @@ f(x) &= \begin{{cases}} x & \text{{if }} x > {number} \\ 0 & \text{{otherwise}} 
 \]
 
 """  # noqa: E501  a model breaks no lines either
-_TOKEN = re.compile(r"\s?\w{1,7}|\s+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A reply's text, its number of tokens, and its steps (of no turn yet)."""
-
-    text: str
-    n_tokens: int
-    steps: tuple[StepCommitted, ...]
-
-
-def make_script(n_tokens: int, seed: int) -> Script:
-    """A reply of this many tokens; a little less where a character would be cut."""
+def long_text(n_tokens: int, seed: int) -> list[str]:
+    """Return so many tokens of Markdown."""
     random = Random(seed)
     tokens: list[str] = []
     while len(tokens) < n_tokens:
-        tokens.extend(_TOKEN.findall(_section(random)))
-    del tokens[n_tokens:]
-    steps: list[StepCommitted] = []
-    end = at = 0
-    while at < len(tokens):
-        group = tokens[at : at + (1 if at == 0 else random.choice((1, 2, 3, 3, 4, 5, 7)))]
-        at += len(group)
-        drafter = random.choice(("draft", "draft", "suffix"))
-        traces = []
-        for index, token in enumerate(group):
-            # The first half of a character beyond the BMP has no text of its own.
-            end += 0 if token == _EMOJI[0] and index < len(group) - 1 else len(token)
-            is_last = index == len(group) - 1
-            source, position = ("target", -1) if is_last else (drafter, index)
-            traces.append(TokenTrace(100 + index, source, position, 0.8, end))
-        end = traces[-1].text_end
-        n_drafted = 0 if at == len(group) else len(group) - 1 + random.randrange(3)
-        counts = (DraftCount(drafter, n_drafted, len(group) - 1),) if n_drafted else ()
-        steps.append(
-            StepCommitted(
-                "", len(steps), tuple(traces), "".join(group), counts, 0.002, 0.01, 0.001, 0.015
-            )
-        )
-    return Script("".join(tokens), len(tokens), tuple(steps))
+        tokens += tokens_of(_section(random))
+    return tokens[:n_tokens]
 
 
 def _section(random: Random) -> str:

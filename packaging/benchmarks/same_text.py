@@ -48,6 +48,7 @@ from paceline.messages import (
     SamplingParams,
     TurnFinished,
 )
+from upper_bound import at_most
 
 STRATEGIES = ("suffix", "draft", "ngram-simple", "auto")
 MODES = ("default", "exact")
@@ -312,21 +313,6 @@ def counted(lines: Iterable[Line]) -> dict[tuple[Any, ...], Count]:
         for temperature in TEMPERATURES:
             counts[(*(line[name] for name in _WAY), temperature)].add(line, temperature)
     return counts
-
-
-def at_most(n_seen: int, n: int) -> float:
-    """Return the highest share that 95 % confidence leaves (Clopper and Pearson); 1.0 for n = 0.
-
-    It takes replies for independent of each other.
-    """
-    if n_seen >= n:
-        return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        share = (low + high) / 2
-        chance = sum(math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n_seen + 1))
-        low, high = (share, high) if chance > 0.05 else (low, share)
-    return high
 
 
 _HEAD = (

@@ -79,14 +79,6 @@ def side_summary(side: Sequence[Measurement]) -> dict[str, Any]:
     }
 
 
-def first_difference(a: Sequence[int], b: Sequence[int]) -> int | None:
-    """The place of the first token that differs, or where the shorter one ends."""
-    if tuple(a) == tuple(b):
-        return None
-    common = min(len(a), len(b))
-    return next((i for i in range(common) if a[i] != b[i]), common)
-
-
 def summarise(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Everything about one strategy that the report tells, as JSON can hold it."""
     groups = by_prompt(pairs)
@@ -105,16 +97,6 @@ def summarise(pairs: Sequence[Pair]) -> dict[str, Any]:
             (pair.ours.drafted, pair.ours.accepted) != (pair.server.drafted, pair.server.accepted)
             for pair in counted
         ),
-        "prompts": [
-            {
-                "name": prompt,
-                "decode": asdict(bootstrap([[RATIOS["decode"](pair) for pair in group]])),
-                "first_difference": first_difference(group[0].ours.tokens, group[0].server.tokens),
-                "ours": side_summary([pair.ours for pair in group]),
-                "server": side_summary([pair.server for pair in group]),
-            }
-            for prompt, group in groups.items()
-        ],
     }
 
 

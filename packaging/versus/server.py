@@ -19,28 +19,29 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from .settings import Settings
+    from paceline.messages import LoadPair
 
 HOST = "127.0.0.1"
 START_S = 300.0
 REPLY_S = 1800.0
 
 
-def arguments(settings: Settings, flags: Sequence[str], port: int) -> list[str]:
+def arguments(load: LoadPair, flags: Sequence[str], port: int) -> list[str]:
     """Return what the server is started with.
 
     Beside the shared settings: one slot, and off what would cost time and serves no measurement
     (web interface, slot saving, checkpoints, logging, fitting to memory).
     """
+    target = load.target
     shared = {
-        "--model": settings.target,
-        "--ctx-size": settings.n_ctx,
-        "--threads": settings.threads,
-        "--threads-batch": settings.threads,
-        "--gpu-layers": "auto" if settings.gpu_layers < 0 else settings.gpu_layers,
-        "--flash-attn": settings.flash_attn,
-        "--cache-type-k": settings.kv_type,
-        "--cache-type-v": settings.kv_type,
+        "--model": target.path,
+        "--ctx-size": target.n_ctx,
+        "--threads": target.n_threads,
+        "--threads-batch": target.n_threads_batch,
+        "--gpu-layers": "auto" if target.n_gpu_layers < 0 else target.n_gpu_layers,
+        "--flash-attn": target.flash_attn,
+        "--cache-type-k": target.kv_type_k,
+        "--cache-type-v": target.kv_type_v,
         "--parallel": 1,
         "--cache-ram": 0,
         "--ctx-checkpoints": 0,
@@ -50,15 +51,16 @@ def arguments(settings: Settings, flags: Sequence[str], port: int) -> list[str]:
         "--host": HOST,
         "--port": port,
     }
-    if settings.draft:
-        shared |= {
-            "--spec-draft-model": settings.draft,
-            "--spec-draft-threads": settings.threads,
-            "--spec-draft-threads-batch": settings.threads,
-            "--spec-draft-ngl": shared["--gpu-layers"],
-            "--spec-draft-type-k": settings.kv_type,
-            "--spec-draft-type-v": settings.kv_type,
+    if load.draft:
+        of_draft = {
+            "--spec-draft-threads": "--threads",
+            "--spec-draft-threads-batch": "--threads-batch",
+            "--spec-draft-ngl": "--gpu-layers",
+            "--spec-draft-type-k": "--cache-type-k",
+            "--spec-draft-type-v": "--cache-type-v",
         }
+        shared |= {flag: shared[of_target] for flag, of_target in of_draft.items()}
+        shared["--spec-draft-model"] = load.draft.path
     pairs = [str(part) for pair in shared.items() for part in pair]
     return [*pairs, "--no-ui", "--no-slots", "--offline", *flags]
 
@@ -74,10 +76,10 @@ class Server:
     """A running server, for a with statement, which ends it in any case."""
 
     def __init__(
-        self, program: Path, settings: Settings, flags: Sequence[str], extra: Sequence[str] = ()
+        self, program: Path, load: LoadPair, flags: Sequence[str], extra: Sequence[str] = ()
     ) -> None:
         self._port = free_port()
-        command = [str(program), *arguments(settings, flags, self._port), *extra]
+        command = [str(program), *arguments(load, flags, self._port), *extra]
         # On Linux the system ends the server even when this process is killed.
         guard = shutil.which("setpriv")
         self._command = [guard, "--pdeathsig", "KILL", *command] if guard else command

@@ -31,14 +31,6 @@ def test_every_place_to_break_is_there_once() -> None:
     assert [old for old in places if sum(old in text for text in texts) != 1] == []
 
 
-@pytest.mark.parametrize(
-    ("n_failed", "n_trials", "at_most"),
-    [(0, 200, 0.01487), (0, 1, 0.95), (2, 50, 0.1206), (3, 3, 1)],
-)
-def test_the_upper_bound(n_failed: int, n_trials: int, at_most: float) -> None:
-    assert Result(n_trials, n_failed, 1.0).at_most == pytest.approx(at_most, abs=1e-4)
-
-
 def test_trials_are_counted() -> None:
     report = ET.fromstring(
         "<testsuite><testcase classname='a' name='one' time='2'/>"
