@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
@@ -231,29 +231,6 @@ def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: Q
     dialog.close()
     qtbot.waitUntil(lambda: not real.runs.check.is_running, timeout=REPLY_MS)
     assert real.runs.dialog is None
-
-
-def test_the_chat_s_replies_stand_side_by_side_and_one_can_be_opened(
-    opened: tuple[Program, RunDialog], qtbot: QtBot
-) -> None:
-    program, dialog = opened
-    dialog.close()
-    first = program.session.current.path()[1].message_id
-    second = reply_to(program, qtbot, "And the months?")
-    program.runs.open(second)
-    dialog = program.runs.dialog  # type: ignore[assignment]
-    page = dialog.chat_page
-    assert [row.message_id for row in page.model.rows] == [first, second]
-    assert all(row.tokens_per_s for row in page.model.rows)
-    dialog.tabs.setCurrentWidget(page)
-    index = page.model.index(0)
-    qtbot.mouseClick(
-        page.view.viewport(),
-        Qt.MouseButton.LeftButton,
-        pos=page.view.visualRect(index).center() + QPoint(3, 0),
-    )
-    assert record_of(program).message_id == first
-    assert dialog.tabs.currentWidget() is dialog.reply_page
 
 
 # -------------------------------------------------------------------------- without an engine

@@ -167,8 +167,6 @@ QLabel[role="figure"][tone="loss"] { color: $danger; }
 QLabel[role="figure"][tone="even"] { color: $muted; }
 QPushButton[kind="compact"] { padding: 2px 10px; min-height: 20px; font-size: $small; }
 QFrame[kind="notice"][tone="accent"] { background: $accent_soft; border-color: $accent; }
-QListView[kind="replies"] { background: transparent; border: 0; }
-QListView[kind="replies"]:focus { border: 0; }
 """
 
 _BENCH = """

@@ -24,7 +24,6 @@ from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
 from paceline.gui.run.cards import ModelCard
-from paceline.gui.run.chat_page import reply_rows
 from paceline.gui.run.dialog import RunDialog, result_words
 from paceline.gui.run.hashes import ModelHashes
 from paceline.gui.state.metrics import steps_csv
@@ -106,7 +105,6 @@ class RunController(DialogOwner[RunDialog]):
         dialog.strip.stop.clicked.connect(self._on_stop)
         dialog.copy.clicked.connect(self._on_copy)
         dialog.save.clicked.connect(self._on_save)
-        dialog.opened.connect(self.open)
         page = dialog.reply_page
         page.png_wanted.connect(self._on_png)
         page.csv_wanted.connect(self._on_csv)
@@ -121,8 +119,6 @@ class RunController(DialogOwner[RunDialog]):
             self.check.cancel()
         self._record = record = self._with_hashes(to_record(reply))
         self._text = reply.text
-        chats, sources = self._session.conversations, self._context.live.sources
-        dialog.show_replies(reply_rows(self._session.current, chats.reply_of, sources))
         models = {"target": record.target, "draft": record.draft}
         obstacles = {name: self._hash_obstacle(model) for name, model in models.items()}
         dialog.show_record(record, obstacles)

@@ -1,11 +1,11 @@
-"""The dialog that shows how a reply was made, and all replies of its chat. It decides nothing.
+"""The dialog that shows how a reply was made. It decides nothing.
 
 A reply is shown from top to bottom: figures, plot, times, drafters, settings, models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -39,7 +38,6 @@ from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
 from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard, settings_rows, times
-from paceline.gui.run.chat_page import ChatPage, ReplyRow
 from paceline.gui.state.auto_words import decision_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
@@ -330,10 +328,7 @@ SMALLEST = QSize(720, 440)
 
 
 class RunDialog(QDialog):
-    """Two tabs above a row of buttons."""
-
-    opened = Signal(str)
-    """Another reply of the chat is to be shown"""
+    """The page of a reply above a row of buttons."""
 
     def __init__(self, sources: Sources, parent: QWidget) -> None:
         super().__init__(parent)
@@ -341,14 +336,8 @@ class RunDialog(QDialog):
         self._record: RunRecord | None = None
         self.setObjectName(RUN)
         self.reply_page = ReplyPage(sources)
-        self.chat_page = ChatPage()
         self.strip = SamenessStrip()
-        self.tabs = QTabWidget()
-        self.tabs.tabBar().setDrawBase(False)
-        self.tabs.addTab(self.reply_page, self.tr("This reply"))
-        self.tabs.addTab(self.chat_page, self.tr("This chat"))
-        column_of((self.tabs, 1), self._make_foot(), on=self, margins=(0, 8, 0, 0), spacing=0)
-        self.chat_page.chosen.connect(self._on_chosen)
+        column_of((self.reply_page, 1), self._make_foot(), on=self, margins=0, spacing=0)
         look.follow(self._fit)
         self.resize(within_screen(self, scaled(SIZE)))
 
@@ -372,12 +361,6 @@ class RunDialog(QDialog):
         """Show another run; see `ReplyPage`."""
         self._record = record
         self.reply_page.show_record(record, obstacles)
-        self.chat_page.select(record.message_id)
-
-    def show_replies(self, rows: Sequence[ReplyRow]) -> None:
-        """Show the replies of the chat."""
-        self.chat_page.model.set_rows(rows)
-        self.tabs.setTabVisible(1, len(rows) > 1)
 
     def set_verify_obstacle(self, obstacle: str) -> None:
         """Say why no sameness can be verified now; empty: it can."""
@@ -391,8 +374,3 @@ class RunDialog(QDialog):
         super().showEvent(event)
         if self._record is not None:
             self.reply_page.draw()
-
-    @Slot(str)
-    def _on_chosen(self, message_id: str) -> None:
-        self.tabs.setCurrentWidget(self.reply_page)
-        self.opened.emit(message_id)
