@@ -1953,39 +1953,6 @@
     </message>
 </context>
 <context>
-    <name>ChatPage</name>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>Above: tokens per second, {} plain estimate.</source>
-        <translation>Oben: Token pro Sekunde, {} geschätzt ohne Spekulation.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>Below: what became of drafted tokens:</source>
-        <translation>Unten: was aus entworfenen Token wurde:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>Replies of this chat</source>
-        <translation>Antworten dieses Chats</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>draft model</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>lookups</source>
-        <translation>Lookups</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>not accepted</source>
-        <translation>nicht angenommen</translation>
-    </message>
-</context>
-<context>
     <name>ChatPairOffer</name>
     <message>
         <location filename="../../app/paceline/gui/models/controller.py"/>
@@ -6247,34 +6214,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>ReplyBars</name>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>no figures</source>
-        <translation>keine Zahlen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>nothing drafted</source>
-        <translation>nichts entworfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{:,} tokens</source>
-        <translation>{:,} Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{} of {:,}</source>
-        <translation>{} von {:,}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{} t/s</source>
-        <translation>{} t/s</translation>
-    </message>
-</context>
-<context>
     <name>ReplyFooter</name>
     <message>
         <location filename="../../app/paceline/gui/chat/messages/reply_view.py"/>
@@ -6353,39 +6292,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Write a grammar, for example: root ::= "yes" | "no"</source>
         <translation>Schreiben Sie eine Grammatik, zum Beispiel: root ::= "ja" | "nein"</translation>
-    </message>
-</context>
-<context>
-    <name>ReplyList</name>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>Reply {}</source>
-        <translation>Antwort {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>no figures</source>
-        <translation>keine Zahlen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{:,} tokens</source>
-        <translation>{:,} Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{} accepted</source>
-        <translation>{} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{} of plain</source>
-        <translation>{} von einfach</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/chat_page.py"/>
-        <source>{} tokens per second</source>
-        <translation>{} Token pro Sekunde</translation>
     </message>
 </context>
 <context>
@@ -7048,16 +6954,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/dialog.py"/>
         <source>How this reply was made</source>
         <translation>Wie diese Antwort entstand</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>This chat</source>
-        <translation>Dieser Chat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>This reply</source>
-        <translation>Diese Antwort</translation>
     </message>
 </context>
 <context>
