@@ -70,7 +70,7 @@ FAULTS = (
     ),
     Fault(
         "a download's hash is not checked",
-        (('if record.sha256 in ("", sha256):', "if sha256:"),),
+        (('if self._files[index].sha256 in ("", sha256):', "if sha256:"),),
         ("tests/catalog/download/test_faults.py",),
     ),
     Fault(

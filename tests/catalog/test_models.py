@@ -16,7 +16,7 @@ import make_pairs
 from catalog.headers import gguf_bytes, write_split
 from gguf_file import read
 from hub_server import Fault, HubServer, Repository
-from paceline.catalog.download.journal import DownloadState
+from paceline.catalog.download.record import Download
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
@@ -372,7 +372,7 @@ def test_what_llama_cpp_refuses_to_load_has_no_plan(make: Make, tmp_path: Path) 
 
 def test_a_reference_becomes_a_file_once(make: Make, hub: HubServer) -> None:
     models = make()
-    states: list[DownloadState] = []
+    states: list[Download] = []
     path = models.local_path(HF_DRAFT, states.append)
     assert Path(path) == models.models_folder / "demo" / "paceline-draft" / "draft-Q8_0.gguf"
     assert Path(path).read_bytes() == DRAFT.read_bytes()
@@ -407,7 +407,7 @@ def test_a_stopped_download_goes_on_later(make: Make, hub: HubServer) -> None:
     models = make()
     arrived = threading.Event()
 
-    def on_state(state: DownloadState) -> None:
+    def on_state(state: Download) -> None:
         if state.n_done:
             arrived.set()
 

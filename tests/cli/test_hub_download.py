@@ -51,6 +51,7 @@ def models(home: Path) -> Path:
 
 
 def test_a_file_lands_in_the_programs_own_folder(server: HubServer, paceline_home: Path) -> None:
+    server.add(Fault("*.gguf", bytes_per_s=6 * MB))
     result = download(server, "model-Q4_K_M.gguf")
     path = models(paceline_home) / REPO / "model-Q4_K_M.gguf"
     assert (result.code, result.out) == (0, f"{path}\n"), result.err

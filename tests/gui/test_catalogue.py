@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import make_pairs
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
 from paceline.catalog.models import Models
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
 from paceline.paths import Paths
@@ -188,22 +188,22 @@ def test_running_downloads_show_in_the_top_bar(
 ) -> None:
     button = catalogue.button
     request = DownloadRequest("o/r", ("a-Q4_0.gguf",), "main", str(paceline_home))
-    for state in (
-        DownloadState("1", request, "running", 1_000_000_000, 4_000_000_000, 2e7, 150.0),
-        DownloadState("2", request, "waiting", 0, 4_000_000_000),
-    ):
-        catalogue.downloads.model.show(state)
+
+    def show(n_done: int, *statuses: Status) -> None:
+        file = DownloadedFile(request.files[0], "etag", 4_000_000_000, n_here=n_done)
+        catalogue.downloads.model.show(
+            [Download(str(i), request, (file,), status) for i, status in enumerate(statuses)]
+        )
+
+    show(1_000_000_000, "running", "waiting")
     assert button.isVisible()
-    assert button.toolTip().startswith("2 downloads: 1.0 of 8.0 GB")
+    assert button.toolTip().startswith("2 downloads: 2.0 of 8.0 GB")
     before = button.grab().toImage()
-    catalogue.downloads.model.show(
-        DownloadState("1", request, "running", 3_900_000_000, 4_000_000_000)
-    )
+    show(3_900_000_000, "running", "waiting")
     assert button.grab().toImage() != before
     button.click()
     assert catalogue.dialog is not None
-    for download in ("1", "2"):
-        catalogue.downloads.model.show(DownloadState(download, request, "done"))
+    show(4_000_000_000, "done", "done")
     assert button.isHidden()
     program.window.actions_.flip_theme.trigger()
     assert catalogue.dialog.panel.isVisible()

@@ -1,238 +1,307 @@
-"""Downloads from a real server on loopback, seen and steered from the window."""
+"""Downloads as the window steers and reports them, and pairs that are waited for."""
 
 from __future__ import annotations
 
-import random
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from hub_server import Fault, HubServer, Repository
-from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
-from paceline.catalog.hub.client import Hub
+from paceline.catalog.download.downloads import Downloads, Listener
+from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
+from paceline.catalog.hub.errors import offline
+from paceline.catalog.models import Models
+from paceline.chat.pair import Pair
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Notice, Notifications
-from paceline.gui.models.downloads import controller
-from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
 from paceline.gui.models.downloads.panel import DownloadsDialog
+from paceline.params import ModelParams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pytestqt.qtbot import QtBot
 
 # Dialogs are windows, about which the offscreen platform has regrets.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
-REPO = "owner/model"
-MB = 1_000_000
-SLOW = Fault("*.gguf", bytes_per_s=MB // 3)
+GB = 10**9
+
+
+class FakeDownloads:
+    """Downloads that change when a test says so, and write down what they are asked for."""
+
+    def __init__(self, *known: Download) -> None:
+        self.known = {download.id: download for download in known}
+        self.asked: list[tuple[str, str]] = []
+        self.listener: Listener | None = None
+
+    def set_listener(self, listener: Listener | None) -> None:
+        self.listener = listener
+
+    def states(self) -> tuple[Download, ...]:
+        return tuple(self.known.values())
+
+    def add(self, request: DownloadRequest) -> str:
+        id_ = str(len(self.asked) + 1)
+        self.asked.append(("add", id_))
+        files = tuple(DownloadedFile(path) for path in request.files)
+        self.known[id_] = Download(id_, request, files)
+        return id_
+
+    def forget(self, id_: str) -> None:
+        self.asked.append(("forget", id_))
+        del self.known[id_]
+
+    def __getattr__(self, name: str) -> Callable[[str], None]:
+        if name not in ("pause", "resume", "cancel"):
+            raise AttributeError(name)
+        return lambda id_: self.asked.append((name, id_))
+
+    def change(self, id_: str, status: Status, n_here: int = 0, **more: Any) -> None:
+        """Let a download change, and its listener hear of it."""
+        known = self.known[id_]
+        file = replace(known.files[0], etag="e", n_bytes=2 * GB, n_here=n_here)
+        now = self.known[id_] = replace(known, status=status, files=(file,), **more)
+        if self.listener is not None:
+            self.listener(now)
+
+
+def request(name: str = "a.gguf") -> DownloadRequest:
+    return DownloadRequest("o/r", (name,), "main", "/models")
 
 
 class World:
-    """Downloads, the controller between them and the list, and what was told."""
+    """The controller between fake downloads and a window, and what was told."""
 
-    def __init__(self, endpoint: str, folder: Path, window: QWidget) -> None:
-        self.folder = folder
+    def __init__(self, window: QWidget, *known: Download) -> None:
         self.window = window
-        self.downloads = Downloads(Hub(endpoint=endpoint), folder / "journal", at_once=1)
+        self.downloads = FakeDownloads(*known)
         self.notices: list[Notice] = []
         self.used: list[str] = []
-        self.ended: list[DownloadState] = []
+        self.ended: list[str] = []
         notifications = Notifications(window)
         notifications.posted.connect(self.notices.append)
-        self.controller = DownloadsController(self.downloads, notifications, window)
-        self.model = self.controller.model
+        real = cast(Downloads, self.downloads)
+        self.controller = DownloadsController(real, notifications, window)
         self.controller.use_requested.connect(self.used.append)
-        self.controller.ended.connect(self.ended.append)
+        self.controller.ended.connect(lambda download: self.ended.append(download.status))
 
     @property
-    def questions(self) -> list[QMessageBox]:
-        return [box for box in self.window.findChildren(QMessageBox) if box.isVisible()]
+    def statuses(self) -> list[str]:
+        """Statuses as the list shows them."""
+        return [download.status for download in self.controller.model.downloads]
 
-    def add(self, *files: str) -> str:
-        return self.controller.add(
-            DownloadRequest(REPO, files or ("a.gguf",), "main", str(self.folder / "models"))
-        )
-
-    def status(self, download: str) -> str:
-        state = self.model.state_of(download)
-        return state.status if state is not None else "unknown"
-
-    def close(self) -> None:
-        self.downloads.close()
-        self.controller.close()
+    def answer(self, role: QMessageBox.ButtonRole) -> str:
+        """Press a button of the question that is open; returns its text."""
+        (box,) = (b for b in self.window.findChildren(QMessageBox) if b.isVisible())
+        next(b for b in box.buttons() if box.buttonRole(b) == role).click()
+        return box.text()
 
 
 @pytest.fixture
-def server() -> Iterator[HubServer]:
-    content = random.Random(3).randbytes(2 * MB)
-    repository = Repository(REPO, {"a.gguf": content, "b.gguf": content[::-1]})
-    with HubServer({REPO: repository}) as server:
-        yield server
+def window(qtbot: QtBot) -> QWidget:
+    window = QWidget()
+    qtbot.addWidget(window)
+    return window
 
 
 @pytest.fixture
-def make_world(
-    qtbot: QtBot, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], World]]:
-    monkeypatch.setattr("paceline.catalog.download.job.PAUSES_S", (0.01,))
-    worlds: list[World] = []
-
-    def make() -> World:
-        window = QWidget()
-        qtbot.addWidget(window)
-        worlds.append(World(server.endpoint, tmp_path, window))
-        return worlds[-1]
-
-    yield make
-    for world in worlds:
-        world.close()
+def world(window: QWidget) -> World:
+    return World(window)
 
 
-@pytest.fixture
-def world(make_world: Callable[[], World]) -> World:
-    return make_world()
+def test_what_earlier_runs_have_left_is_shown_and_not_told(window: QWidget) -> None:
+    left = [Download(id_, request(), (), "failed", problem="Gone.") for id_ in "12"]
+    world = World(window, *left)
+    assert [download.id for download in world.controller.model.downloads] == ["2", "1"]
+    assert not world.notices
 
 
-def test_one_that_is_done_can_be_used_from_the_note(world: World, qtbot: QtBot) -> None:
-    download = world.add()
-    qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)
-    qtbot.waitUntil(lambda: bool(world.notices))
+def test_one_that_is_done_can_be_used_from_the_note(world: World) -> None:
+    id_ = world.controller.add(request())
+    assert world.statuses == ["waiting"]
+    world.downloads.change(id_, "running", GB)
+    world.downloads.change(id_, "done")
     (notice,) = world.notices
-    assert (notice.level, notice.action.text) == ("info", "Use it")
-    assert "“a” is downloaded" in notice.message
+    assert (notice.level, world.ended) == ("info", ["done"])
+    assert notice.action is not None
     notice.action.run()
-    assert [Path(path) for path in world.used] == [world.folder / "models" / "a.gguf"]
-    assert [state.status for state in world.ended] == ["done"]
-    world.controller.do("forget", download)
-    assert world.model.states == ()
+    assert [Path(path) for path in world.used] == [Path("/models/a.gguf")]
+    world.controller.do("forget", id_)
+    assert world.statuses == []
     notice.action.run()
     assert len(world.used) == 1
 
 
-def test_one_that_failed_says_why_and_can_be_tried_again(
-    world: World, server: HubServer, qtbot: QtBot
+def test_a_drafter_that_is_no_model_is_not_offered(world: World) -> None:
+    id_ = world.controller.add(request("mtp-gemma-4-12B-it.gguf"))
+    world.downloads.change(id_, "done")
+    assert [notice.action for notice in world.notices] == [None]
+
+
+@pytest.mark.parametrize(
+    ("status", "level", "ended"), [("failed", "error", ["failed"]), ("paused", "warning", [])]
+)
+def test_what_goes_wrong_is_told_each_time(
+    world: World, status: Status, level: str, ended: list[str]
 ) -> None:
-    server.add(Fault("*.gguf", status=404, error_code="EntryNotFound"))
-    download = world.add()
-    qtbot.waitUntil(lambda: bool(world.notices), timeout=20_000)
-    assert world.status(download) == "failed"
-    (notice,) = world.notices
-    assert notice.level == "error"
-    assert "“a” was not downloaded" in notice.message
-    assert notice.hint
-    server.clear()
-    world.controller.do("retry", download)
-    qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)
-
-
-def test_pause_resume_and_cancel(world: World, server: HubServer, qtbot: QtBot) -> None:
-    server.add(SLOW)
-    first, second = world.add("a.gguf"), world.add("b.gguf")
-    assert world.status(second) == "waiting"
-    qtbot.waitUntil(lambda: world.status(first) == "running", timeout=20_000)
-    world.controller.do("pause", first)
-    qtbot.waitUntil(lambda: world.status(first) == "paused", timeout=20_000)
-    qtbot.waitUntil(lambda: world.status(second) == "running", timeout=20_000)
-    world.controller.do("cancel", second)
-    qtbot.waitUntil(lambda: world.status(second) == "cancelled", timeout=20_000)
-    world.controller.do("resume", first)
-    qtbot.waitUntil(lambda: world.status(first) in ("running", "done"), timeout=20_000)
-    assert not [notice for notice in world.notices if notice.level == "error"]
-
-
-def test_one_that_was_cancelled_can_begin_again(
-    world: World, server: HubServer, qtbot: QtBot
-) -> None:
-    server.add(SLOW)
-    download = world.add()
-    qtbot.waitUntil(lambda: world.status(download) == "running", timeout=20_000)
-    world.controller.do("cancel", download)
-    qtbot.waitUntil(lambda: world.status(download) == "cancelled", timeout=20_000)
-    server.clear()
-    world.controller.do("retry", download)
-    (state,) = world.model.states
-    assert state.id != download
-    qtbot.waitUntil(lambda: world.status(state.id) == "done", timeout=20_000)
-
-
-def test_much_is_not_given_up_by_a_slip(
-    world: World, server: HubServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(controller, "_ASK_FROM_BYTES", 1)
-    server.add(SLOW)
-    download = world.add()
-    qtbot.waitUntil(lambda: _n_done(world, download) > 1, timeout=20_000)
-    world.controller.do("cancel", download)
-    (box,) = world.questions
-    assert "of “a” that have arrived are deleted" in box.text()
-    box.reject()
-    assert not world.questions
-    assert world.status(download) in ("running", "done")
-    world.controller.do("cancel", download)
-    (box,) = world.questions
-    accept = QMessageBox.ButtonRole.AcceptRole
-    next(b for b in box.buttons() if box.buttonRole(b) == accept).click()
-    qtbot.waitUntil(lambda: world.status(download) == "cancelled", timeout=20_000)
-
-
-def _n_done(world: World, download: str) -> int:
-    state = world.model.state_of(download)
-    return state.n_done if state is not None else 0
-
-
-def test_a_restart_shows_what_was_left(
-    make_world: Callable[[], World], server: HubServer, qtbot: QtBot
-) -> None:
-    server.add(SLOW)
-    before = make_world()
-    download = before.add()
-    qtbot.waitUntil(lambda: _n_done(before, download) > 0, timeout=20_000)
-    before.close()
-    after = make_world()
-    assert after.status(download) == "paused"
-    assert not after.notices
-    server.clear()
-    after.controller.do("resume", download)
-    qtbot.waitUntil(lambda: after.status(download) == "done", timeout=20_000)
-
-
-def test_a_full_disk_is_told_though_it_only_pauses(world: World) -> None:
-    download = world.downloads.add(
-        DownloadRequest(REPO, ("b.gguf",), "main", str(world.folder / "models"))
-    )
-    (state,) = (s for s in world.downloads.states() if s.id == download)
-    full = DownloadState(
-        download, state.request, "paused", problem="The disk is full.", hint="Make room."
-    )
+    id_ = world.controller.add(request())
     for _ in range(2):
-        world.controller._arrived.emit(full)
-    (notice,) = [n for n in world.notices if n.level == "warning"]
-    assert "“b” had to pause: The disk is full." in notice.message
-    assert notice.hint == "Make room."
+        world.downloads.change(id_, status, problem="The disk is full.", hint="Make room.")
+    assert [notice.level for notice in world.notices] == [level] * 2
+    assert "The disk is full." in world.notices[0].message
+    assert world.notices[0].hint == "Make room."
+    assert world.ended == ended * 2
+    world.downloads.change(id_, "paused", problem="", hint="")
+    assert len(world.notices) == 2
 
 
-def test_late_news_bring_nothing_back(world: World, qtbot: QtBot) -> None:
-    download = world.add()
-    qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)
-    state = world.model.state_of(download)
-    world.controller.do("forget", download)
-    world.controller._arrived.emit(state)
-    assert world.model.states == ()
-    world.controller.do("pause", download)
+def test_every_button_asks_for_its_step(world: World) -> None:
+    id_ = world.controller.add(request())
+    world.downloads.change(id_, "running", 1)
+    for step in ("pause", "resume", "cancel", "retry"):
+        world.controller.do(step, id_)
+    assert world.downloads.asked[1:] == [
+        ("pause", id_), ("resume", id_), ("cancel", id_), ("resume", id_),
+    ]  # fmt: skip
+    world.downloads.change(id_, "cancelled")
+    world.controller.do("retry", id_)
+    assert world.downloads.asked[5:] == [("forget", id_), ("add", "7")]
+    world.controller.do("pause", "unknown")
+    assert len(world.downloads.asked) == 7
+
+
+def test_much_is_not_given_up_by_a_slip(world: World) -> None:
+    id_ = world.controller.add(request())
+    world.downloads.change(id_, "running", 100_000_000)
+    world.controller.do("cancel", id_)
+    text = world.answer(QMessageBox.ButtonRole.RejectRole)
+    assert "100 MB of “a”" in text
+    assert ("cancel", id_) not in world.downloads.asked
+    world.controller.do("cancel", id_)
+    world.answer(QMessageBox.ButtonRole.AcceptRole)
+    assert world.downloads.asked[-1] == ("cancel", id_)
+
+
+def test_late_news_bring_nothing_back(world: World) -> None:
+    id_ = world.controller.add(request())
+    listener = world.downloads.listener
+    assert listener is not None
+    late = replace(world.downloads.known.pop(id_), status="done")
+    listener(late)
+    assert (world.statuses, world.notices, world.ended) == ([], [], [])
+    world.controller.add(request())
+    world.controller.close()
+    assert world.downloads.listener is None
+    world.downloads.known.clear()
+    listener(late)
+    assert world.statuses == ["waiting"]
 
 
 def test_the_list_in_a_window_of_its_own(world: World, qtbot: QtBot) -> None:
-    dialog = DownloadsDialog(world.model)
+    dialog = DownloadsDialog(world.controller.model)
     qtbot.addWidget(dialog)
     dialog.panel.wanted.connect(world.controller.do)
     dialog.show()
-    download = world.add()
-    qtbot.waitUntil(lambda: world.status(download) == "done", timeout=20_000)
+    world.downloads.change(world.controller.add(request()), "done")
     dialog.panel.rows[0].buttons["use"].click()
     assert len(world.used) == 1
     dialog.panel.rows[0].buttons["forget"].click()
     assert dialog.panel.rows == []
+
+
+# ---------------------------------------------------------------------------------- pairs
+
+
+class Finder:
+    """Stands for `Models` and for the Hub: one file is here, the others have to come."""
+
+    def __init__(self) -> None:
+        self.found: list[Callable[[], None]] = []
+        self.problem: Exception | None = None
+
+    def start(self, find: Any, done: Callable[[Any], None], failed: Callable[[Any], None]) -> None:
+        """Do what `Background.start` does, when the test says so."""
+        del find
+
+        def answer() -> None:
+            if self.problem is not None:
+                failed(self.problem)
+            else:
+                done({"/m/here.gguf": "/m/here.gguf", "hf:o/r:a.gguf": request()})
+
+        self.found.append(answer)
+
+
+class Waiting:
+    """A fetcher, and what it said."""
+
+    def __init__(self, world: World) -> None:
+        self.finder = Finder()
+        self.fetcher = PairFetcher(
+            cast(Models, None), world.controller, cast(Background, self.finder), world.window
+        )
+        self.ready: list[Pair] = []
+        self.fetcher.ready.connect(self.ready.append)
+        self.pair = Pair(ModelParams("hf:o/r:a.gguf"), ModelParams("/m/here.gguf"))
+
+
+@pytest.fixture
+def waiting(world: World) -> Waiting:
+    return Waiting(world)
+
+
+def test_a_pair_is_ready_when_all_its_files_are_here(
+    world: World, waiting: Waiting, qtbot: QtBot
+) -> None:
+    fetcher = waiting.fetcher
+    fetcher.fetch(waiting.pair)
+    world.controller.add(request("another.gguf"))
+    assert fetcher.is_busy
+    waiting.finder.found[0]()
+    world.downloads.change("2", "failed", problem="Gone.", hint="Try again.")
+    qtbot.waitUntil(lambda: fetcher.problem == "Gone. Try again.")
+    assert not fetcher.is_busy
+    world.downloads.change("2", "running", problem="", hint="")
+    qtbot.waitUntil(lambda: fetcher.is_busy)
+    assert not waiting.ready
+    world.downloads.change("2", "done")
+    qtbot.waitUntil(lambda: bool(waiting.ready))
+    target, draft = waiting.ready[0].target, waiting.ready[0].draft
+    assert draft is not None
+    assert (Path(target.path), draft.path) == (Path("/models/a.gguf"), "/m/here.gguf")
+    assert fetcher.wanted is None
+
+
+@pytest.mark.parametrize("end", ["cancelled", "removed", "stopped", "another pair"])
+def test_a_pair_is_waited_for_no_more(
+    world: World, waiting: Waiting, qtbot: QtBot, end: str
+) -> None:
+    fetcher = waiting.fetcher
+    fetcher.fetch(waiting.pair)
+    if end == "stopped":
+        fetcher.stop()
+    elif end == "another pair":
+        fetcher.fetch(replace(waiting.pair))
+    waiting.finder.found[0]()
+    if end == "cancelled":
+        world.downloads.change("1", "cancelled")
+    elif end == "removed":
+        world.controller.do("forget", "1")
+    wanted = replace(waiting.pair) if end == "another pair" else None
+    qtbot.waitUntil(lambda: fetcher.wanted == wanted)
+    is_begun = ("add", "1") in world.downloads.asked
+    assert is_begun == (end in ("cancelled", "removed"))
+    assert not waiting.ready
+
+
+def test_a_file_that_the_hub_does_not_have(waiting: Waiting) -> None:
+    waiting.fetcher.fetch(waiting.pair)
+    waiting.finder.problem = offline()
+    waiting.finder.found[0]()
+    assert waiting.fetcher.problem.startswith("Paceline is offline")
+    assert not waiting.fetcher.is_busy

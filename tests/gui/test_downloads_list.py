@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from PySide6.QtCore import Qt
 
-from paceline.catalog.download.journal import DownloadRequest, DownloadState, Status
+from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
 from paceline.gui.models.downloads.model import DownloadsModel, line, steps, title
 from paceline.gui.models.downloads.panel import DownloadRow, DownloadsPanel
 
@@ -26,11 +26,15 @@ SPLIT = replace(REQUEST, files=("Big-Q8_0-00001-of-00002.gguf", "Big-Q8_0-00002-
 HALF = 5 * GB // 2
 
 
-def state(download: str, status: Status = "running", **changes: Any) -> DownloadState:
-    return DownloadState(download, REQUEST, status, **changes)
+def state(
+    id_: str, status: Status = "running", n_done: int = 0, n_total: int = 0, **more: Any
+) -> Download:
+    etag = "e" if n_total else ""
+    file = DownloadedFile(REQUEST.files[0], etag, n_total, n_here=n_done)
+    return Download(id_, REQUEST, (file,), status, **more)
 
 
-RUNNING = state("a", n_done=3_100_000_000, n_total=4_900_000_000, bytes_per_s=23e6, seconds_left=78)
+RUNNING = state("a", n_done=3_100_000_000, n_total=4_900_000_000, bytes_per_s=23e6)
 
 
 @pytest.fixture
@@ -51,8 +55,7 @@ def panel(model: DownloadsModel, qtbot: QtBot) -> DownloadsPanel:
     ("shown", "text"),
     [
         (RUNNING, "3.1 of 4.9 GB, 23 MB/s, 1 min left"),
-        (replace(RUNNING, seconds_left=None), "3.1 of 4.9 GB, 23 MB/s"),
-        (replace(RUNNING, bytes_per_s=0.0, seconds_left=None), "3.1 of 4.9 GB"),
+        (replace(RUNNING, bytes_per_s=0.0), "3.1 of 4.9 GB"),
         (state("a"), "Connecting…"),
         (state("a", "waiting"), "Waits for another download to end"),
         (state("a", "paused", n_done=GB, n_total=4 * GB), "Paused, 1.0 of 4.0 GB"),
@@ -66,7 +69,7 @@ def panel(model: DownloadsModel, qtbot: QtBot) -> DownloadsPanel:
         (state("a", "cancelled"), "Cancelled; what had arrived is deleted"),
     ],
 )  # fmt: skip
-def test_how_a_download_stands_in_one_line(shown: DownloadState, text: str) -> None:
+def test_how_a_download_stands_in_one_line(shown: Download, text: str) -> None:
     assert line(shown) == text
 
 
@@ -75,37 +78,33 @@ def test_what_a_download_is_called() -> None:
     assert title(replace(RUNNING, request=SPLIT)) == "Big-Q8_0"
 
 
-def test_the_newest_is_on_top_and_keeps_its_place(model: DownloadsModel) -> None:
-    model.show_all([state("a"), state("b")])
-    model.show(state("c"))
-    model.show(state("a", "done", n_done=GB))
-    assert [s.id for s in model.states] == ["c", "b", "a"]
-    assert model.states[2].status == "done"
-    model.show_all([state("a"), state("c")])
-    assert [s.id for s in model.states] == ["c", "a"]
-    assert model.state_of("b") is None
-
-
-def test_what_changes_is_told_once(model: DownloadsModel) -> None:
-    told: list[int] = []
-    model.changed.connect(lambda: told.append(1))
-    model.show(state("a"))
-    model.show(state("a"))
-    model.show(state("a", n_done=5))
-    model.show_all([])
-    model.show_all([])
-    assert len(told) == 3
+def test_the_newest_is_on_top_and_a_change_is_told_once(model: DownloadsModel) -> None:
+    told: list[list[str]] = []
+    model.changed.connect(lambda: told.append([d.id for d in model.downloads]))
+    for shown in ([], [state("a")], [state("a")], [state("a"), state("b")]):
+        model.show(shown)
+    model.show([state("a", n_done=5), state("b")])
+    model.show([state("b")])
+    assert told == [["a"], ["b", "a"], ["b", "a"], ["b"]]
+    assert model.find("b") == state("b")
+    assert model.find("a") is None
 
 
 def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
     assert (model.summary, model.progress, model.n_under_way) == ("", 0, 0)
-    model.show(RUNNING)
+    model.show([RUNNING])
     assert model.summary == "Qwen2.5-7B-Q4_K_M: 3.1 of 4.9 GB, 23 MB/s, 1 min left"
-    model.show(state("b", n_done=GB, n_total=2 * GB, bytes_per_s=5e6))
-    model.show(state("c", "done", n_done=GB, n_total=GB))
-    model.show(state("d", "paused", n_done=GB, n_total=9 * GB))
-    assert model.summary == "2 downloads: 4.1 of 6.9 GB, 28 MB/s, 2 min left"
-    assert (model.progress, model.n_under_way) == (594, 2)
+    model.show(
+        [
+            RUNNING,
+            state("b", n_done=GB, n_total=2 * GB, bytes_per_s=5e6),
+            state("c", "done", n_done=GB, n_total=GB),
+            state("d", "paused", n_done=GB, n_total=9 * GB),
+            state("e", "waiting", n_done=GB),
+        ]
+    )
+    assert model.summary == "3 downloads: 5.1 of 6.9 GB, 28 MB/s, 1 min left"
+    assert (model.progress, model.n_under_way) == (594, 3)
 
 
 # --------------------------------------------------------------------------------------- panel
@@ -113,8 +112,8 @@ def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
 
 def test_a_drafter_that_is_no_model_cannot_be_used(model: DownloadsModel) -> None:
     request = replace(REQUEST, files=("mtp-gemma-4-12B-it.gguf",))
-    model.show(replace(state("x", "done"), request=request))
-    assert steps(model.states[0]) == ("forget",)
+    model.show([replace(state("x", "done"), request=request)])
+    assert steps(model.downloads[0]) == ("forget",)
 
 
 def only(panel: DownloadsPanel) -> DownloadRow:
@@ -130,7 +129,7 @@ def shown_buttons(row: DownloadRow) -> list[str]:
 def test_what_can_be_done_depends_on_the_status(
     model: DownloadsModel, panel: DownloadsPanel, status: Status, qtbot: QtBot
 ) -> None:
-    model.show(state("x", status))
+    model.show([state("x", status)])
     row = only(panel)
     possible = steps(state("x", status))
     assert shown_buttons(row) == sorted(possible, key=list(row.buttons).index)
@@ -147,16 +146,16 @@ def test_what_can_be_done_depends_on_the_status(
 
 
 def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel) -> None:
-    model.show(RUNNING)
+    model.show([RUNNING])
     row = only(panel)
     assert (row.name.text(), row.repo.text()) == ("Qwen2.5-7B-Q4_K_M", "Qwen/Qwen2.5-7B-GGUF")
     assert (row.bar.value(), row.bar.maximum()) == (632, 1000)
-    model.show(state("a", n_done=HALF, n_total=5 * GB))
+    model.show([state("a", n_done=HALF, n_total=5 * GB)])
     assert only(panel) is row
     assert row.bar.value() == 500
-    model.show(state("a", "failed", n_done=HALF, n_total=5 * GB, problem="The Hub is gone."))
+    model.show([state("a", "failed", n_done=HALF, n_total=5 * GB, problem="The Hub is gone.")])
     assert row.line.property("role") == "danger"
-    model.show(state("a", "done", n_done=5 * GB, n_total=5 * GB))
+    model.show([state("a", "done", n_done=5 * GB, n_total=5 * GB)])
     assert row.line.property("role") == "small"
     assert not row.bar.isVisibleTo(row)
 
@@ -164,15 +163,15 @@ def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel
 def test_an_empty_list_says_so(model: DownloadsModel, panel: DownloadsPanel) -> None:
     assert panel.empty.isVisible()
     assert not panel.area.isVisible()
-    model.show(state("a"))
+    model.show([state("a")])
     assert not panel.empty.isVisible()
-    model.show_all([])
+    model.show([])
     assert panel.empty.isVisible()
     assert "Nothing is being downloaded" in panel.empty.text()
 
 
 def test_a_list_that_is_opened_later_has_all_rows(model: DownloadsModel, qtbot: QtBot) -> None:
-    model.show_all([state("a"), state("b")])
+    model.show([state("a"), state("b")])
     panel = DownloadsPanel(model)
     qtbot.addWidget(panel)
     assert [row.download for row in panel.rows] == ["b", "a"]
@@ -181,7 +180,7 @@ def test_a_list_that_is_opened_later_has_all_rows(model: DownloadsModel, qtbot: 
 def test_the_keyboard_reaches_every_button_and_is_not_lost(
     model: DownloadsModel, panel: DownloadsPanel, qtbot: QtBot
 ) -> None:
-    model.show_all([state("a"), state("b"), state("c")])
+    model.show([state("a"), state("b"), state("c")])
     panel.activateWindow()
     top, middle, bottom = panel.rows
     qtbot.waitUntil(lambda: all(row.isVisible() for row in panel.rows))
@@ -194,9 +193,9 @@ def test_the_keyboard_reaches_every_button_and_is_not_lost(
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     assert reached == [(row, step) for row in (top, middle, bottom) for step in ("pause", "cancel")]
     middle.focus_first()
-    model.show(state("b", "paused"))
+    model.show([state("a"), state("b", "paused"), state("c")])
     assert panel.focusWidget() is middle.buttons["resume"]
-    model.show_all([state("a"), state("c")])
+    model.show([state("a"), state("c")])
     assert panel.focusWidget() is bottom.buttons["pause"]
     with qtbot.waitSignal(panel.wanted) as wanted:
         qtbot.keyClick(bottom.buttons["pause"], Qt.Key.Key_Space)
@@ -206,7 +205,7 @@ def test_the_keyboard_reaches_every_button_and_is_not_lost(
 def test_long_names_do_not_widen_the_list(model: DownloadsModel, panel: DownloadsPanel) -> None:
     request = replace(REQUEST, repo="o" * 60 + "/" + "r" * 90, files=("m" * 200 + ".gguf",))
     model.show(
-        DownloadState("a", request, "failed", problem="x" * 300, hint="Look at it once more.")
+        [Download("a", request, (), "failed", problem="x" * 300, hint="Look at it once more.")]
     )
     panel.resize(380, 400)
     panel.repaint()

@@ -250,7 +250,7 @@ def test_a_recommended_pair_is_picked_by_one_click_and_nothing_is_fetched(
     assert picker.picks.target is not None
     assert picker.picks.target.repo == "ggml-org/Qwen2.5-Coder-7B-Q8_0-GGUF"
     assert picker.picks.draft is not None
-    assert not catalogued.catalogue.downloads.model.states
+    assert not catalogued.catalogue.downloads.model.downloads
     picker.dialog.reject()
     assert page.isVisible()  # nothing was chosen yet
 

@@ -24,7 +24,7 @@ import psutil
 
 from paceline.catalog.download import names
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.catalog.hub import errors
 from paceline.catalog.hub.client import Hub, never
 from paceline.catalog.hub.listing import choice_for
@@ -121,37 +121,37 @@ def request_for(
 def fetch(
     downloads: Downloads,
     request: DownloadRequest,
-    on_state: Callable[[DownloadState], None],
+    on_change: Callable[[Download], None],
     is_stopped: Callable[[], bool],
-) -> str:
+) -> Download:
     """Download, or continue a download that was begun before; blocks until it is done.
 
     Args:
         downloads: Does the work on threads of its own.
         request: What to fetch.
-        on_state: Called on this thread whenever the state has changed.
+        on_change: Called on this thread with the download whenever it has changed.
         is_stopped: Polled ten times a second; true pauses the download.
 
     Returns:
-        The file to load.
+        The download, which is done.
 
     Raises:
         UserError: It failed; the message and hint are the download's.
         CancelledError: It was stopped; what is here stays for the next time.
     """
     id_ = downloads.add(request)
-    last: DownloadState | None = None
+    last: Download | None = None
     while True:
-        state = next((s for s in downloads.states() if s.id == id_), None)
-        if state is None or state.status == "cancelled":
+        now = next((download for download in downloads.states() if download.id == id_), None)
+        if now is None or now.status == "cancelled":
             raise CancelledError
-        if state != last:
-            on_state(state)
-            last = state
-        if state.status == "done":
-            return state.path
-        if state.status == "failed" or (state.status == "paused" and state.problem):
-            raise UserError("download-failed", state.problem, state.hint)
+        if now != last:
+            on_change(now)
+            last = now
+        if now.status == "done":
+            return now
+        if now.problem:
+            raise UserError("download-failed", now.problem, now.hint)
         if is_stopped():
             downloads.pause(id_)
             raise CancelledError

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadState
 from paceline.catalog.download.names import repository_folder
+from paceline.catalog.download.record import Download
 from paceline.catalog.fetching import (
     fetch,
     file_here,
@@ -247,7 +247,7 @@ class Models:
     def local_path(
         self,
         reference: str,
-        on_state: Callable[[DownloadState], None] = lambda _: None,
+        on_change: Callable[[Download], None] = lambda _: None,
         is_stopped: Callable[[], bool] = never,
     ) -> str:
         """Return a file that can be loaded, downloaded first if it is not here.
@@ -262,7 +262,7 @@ class Models:
         if file is None:
             remote = self._named(reference, is_stopped)
             request = request_for(self.hub, remote, self.models_folder, is_stopped)
-            return fetch(self.downloads, request, on_state, is_stopped)
+            return fetch(self.downloads, request, on_change, is_stopped).path
         return str(_whole(file).path)
 
     def is_here(self, pair: CuratedPair) -> tuple[bool, bool]:

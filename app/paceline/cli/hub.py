@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from paceline import sizes
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.catalog.hub.client import Hub, is_offline
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.listing import recommended
@@ -294,8 +294,8 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
     Raises:
         UserError: The file cannot be had; what has arrived is kept.
     """
-    from paceline.catalog.download.journal import DownloadRequest
-    from paceline.catalog.fetching import download_folder
+    from paceline.catalog.download.downloads import Downloads
+    from paceline.catalog.fetching import download_folder, fetch
 
     paths = Paths.from_environment()
     named = named_repo(args.repo)
@@ -307,12 +307,15 @@ def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]
         remark(sidecar.sentence)
     folder = args.dest or download_folder(paths.models_dir, wanted.repo, files[0])
     request = DownloadRequest(wanted.repo, files, wanted.revision, str(folder))
-    state = _fetch(hub, request, paths.data_dir / "downloads", is_stopped)
-    if state.status != "done":
-        remark(_kept(state))
+    downloads = Downloads(hub, paths.data_dir / "downloads")
+    with closing(Reporter()) as reporter, closing(downloads), suppress(CancelledError):
+        fetch(downloads, request, reporter.show, is_stopped)
+    download = next(each for each in downloads.states() if each.id == reporter.shown)
+    if download.status != "done":
+        remark(_kept(download))
         return None
-    said = {"path": state.path, "n_bytes": state.n_total, "sha256": state.sha256}
-    return (json.dumps(said) if args.json else state.path) + "\n"
+    said = {"path": download.path, "n_bytes": download.n_total, "sha256": download.files[0].sha256}
+    return (json.dumps(said) if args.json else download.path) + "\n"
 
 
 def _files_to_fetch(
@@ -351,26 +354,6 @@ def _files_to_fetch(
     return tuple(part.path for part in choice.files)
 
 
-def _fetch(
-    hub: Hub, request: DownloadRequest, state_dir: Path, is_stopped: Callable[[], bool]
-) -> DownloadState:
-    """Download until it is done or stopped; returns its last state.
-
-    Raises:
-        UserError: It failed.
-    """
-    from paceline.catalog.download.downloads import Downloads
-    from paceline.catalog.fetching import fetch
-
-    with (
-        closing(Reporter()) as reporter,
-        closing(Downloads(hub, state_dir)) as downloads,
-        suppress(CancelledError),
-    ):
-        fetch(downloads, request, reporter.show, is_stopped)
-    return next(state for state in downloads.states() if state.id == reporter.shown)
-
-
 class Reporter:
     """Progress on stderr: a line that is overwritten, or a few lines in a log.
 
@@ -384,16 +367,16 @@ class Reporter:
         self._status = ""
         self._next_s = 0.0
 
-    def show(self, state: DownloadState) -> None:
-        """Show the state, at once or as the log's next line."""
-        self.shown = state.id
-        text = _progress(state)
+    def show(self, download: Download) -> None:
+        """Show how it stands, at once or as the log's next line."""
+        self.shown = download.id
+        text = _progress(download)
         if self._line.is_shown:
             self._line.show(text)
             return
-        is_new = state.status != self._status and state.status in ("running", "verifying")
+        is_new = download.status != self._status and download.status in ("running", "verifying")
         if is_new or time.monotonic() >= self._next_s:
-            self._status = state.status
+            self._status = download.status
             self._next_s = time.monotonic() + _LINE_EVERY_S
             remark(text)
 
@@ -402,23 +385,23 @@ class Reporter:
         self._line.clear()
 
 
-def _progress(state: DownloadState) -> str:
-    name = state.request.files[0].rsplit("/", 1)[-1]
-    if not state.n_total:
-        return f"{name}: {state.status}"
-    n_done, n_total = part_and_whole(state.n_done, state.n_total)
-    text = f"{name}: {state.status}, {n_done} of {n_total}"
-    if state.bytes_per_s:
-        text += f", {readable_size(state.bytes_per_s)}/s"
-    if state.seconds_left is not None:
-        text += f", {sizes.duration(state.seconds_left)} left"
+def _progress(download: Download) -> str:
+    name = download.request.files[0].rsplit("/", 1)[-1]
+    if not download.n_total:
+        return f"{name}: {download.status}"
+    n_done, n_total = part_and_whole(download.n_done, download.n_total)
+    text = f"{name}: {download.status}, {n_done} of {n_total}"
+    if download.bytes_per_s:
+        text += f", {readable_size(download.bytes_per_s)}/s"
+    if download.seconds_left is not None:
+        text += f", {sizes.duration(download.seconds_left)} left"
     return text
 
 
-def _kept(state: DownloadState) -> str:
-    if not state.n_done:
+def _kept(download: Download) -> str:
+    if not download.n_done:
         return "Stopped; nothing has arrived yet."
     return (
-        f"Stopped; {readable_size(state.n_done)} are kept in {state.request.folder}. "
+        f"Stopped; {readable_size(download.n_done)} are kept in {download.request.folder}. "
         "The same command goes on from there."
     )

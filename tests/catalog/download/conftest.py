@@ -12,7 +12,7 @@ import pytest
 
 from hub_server import HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.catalog.hub.client import Hub
 
 REPO = "owner/model"
@@ -55,21 +55,19 @@ class Watch:
 
     def __init__(self, downloads: Downloads) -> None:
         self.downloads = downloads
-        self.heard: list[DownloadState] = []
+        self.heard: list[Download] = []
         self._changed = threading.Condition()
         downloads.set_listener(self._hear)
 
-    def _hear(self, state: DownloadState) -> None:
+    def _hear(self, state: Download) -> None:
         with self._changed:
             self.heard.append(state)
             self._changed.notify_all()
 
-    def until(
-        self, is_wanted: Callable[[DownloadState], bool], download: str = ""
-    ) -> DownloadState:
+    def until(self, is_wanted: Callable[[Download], bool], download: str = "") -> Download:
         """Wait until a download is as wanted, now or by what is heard."""
 
-        def found() -> DownloadState | None:
+        def found() -> Download | None:
             states = [s for s in self.downloads.states() if download in ("", s.id)]
             return next((s for s in states if is_wanted(s)), None)
 
@@ -79,7 +77,7 @@ class Watch:
         assert state is not None
         return state
 
-    def ended(self, download: str = "") -> DownloadState:
+    def ended(self, download: str = "") -> Download:
         """Wait until a download moves no more."""
         return self.until(lambda s: s.status in ENDED, download)
 
@@ -114,7 +112,7 @@ def start(
     server: HubServer, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Watch]]:
     """Make downloads; a second call is a restart beside the first."""
-    monkeypatch.setattr("paceline.catalog.download.job.PAUSES_S", SOON)
+    monkeypatch.setattr("paceline.catalog.download.transfer.PAUSES_S", SOON)
     made: list[Downloads] = []
 
     def start(at_once: int = 2) -> Watch:

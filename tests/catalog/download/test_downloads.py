@@ -15,7 +15,8 @@ import pytest
 from catalog.download.conftest import MB, REPO, SIZE, Watch, settled
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadRequest, DownloadState, Journal
+from paceline.catalog.download.journal import Journal
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.errors import CancelledError, UserError
 
 Requests = Callable[..., DownloadRequest]
@@ -30,7 +31,7 @@ def test_a_file_arrives_whole(
     assert state.status == "done"
     assert Path(state.path) == folder / "model-Q4_K_M.gguf"
     assert Path(state.path).read_bytes() == content
-    assert state.sha256 == hashlib.sha256(content).hexdigest()
+    assert state.files[0].sha256 == hashlib.sha256(content).hexdigest()
     assert (state.n_done, state.n_total, state.problem) == (SIZE, SIZE, "")
     assert watch.statuses(download) == ["waiting", "running", "done"]
     assert [path.name for path in folder.iterdir()] == ["model-Q4_K_M.gguf"]
@@ -408,7 +409,7 @@ def test_a_cancel_counts_though_the_download_fails_meanwhile(
     server.add(Fault("*.gguf", host="cdn", html=True, skip=1))
     downloads = watch.downloads
 
-    def cancel_a_failed_one(state: DownloadState) -> None:
+    def cancel_a_failed_one(state: Download) -> None:
         if state.status == "failed":
             downloads.cancel(state.id)  # its thread has not ended yet
 

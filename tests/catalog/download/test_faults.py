@@ -16,17 +16,17 @@ import pytest
 from catalog.download.conftest import MB, SIZE, Watch
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download import part_file
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadRequest
 
 Requests = Callable[..., DownloadRequest]
 NAME = "model-Q4_K_M.gguf"
 
 
 @pytest.fixture
-def fetch(watch: Watch, request_for: Requests) -> Callable[[], DownloadState]:
+def fetch(watch: Watch, request_for: Requests) -> Callable[[], Download]:
     """Download the file, or go on with it, until it moves no more."""
 
-    def fetch() -> DownloadState:
+    def fetch() -> Download:
         before = len(watch.heard)
         download = watch.downloads.add(request_for())
         return watch.until(
@@ -37,7 +37,7 @@ def fetch(watch: Watch, request_for: Requests) -> Callable[[], DownloadState]:
     return fetch
 
 
-Fetch = Callable[[], DownloadState]
+Fetch = Callable[[], Download]
 
 
 def test_a_dropped_connection_is_taken_up_again(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +17,13 @@ from typing import Any
 import psutil
 import pytest
 
-from paceline.catalog.download import job
-from paceline.catalog.download.job import Job, Speed, check_space, is_full
-from paceline.catalog.download.journal import DownloadRequest, FileRecord, Journal, Record, n_kept
+from paceline.catalog.download import journal
+from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.journal import Journal
 from paceline.catalog.download.part_file import PartFile
+from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, n_kept
+from paceline.catalog.download.speed import Speed
+from paceline.catalog.download.transfer import check_space
 from paceline.catalog.hub.client import Hub
 from paceline.errors import CancelledError, UserError
 
@@ -43,12 +46,6 @@ def test_space_leaves_a_margin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     check_space(tmp_path, 36 * MIB)
     with pytest.raises(UserError, match="105 MB free"):
         check_space(tmp_path, 36 * MIB + 1)
-
-
-def test_a_full_disk_is_told_from_other_failures() -> None:
-    assert is_full(OSError(errno.ENOSPC, ""))
-    assert is_full(OSError(errno.EDQUOT, ""))
-    assert not is_full(OSError(errno.EACCES, ""))
 
 
 def test_speed_is_that_of_the_last_seconds() -> None:
@@ -128,39 +125,59 @@ def test_reading_for_the_hash_can_be_stopped(tmp_path: Path) -> None:
             part.digest(lambda: True)
 
 
-RECORD = Record(
+RECORD = Download(
     id="0123",
     request=DownloadRequest("o/r", ("a/x.gguf", "a/y.gguf"), "main", "/models", "http://hub"),
     files=(
-        FileRecord("a/x.gguf", "etag", 10, "hash", 0, is_done=True, is_ours=True),
-        FileRecord("a/y.gguf", "etag", 20, "hash", 5),
+        DownloadedFile("a/x.gguf", "etag", 10, "hash", 0, is_done=True, is_ours=True, n_here=10),
+        DownloadedFile("a/y.gguf", "etag", 20, "hash", 5),
     ),
-    status="running",
+    status="paused",
     added_s=2.0,
 )
 
 
 def test_a_journal_gives_back_what_it_was_given_oldest_first(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "state")
-    assert journal.load() == ()
-    newer = replace(RECORD, id="0000", added_s=3.0)
-    journal.save(newer)
-    journal.save(RECORD)
-    assert journal.load() == (RECORD, newer)
-    journal.remove(RECORD.id)
-    journal.remove(RECORD.id)
-    assert journal.load() == (newer,)
+    kept = Journal(tmp_path / "state")
+    assert kept.load() == ()
+    newer = replace(RECORD, id="0000", added_s=3.0, status="failed", problem="Gone.")
+    kept.save(replace(newer, bytes_per_s=5.0))
+    kept.save(replace(RECORD, status="running"))
+    assert kept.load() == (RECORD, newer)
+    kept.remove(RECORD.id)
+    kept.remove(RECORD.id)
+    assert kept.load() == (newer,)
+
+
+def test_a_journal_of_the_version_before_goes_on(tmp_path: Path) -> None:
+    """Its form is fixed: what is measured anew at each start is not in it."""
+    file = {"etag": "etag", "sha256": "hash", "started_s": 0.0}
+    yes, no = ({"is_done": said, "is_ours": said} for said in (True, False))
+    request = {"repo": "o/r", "files": ["a/x.gguf", "a/y.gguf"], "revision": "main"}
+    stored = {
+        "version": 1, "id": "0123", "status": "running", "problem": "", "hint": "", "added_s": 2.0,
+        "request": {**request, "folder": "/models", "endpoint": "http://hub"},
+        "files": [
+            {**file, "path": "a/x.gguf", "n_bytes": 10, "n_safe": 0, **yes},
+            {**file, "path": "a/y.gguf", "n_bytes": 20, "n_safe": 5, **no},
+        ],
+    }  # fmt: skip
+    (tmp_path / "0123.json").write_text(json.dumps(stored))
+    kept = Journal(tmp_path)
+    assert kept.load() == (RECORD,)
+    kept.save(RECORD)
+    assert json.loads((tmp_path / "0123.json").read_text()) == {**stored, "status": "paused"}
 
 
 def test_a_journal_that_does_not_fit_together_is_put_aside(
     tmp_path: Path, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("does not fit together")
-    journal = Journal(tmp_path)
-    journal.save(RECORD)
+    kept = Journal(tmp_path)
+    kept.save(RECORD)
     (tmp_path / "0123.json").rename(tmp_path / "other.json")  # another id than it says
-    journal.save(replace(RECORD, files=RECORD.files[:1]))
-    assert journal.load() == ()
+    kept.save(replace(RECORD, files=RECORD.files[:1]))
+    assert kept.load() == ()
     assert not list(tmp_path.glob("*.json"))
 
 
@@ -182,8 +199,8 @@ def test_a_journal_that_somebody_has_spoiled_stops_nothing(
 ) -> None:
     """The program opens all the same; a file of another name in it must not be touched."""
     allow_warnings("is put aside")
-    journal = Journal(tmp_path)
-    journal.save(RECORD)
+    kept = Journal(tmp_path)
+    kept.save(RECORD)
     path = tmp_path / f"{RECORD.id}.json"
     said = json.loads(path.read_text())
     for name, value in wrong.items():
@@ -195,23 +212,28 @@ def test_a_journal_that_somebody_has_spoiled_stops_nothing(
         elif name in said["files"][0]:
             said["files"][0][name] = value
     path.write_text(json.dumps(said))
-    assert journal.load() == ()
+    assert kept.load() == ()
 
 
 def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The window asks on its own thread, and a disk may be asleep."""
-    one = Job(RECORD, Hub(endpoint="http://127.0.0.1:9"), Journal(tmp_path), lambda _: None)
-    was_locked: list[bool] = []
+    downloads = Downloads(Hub(endpoint="http://127.0.0.1:9", offline=True), tmp_path)
+    answers: list[list[str]] = []
 
-    def asked(record: FileRecord, target: Path) -> int:
-        was_locked.append(one._lock.locked())
-        return n_kept(record, target)
+    def asleep(path: Path, data: bytes) -> None:
+        asking = threading.Thread(target=lambda: seen.extend(downloads.states()))
+        seen: list[Download] = []
+        asking.start()
+        asking.join(10)
+        answers.append([download.status for download in seen])
 
-    monkeypatch.setattr(job, "n_kept", asked)
-    one.save(1, RECORD.files[1])
-    assert was_locked == [False]
+    monkeypatch.setattr(journal, "write_whole", asleep)
+    downloads.add(RECORD.request)
+    downloads.close()
+    assert answers
+    assert all(len(answer) == 1 for answer in answers)
 
 
 def test_of_a_new_download_the_disk_is_not_asked(
@@ -222,7 +244,7 @@ def test_of_a_new_download_the_disk_is_not_asked(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "stat", never)
-        assert n_kept(FileRecord("x.gguf"), tmp_path / "x.gguf") == 0
+        assert n_kept(DownloadedFile("x.gguf"), tmp_path / "x.gguf") == 0
 
 
 def test_what_counts_of_a_partial_file_after_a_kill_and_after_a_power_failure(

@@ -1,36 +1,115 @@
 """All downloads: some run, the others wait; unfinished ones survive a restart as paused.
 
-Each running download has a thread of its own, which mostly waits for the network or the disk.
-Nothing here calls the listener while a lock is held that a method below needs.
+The state of each is one `Download`, kept and replaced here. Commands say what is wanted of it.
+While a thread works at a download, that thread alone changes its record; otherwise the command
+does. Nothing here calls the listener while a lock is held that a method below needs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, Literal
 
-from paceline.catalog.download.job import OVER, Job
-from paceline.catalog.download.journal import (
-    DownloadRequest,
-    DownloadState,
-    FileRecord,
-    Journal,
-    Record,
-)
+from paceline.catalog.download.journal import Journal
 from paceline.catalog.download.names import absolute_folder, file_names
+from paceline.catalog.download.part_file import discard_part
+from paceline.catalog.download.record import (
+    OVER,
+    Download,
+    DownloadedFile,
+    DownloadRequest,
+    Status,
+)
+from paceline.catalog.download.speed import Speed
+from paceline.catalog.download.transfer import Doing, Transfer
 from paceline.catalog.hub.client import Hub
-from paceline.errors import CancelledError
+from paceline.errors import CancelledError, UserError
 
-Listener = Callable[[DownloadState], None]
+Listener = Callable[[Download], None]
+Wanted = Literal["run", "pause", "cancel", "renew"]
+"""What is wanted of a download; "renew" is a cancel after which it begins again from zero."""
 
 _CLOSE_S = 1.0
+_TELL_EVERY_S = 0.2
+_GIVEN_UP = ("cancel", "renew")
+_SHIFTS: dict[tuple[Status, Wanted], Status] = {
+    ("waiting", "pause"): "paused",
+    ("paused", "run"): "waiting",
+    ("failed", "run"): "waiting",
+}
+"""The status that follows at once where no thread works at the download."""
 _logger = logging.getLogger(__name__)
-_RESUMABLE = ("paused", "failed")
+
+
+@dataclass(eq=False, slots=True)
+class _Task:
+    """A download, what is wanted of it, and whether a thread works at it; guarded by a lock.
+
+    Attributes:
+        now: Its record.
+        is_at_work: Whether a thread fetches its files, or deletes them.
+        is_ours: Whether the journal is this program's; another one may download the same file.
+        told_s: When the listener heard of it last; on the clock `time.monotonic`.
+    """
+
+    now: Download
+    wanted: Wanted = "pause"
+    is_at_work: bool = False
+    is_ours: bool = True
+    told_s: float = 0.0
+    speed: Speed = field(default_factory=Speed)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it runs as soon as it is its turn."""
+        return self.now.status == "waiting" and not self.is_at_work
+
+    def is_stopped(self) -> bool:
+        """Whether a run has to end; needs no lock."""
+        return self.wanted != "run"
+
+    def change(self, **changes: Any) -> Download:
+        """Replace fields of the record; returns the new one."""
+        self.now = replace(self.now, **changes)
+        if self.now.status != "running":
+            self.speed.clear()
+        return self.seen()
+
+    def seen(self) -> Download:
+        """Return the record with the speed of this moment."""
+        speed = self.speed.bytes_per_s(time.monotonic(), self.now.n_done)
+        return replace(self.now, bytes_per_s=speed)
+
+    def want(self, wanted: Wanted) -> Download | None:
+        """Change what is wanted; returns the record if that has changed it at once."""
+        is_going = self.wanted in _GIVEN_UP and wanted not in _GIVEN_UP
+        if is_going or self.now.status in OVER:
+            return None
+        self.wanted = wanted
+        status = None if self.is_at_work else _SHIFTS.get((self.now.status, wanted))
+        return self.change(status=status, problem="", hint="") if status is not None else None
+
+    def settle(self, end: Download, *, is_closed: bool) -> Download:
+        """Take over the record that a run has ended with; it may be wanted again already."""
+        self.is_at_work = False
+        if self.wanted == "renew":
+            self.wanted = "run"
+            end = replace(end, status="paused", files=_new(end.request))
+        if end.status != "paused" or end.problem or is_closed:
+            self.wanted = "pause"
+        elif self.wanted == "run":
+            end = replace(end, status="waiting")
+        self.now = end
+        return self.change()
 
 
 class Downloads:
@@ -48,23 +127,20 @@ class Downloads:
         self._journal = Journal(state_dir)
         self._at_once = at_once
         self._lock = threading.Lock()
-        self._listener: Listener | None = None
+        self._writing = threading.Lock()
         self._listening = threading.RLock()
-        self._at_work: dict[str, tuple[Job, threading.Thread]] = {}
-        self._again: set[str] = set()
-        self._anew: set[str] = set()
+        self._listener: Listener | None = None
+        self._threads: set[threading.Thread] = set()
         self._is_closed = False
-        self._jobs: dict[str, Job] = {}
-        for record in self._journal.load():
-            status = record.status if record.status == "failed" else "paused"
-            self._jobs[record.id] = self._job(replace(record, status=status))
+        self._tasks = {download.id: _Task(download) for download in self._journal.load()}
 
     def set_listener(self, listener: Listener | None) -> None:
-        """Tell `listener` of every change; None: no listener.
+        """Call `listener` with a download after every change; None: no listener.
 
         It is called on workers' threads, or on the thread whose call changed something, at most
-        about five times a second per download. Once this returns, the previous one is not called
-        any more; so the listener must not wait for the thread that sets it.
+        about five times a second per download, and once for every change of status. Once this
+        returns, the previous one is not called any more; so the listener must not wait for the
+        thread that sets it.
         """
         with self._listening:
             self._listener = listener
@@ -85,179 +161,207 @@ class Downloads:
         with self._lock:
             if self._is_closed:
                 raise CancelledError
-            same = [job for job in self._jobs.values() if job.request == request]
-            known = next((job for job in same if job.status not in OVER), None)
-            if known is None:
-                for job in same:
-                    if job.status == "done":
-                        del self._jobs[job.id]
-                job = self._new_job(request)
-            elif known.stopping == "cancel":  # begins again once everything is deleted
-                self._anew.add(known.id)
-                return known.id
-        if known is not None:
-            self.resume(known.id)
-            return known.id
-        job.announce()
-        self._start_next()
-        return job.id
+            same = [task for task in self._tasks.values() if task.now.request == request]
+            task = next((task for task in same if task.now.status not in OVER), None)
+            if task is None:
+                for known in same:
+                    if known.now.status == "done":
+                        del self._tasks[known.now.id]
+                id_ = secrets.token_hex(8)
+                new = Download(id_, request, _new(request), "paused", added_s=time.time())
+                task = self._tasks[id_] = _Task(new)
+            now = task.want("renew" if task.wanted in _GIVEN_UP else "run")
+        self._follow(task, now)
+        return task.now.id
 
     def pause(self, download: str) -> None:
         """Pause a download; what has arrived is kept. Does not wait for that."""
-        with self._lock:
-            job = self._jobs.get(download)
-            self._again.discard(download)
-            if job is None:
-                return
-            if download in self._at_work:
-                job.stop("pause")
-                return
-            if job.status != "waiting":
-                return
-            job.shift("paused")
-        job.announce()
+        self._want(download, "pause")
 
     def resume(self, download: str) -> None:
         """Continue a download that is paused or failed, as soon as it is its turn."""
-        with self._lock:
-            job = self._jobs.get(download)
-            if job is None or self._is_closed:
-                return
-            if download in self._at_work:
-                # It is about to pause, or has just ended and its thread is about to.
-                is_resting = job.stopping == "pause" or job.status in _RESUMABLE
-                if is_resting and job.stopping != "cancel":
-                    self._again.add(download)
-                return
-            if job.status not in _RESUMABLE:
-                return
-            job.shift("waiting")
-        job.announce()
-        self._start_next()
+        self._want(download, "run")
 
     def cancel(self, download: str) -> None:
         """Give a download up and delete what has arrived. Does not wait for that."""
-        with self._lock:
-            job = self._jobs.get(download)
-            self._again.discard(download)
-            self._anew.discard(download)
-            if job is None or job.status in OVER:
-                return
-            job.stop("cancel")
-            if download not in self._at_work:
-                self._start(job)  # deleting gigabytes takes a while
+        self._want(download, "cancel")
 
     def forget(self, download: str) -> None:
         """Drop a download that is done or cancelled from the list; others stay."""
         with self._lock:
-            job = self._jobs.get(download)
-            if job is not None and job.status in OVER:
-                del self._jobs[download]
+            task = self._tasks.get(download)
+            if task is not None and task.now.status in OVER:
+                del self._tasks[download]
 
-    def states(self) -> tuple[DownloadState, ...]:
-        """Return the states of all of them, the oldest first."""
+    def states(self) -> tuple[Download, ...]:
+        """Return all of them as they stand, the oldest first."""
         with self._lock:
-            jobs = list(self._jobs.values())
-        return tuple(job.state() for job in jobs)
+            return tuple(task.seen() for task in self._tasks.values())
 
     def close(self) -> None:
         """Pause everything and wait for that, a second at most; nothing can be added any more."""
         with self._lock:
             self._is_closed = True
-            self._again.clear()
-            at_work = list(self._at_work.values())
-            waiting = self._waiting()
-            for job, _ in at_work:
-                job.stop("pause")
-            for job in waiting:
-                job.shift("paused")
-        for job in waiting:
-            job.announce()
+            threads = self._threads - {threading.current_thread()}
+            downloads = tuple(self._tasks)
+        for download in downloads:
+            self._want(download, "pause")
         until = time.monotonic() + _CLOSE_S
-        for _, thread in at_work:
-            if thread is not threading.current_thread():
-                thread.join(max(0.0, until - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     # ----------------------------------------------------------------------------------- inside
 
-    def _job(self, record: Record) -> Job:
-        return Job(record, self._hub, self._journal, self._tell)
+    def _want(self, download: str, wanted: Wanted) -> None:
+        with self._lock:
+            task = self._tasks.get(download)
+            if task is None or (self._is_closed and wanted == "run"):
+                return
+            now = task.want(wanted)
+        self._follow(task, now)
 
-    def _tell(self, job: Job) -> None:
+    def _follow(self, task: _Task, now: Download | None) -> None:
+        """Keep and tell what a command has changed, then start what has its turn."""
+        if now is not None:
+            with self._writing:
+                self._keep(task)
+            self._tell(now)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        """Start waiting downloads while there is room for more, and deleting at once."""
+        with self._lock:
+            n_free = self._at_once - sum(task.is_at_work for task in self._tasks.values())
+            waiting = [task for task in self._tasks.values() if task.is_waiting]
+            ready = [] if self._is_closed else waiting[: max(0, n_free)]
+            for task in self._tasks.values():
+                if task in ready or (task.wanted in _GIVEN_UP and not task.is_at_work):
+                    self._start(task)
+
+    def _start(self, task: _Task) -> None:
+        """Start a thread for a download, with the lock held: `close` waits for all."""
+        thread = threading.Thread(target=self._work, args=(task,), name=f"download-{task.now.id}")
+        task.is_at_work = True
+        self._threads.add(thread)
+        thread.start()
+
+    def _keep(self, task: _Task) -> None:
+        """Write the journal as the download stands now; of what is over there is none."""
+        with self._lock:
+            now, is_ours = task.now, task.is_ours
+        if is_ours and now.status not in OVER:
+            self._journal.save(now)
+
+    def _tell(self, now: Download) -> None:
         with self._listening:
             if self._listener is None:
                 return
             try:
-                self._listener(job.state())
+                self._listener(now)
             except Exception:  # the download itself is not affected
                 _logger.exception("a listener to downloads failed")
 
-    def _new_job(self, request: DownloadRequest) -> Job:
-        record = Record(
-            id=secrets.token_hex(8),
-            request=request,
-            files=tuple(FileRecord(path) for path in request.files),
-            added_s=time.time(),
-        )
-        job = self._jobs[record.id] = self._job(record)
-        return job
+    # -------------------------------------------------------------------------- the worker's thread
 
-    def _start_next(self) -> None:
-        """Start waiting downloads while there is room for more."""
-        with self._lock:
-            n_free = 0 if self._is_closed else max(0, self._at_once - len(self._at_work))
-            for job in self._waiting()[:n_free]:
-                self._start(job)
-
-    def _waiting(self) -> list[Job]:
-        """Return what no thread works at yet, with the lock held."""
-        return [
-            job
-            for job in self._jobs.values()
-            if job.status == "waiting" and job.id not in self._at_work
-        ]
-
-    def _start(self, job: Job) -> None:
-        """Start a thread for a job, with the lock held: `close` waits for all that it finds."""
-        job.prepare()
-        thread = threading.Thread(target=self._work, args=(job,), name=f"download-{job.id}")
-        self._at_work[job.id] = job, thread
-        thread.start()
-
-    def _work(self, job: Job) -> None:
-        try:
-            job.run(lambda: self._reserved(job))
-        finally:
-            with self._lock:
-                del self._at_work[job.id]
-                is_wanted_again = job.id in self._again
-                self._again.discard(job.id)
-                # A cancel that came when the run had ended already.
-                is_late = job.stopping == "cancel" and job.status not in OVER
-                if is_late:
-                    self._start(job)
-                is_anew = not is_late and job.id in self._anew
-                if is_anew:
-                    self._anew.discard(job.id)
-                    job.renew()
-                    if self._is_closed:
-                        job.shift("paused")
-        if is_anew:
-            job.announce()
-        elif is_wanted_again:
-            self.resume(job.id)
+    def _work(self, task: _Task) -> None:
+        """Fetch, or delete; then let the next one begin."""
+        end = self._run(task)
+        while not self._ended(task, end):
+            end = _deleted(task.now)
         self._start_next()
+        with self._lock:
+            self._threads.discard(threading.current_thread())
 
-    def _reserved(self, job: Job) -> int:
+    def _run(self, task: _Task) -> Download:
+        """Fetch everything for as long as that is wanted; returns how it ended."""
+        task.is_ours = True
+        folder, problem, hint = task.now.request.folder, "", ""
+        status: Status = "failed"
+        try:
+            if task.is_stopped():
+                raise CancelledError
+            self._moved(task, task.now.files, "running")
+            transfer = Transfer(self._hub, task.now, task.is_stopped, partial(self._moved, task))
+            transfer.run(partial(self._n_reserved, task))
+            status = "done"
+        except CancelledError:
+            status = "paused"
+        except UserError as error:
+            task.is_ours = error.code != "in-use"
+            problem, hint = error.message, error.hint
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+                status, problem = "paused", f"The disk of {folder} is full."
+                hint = "Make room there and resume; what has arrived is kept."
+            else:
+                reason = error.strerror or error
+                problem = f"The files cannot be written to {folder} ({reason})."
+                hint = "Check the folder and its disk, then resume."
+        except Exception:  # top of the thread: an error here would be reported nowhere else
+            _logger.exception("the download of %s failed", task.now.request.repo)
+            problem, hint = "The download failed by a fault of this program.", "See the log."
+        return replace(task.now, status=status, problem=problem, hint=hint)
+
+    def _moved(self, task: _Task, files: tuple[DownloadedFile, ...], doing: Doing) -> None:
+        """Record what a run has changed; the listener hears of bytes a few times a second."""
+        now_s = time.monotonic()
+        with self._lock:
+            before = task.now
+            now = task.change(files=files, status=doing, problem="", hint="")
+            if doing == "running":
+                task.speed.add(now_s, now.n_done)
+            is_due = before.status != doing or now_s - task.told_s >= _TELL_EVERY_S
+            if is_due:
+                task.told_s, now = now_s, task.seen()
+        if any(replace(a, n_here=b.n_here) != b for a, b in zip(before.files, files, strict=True)):
+            with self._writing:
+                self._keep(task)
+        if is_due:
+            self._tell(now)
+
+    def _ended(self, task: _Task, end: Download) -> bool:
+        """Record how a run has ended; says false where its files have to be deleted first.
+
+        The journal is removed before anybody can see that it is over, and not written later.
+        """
+        with self._writing:
+            if end.status in OVER:
+                self._journal.remove(end.id)
+            with self._lock:
+                if task.wanted in _GIVEN_UP and end.status != "cancelled":
+                    return False
+                now = task.settle(end, is_closed=self._is_closed)
+            self._keep(task)
+        self._tell(now)
+        return True
+
+    def _n_reserved(self, task: _Task) -> int:
         """Return what the other running downloads still need on the disk of this one."""
         with self._lock:
-            others = [other for other, _ in self._at_work.values() if other is not job]
-        disk = _disk(Path(job.request.folder))
-        return sum(other.n_left() for other in others if _disk(Path(other.request.folder)) == disk)
+            others = [t.now for t in self._tasks.values() if t.is_at_work and t is not task]
+        disk = _disk(task.now)
+        return sum(other.n_total - other.n_done for other in others if _disk(other) == disk)
 
 
-def _disk(folder: Path) -> int | None:
-    """Return which disk a folder is on, or will be on."""
+def _new(request: DownloadRequest) -> tuple[DownloadedFile, ...]:
+    """Return the files of a request of which nothing is known yet."""
+    return tuple(DownloadedFile(path) for path in request.files)
+
+
+def _deleted(download: Download) -> Download:
+    """Delete what a download has put on the disk; returns it as it is then."""
+    for file, target in zip(download.files, download.request.targets(), strict=True):
+        with contextlib.suppress(OSError):
+            if file.is_done and file.is_ours:
+                target.unlink(missing_ok=True)
+            discard_part(target)
+    files = _new(download.request)
+    return replace(download, status="cancelled", problem="", hint="", files=files)
+
+
+def _disk(download: Download) -> int | None:
+    """Return which disk the folder of a download is on, or will be on."""
+    folder = Path(download.request.folder)
     for place in (folder, *folder.parents):
         try:
             return place.stat().st_dev

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from paceline.catalog.download.downloads import Downloads
-from paceline.catalog.download.journal import DownloadRequest, DownloadState
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.catalog.fetching import file_here, request_for
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.catalog.models import Models
@@ -23,8 +23,8 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Action, Notifications, ask_to_delete
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local_size, translator
-from paceline.gui.models.downloads.model import DownloadsModel, steps, title
+from paceline.gui.kit.translation import local_size
+from paceline.gui.models.downloads.model import DownloadsModel, line, steps, title
 
 DOWNLOADS = "downloads"
 """Topic of notices about downloads."""
@@ -34,13 +34,13 @@ _ASK_FROM_BYTES = 100_000_000
 
 
 class DownloadsController(QObject):
-    """Carries out what buttons ask for, and shows the states; main thread."""
+    """Carries out what buttons ask for, and shows how downloads stand; main thread."""
 
     use_requested = Signal(str)
     """The path of a downloaded model that is to be used."""
     ended = Signal(object)
-    """`DownloadState` of a download that is done or has failed just now."""
-    _arrived = Signal(object)
+    """`Download` that is done or has failed just now."""
+    _heard = Signal(object)
 
     def __init__(
         self,
@@ -62,42 +62,54 @@ class DownloadsController(QObject):
         self._notifications = notifications
         self._window = window
         self._is_closed = False
-        self._heard: dict[str, str] = {}
+        self._show()
         # A signal, because the listener is called on worker threads.
-        self._arrived.connect(self._on_arrived)
-        self.model.show_all(downloads.states())
-        downloads.set_listener(self._arrived.emit)
+        self._heard.connect(self._on_heard)
+        downloads.set_listener(self._heard.emit)
 
     def add(self, request: DownloadRequest) -> str:
-        """Begin a download, or queue it; returns its id.
+        """Begin a download, or go on with the same one; returns its id.
 
         Raises:
             UserError: A file's name is not safe.
         """
         download = self._downloads.add(request)
-        self._show_all()
+        self._show()
         return download
 
     @Slot(str, str)
-    def do(self, step: str, download: str) -> None:
+    def do(self, step: str, id_: str) -> None:
         """Carry out the step of a row's button."""
-        state = self.model.state_of(download)
-        if state is None:
+        download = self.model.find(id_)
+        if download is None:
             return
         match step:
             case "pause":
-                self._downloads.pause(download)
+                self._downloads.pause(id_)
             case "resume":
-                self._downloads.resume(download)
+                self._downloads.resume(id_)
+            case "retry" if download.status == "cancelled":
+                self._downloads.forget(id_)
+                self._downloads.add(download.request)
             case "retry":
-                self._retry(state)
+                self._downloads.resume(id_)
+            case "cancel" if download.n_done < _ASK_FROM_BYTES:
+                self._downloads.cancel(id_)
             case "cancel":
-                self._cancel(state)
+                ask_to_delete(
+                    self._window,
+                    self.tr("Give up this download?"),
+                    self.tr("The {} of “{}” that have arrived are deleted.").format(
+                        local_size(download.n_done), title(download)
+                    ),
+                    self.tr("Give it up"),
+                    partial(self._downloads.cancel, id_),
+                )
             case "forget":
-                self._downloads.forget(download)
+                self._downloads.forget(id_)
             case "use":
-                self.use_requested.emit(state.path)
-        self._show_all()
+                self.use_requested.emit(download.path)
+        self._show()
 
     def close(self) -> None:
         """Stop listening; the downloads are closed by their owner."""
@@ -106,68 +118,37 @@ class DownloadsController(QObject):
 
     # ----------------------------------------------------------------------------------- private
 
-    def _retry(self, state: DownloadState) -> None:
-        if state.status == "cancelled":
-            self._downloads.forget(state.id)
-            self._downloads.add(state.request)
-        else:
-            self._downloads.resume(state.id)
-
-    def _cancel(self, state: DownloadState) -> None:
-        if state.n_done < _ASK_FROM_BYTES:
-            self._downloads.cancel(state.id)
-            return
-        ask_to_delete(
-            self._window,
-            self.tr("Give up this download?"),
-            self.tr("The {} of “{}” that have arrived are deleted.").format(
-                local_size(state.n_done), title(state)
-            ),
-            self.tr("Give it up"),
-            partial(self._give_up, state.id),
-        )
-
-    def _give_up(self, download: str) -> None:
-        self._downloads.cancel(download)
-        self._show_all()
-
-    def _show_all(self) -> None:
-        self.model.show_all(self._downloads.states())
+    def _show(self) -> None:
+        self.model.show(self._downloads.states())
 
     @Slot(object)
-    def _on_arrived(self, state: DownloadState) -> None:
+    def _on_heard(self, now: Download) -> None:
+        """Show all as they stand, and report what has ended."""
         if self._is_closed:
             return
-        is_new = self.model.state_of(state.id) is None
-        if is_new and all(state.id != known.id for known in self._downloads.states()):
+        self._show()
+        if self.model.find(now.id) is None:
             return  # late: the download was removed meanwhile
-        self.model.show(state)
-        # The list may know it already, from the answer to a button.
-        is_news = state.status != self._heard.get(state.id)
-        self._heard[state.id] = state.status
-        if is_news and (state.status == "done" or state.problem):
-            self._tell(state)
-        if is_news and state.status in ("done", "failed"):
-            self.ended.emit(state)
+        if now.status == "done" or now.problem:
+            self._report(now)
+        if now.status in ("done", "failed"):
+            self.ended.emit(now)
 
-    def _tell(self, state: DownloadState) -> None:
-        name = title(state)
-        if state.status == "done":
-            use = Action(self.tr("Use it"), partial(self.do, "use", state.id))
+    def _report(self, now: Download) -> None:
+        name = title(now)
+        if now.status == "done":
+            use = Action(self.tr("Use it"), partial(self.do, "use", now.id))
             self._notifications.tell(
                 self.tr("“{}” is downloaded.").format(name),
-                action=use if "use" in steps(state) else None,
+                action=use if "use" in steps(now) else None,
                 topic=DOWNLOADS,
             )
-        elif state.status == "failed":
-            message = self.tr("“{}” was not downloaded: {}").format(name, said(state.problem))
-            self._notifications.error(message, state.hint, topic=DOWNLOADS)
+        elif now.status == "failed":
+            message = self.tr("“{}” was not downloaded: {}").format(name, said(now.problem))
+            self._notifications.error(message, now.hint, topic=DOWNLOADS)
         else:
-            message = self.tr("“{}” had to pause: {}").format(name, said(state.problem))
-            self._notifications.warn(message, state.hint, topic=DOWNLOADS)
-
-
-_tr = translator("PairFetcher")
+            message = self.tr("“{}” had to pause: {}").format(name, said(now.problem))
+            self._notifications.warn(message, now.hint, topic=DOWNLOADS)
 
 
 class PairFetcher(QObject):
@@ -188,17 +169,16 @@ class PairFetcher(QObject):
         super().__init__(parent)
         self._models = models
         self._downloads = downloads
-        self._states = downloads.model
         self._background = background
         self._question = 0
         self.wanted: Pair | None = None
         """The pair that is waited for, as it was asked for."""
-        self._paths: dict[str, str] = {}
-        self._waiting: dict[str, str] = {}
-        self._is_found = False
         self.problem = ""
+        self._paths: dict[str, str] = {}
+        self._coming: dict[str, str] | None = None
+        """The download of each file that is not here; None: that is being looked up."""
         # Queued, so that a download's end is reported elsewhere first.
-        downloads.model.changed.connect(self._on_states, Qt.ConnectionType.QueuedConnection)
+        downloads.model.changed.connect(self._on_downloads, Qt.ConnectionType.QueuedConnection)
 
     @property
     def is_busy(self) -> bool:
@@ -207,67 +187,57 @@ class PairFetcher(QObject):
 
     def fetch(self, pair: Pair) -> None:
         """Fetch this pair, in place of one that was waited for."""
-        self._question += 1
-        self.wanted = pair
-        self._paths, self._waiting, self.problem = {}, {}, ""
-        self._is_found = False
+        self._want(pair)
         question = self._question
         find = partial(_find, self._models, pair.files, lambda: question != self._question)
         self._background.start(
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
-        self.changed.emit()
 
     def stop(self) -> None:
         """Stop waiting; running downloads go on."""
-        self._question += 1
-        self.wanted, self._waiting, self.problem = None, {}, ""
-        self.changed.emit()
+        self._want(None)
 
     # ----------------------------------------------------------------------------------- private
+
+    def _want(self, pair: Pair | None) -> None:
+        self._question += 1
+        self.wanted, self.problem, self._coming = pair, "", None
+        self.changed.emit()
 
     def _on_found(self, question: int, found: dict[str, str | DownloadRequest]) -> None:
         if question != self._question:
             return
-        for reference, what in found.items():
-            if isinstance(what, DownloadRequest):
-                self._waiting[self._begin(what)] = reference
-            else:
-                self._paths[reference] = what
-        self._is_found = True  # not before: adding a download changes the states
-        self._on_states()
+        self._paths = {file: what for file, what in found.items() if isinstance(what, str)}
+        self._coming = {
+            file: self._downloads.add(what)
+            for file, what in found.items()
+            if isinstance(what, DownloadRequest)
+        }
+        self._on_downloads()
 
     def _on_not_found(self, question: int, error: UserError) -> None:
         if question == self._question:
-            self._fail(said(error.message, error.hint))
-
-    def _begin(self, request: DownloadRequest) -> str:
-        """Return the id of a download of this, under way by now."""
-        for state in self._states.states:
-            if state.request == request and state.status not in ("done", "cancelled"):
-                if state.status in ("paused", "failed"):
-                    self._downloads.do("resume", state.id)
-                return state.id
-        return self._downloads.add(request)
+            self._set_problem(said(error.message, error.hint))
 
     @Slot()
-    def _on_states(self) -> None:
-        """Check the downloads' states."""
-        if self.wanted is None or not self._is_found:
+    def _on_downloads(self) -> None:
+        """Look how the downloads stand that are waited for."""
+        if self.wanted is None or self._coming is None:
             return
-        states = {download: self._states.state_of(download) for download in self._waiting}
-        if any(state is None or state.status == "cancelled" for state in states.values()):
-            self.stop()
-            return
-        for download, state in states.items():
-            if state is not None and state.status == "done":
-                self._paths[self._waiting.pop(download)] = state.path
-        failed = [s for s in states.values() if s is not None and s.status == "failed"]
-        if failed:
-            self._fail(_why(failed[0]))
-        elif self.problem:
-            self._fail("")  # it was resumed
-        if not self._waiting:
+        problem = ""
+        for file, id_ in tuple(self._coming.items()):
+            download = self._downloads.model.find(id_)
+            if download is None or download.status == "cancelled":
+                self.stop()
+                return
+            if download.status == "done":  # it may be removed from the list
+                self._paths[file] = download.path
+                del self._coming[file]
+            elif download.status == "failed":
+                problem = problem or line(download)
+        self._set_problem(problem)
+        if not self._coming:
             self._finish(self.wanted)
 
     def _finish(self, pair: Pair) -> None:
@@ -282,7 +252,7 @@ class PairFetcher(QObject):
         if self.wanted is pair:
             self.stop()
 
-    def _fail(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if problem != self.problem:
             self.problem = problem
             self.changed.emit()
@@ -308,7 +278,3 @@ def _find(
                 else request_for(models.hub, remote, models.models_folder, is_stopped)
             )
     return found
-
-
-def _why(state: DownloadState) -> str:
-    return said(state.problem, state.hint) or _tr("The download failed.")

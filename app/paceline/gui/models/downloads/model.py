@@ -1,18 +1,15 @@
-"""Downloads for the widgets, the newest first, and what to say about them.
-
-States come from worker threads; the model's owner brings them to the main thread first.
-"""
+"""Downloads for the widgets, the newest first, and what to say about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from paceline import sizes
-from paceline.catalog.download.journal import DownloadState
+from paceline.catalog.download.record import Download
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.engine.model.model_file import model_name
 from paceline.gui.kit.sentences import said
@@ -20,6 +17,7 @@ from paceline.gui.kit.translation import local_size, local_sizes, translator
 
 Step = Literal["pause", "resume", "retry", "cancel", "use", "forget"]
 _UNDER_WAY = ("waiting", "running", "verifying")
+"""They go on, or will as soon as another one ends."""
 
 _STEPS: dict[str, tuple[Step, ...]] = {
     "waiting": ("pause", "cancel"),
@@ -34,28 +32,21 @@ _STEPS: dict[str, tuple[Step, ...]] = {
 _tr = translator("Downloads")
 
 
-def is_under_way(state: DownloadState) -> bool:
-    """Whether it goes on, or will as soon as another one ends."""
-    return state.status in _UNDER_WAY
-
-
-def steps(state: DownloadState) -> tuple[Step, ...]:
+def steps(download: Download) -> tuple[Step, ...]:
     """Return what can be done with a download; a drafter that is no model cannot be loaded."""
-    is_sidecar = any(map(sidecar_in_path, state.request.files))
-    return tuple(s for s in _STEPS[state.status] if s != "use" or not is_sidecar)
+    is_sidecar = any(map(sidecar_in_path, download.request.files))
+    return tuple(s for s in _STEPS[download.status] if s != "use" or not is_sidecar)
 
 
-def title(state: DownloadState) -> str:
+def title(download: Download) -> str:
     """Return what a download is called: the file's name, of a split model without the part."""
-    name = PurePosixPath(state.request.files[0]).name if state.request.files else ""
-    return model_name(name) or state.request.repo
+    name = PurePosixPath(download.request.files[0]).name if download.request.files else ""
+    return model_name(name) or download.request.repo
 
 
-def permille(state: DownloadState) -> int:
+def permille(download: Download) -> int:
     """Return how much is there, in thousandths."""
-    if state.status == "done":
-        return 1000
-    return min(1000, 1000 * state.n_done // state.n_total) if state.n_total else 0
+    return 1000 if download.status == "done" else _permille(download.n_done, download.n_total)
 
 
 def amount(n_done: int, n_total: int) -> str:
@@ -65,31 +56,31 @@ def amount(n_done: int, n_total: int) -> str:
     return _tr("{} of {}").format(*local_sizes(n_done, n_total))
 
 
-def line(state: DownloadState) -> str:
+def line(download: Download) -> str:
     """Return how a download stands, in one line."""
-    so_far = amount(state.n_done, state.n_total)
-    match state.status:
+    so_far = amount(download.n_done, download.n_total)
+    match download.status:
         case "waiting":
             return _tr("Waits for another download to end")
         case "running":
-            if not state.n_total:
+            if not download.n_total:
                 return _tr("Connecting…")
-            return ", ".join([so_far, *_pace(state.bytes_per_s, state.seconds_left)])
+            return ", ".join([so_far, *_pace(download.bytes_per_s, download.seconds_left)])
         case "verifying":
-            return _tr("Checking {}…").format(local_size(state.n_total))
+            return _tr("Checking {}…").format(local_size(download.n_total))
         case "paused":
-            return _why(state) or _tr("Paused, {}").format(so_far)
+            return _why(download) or _tr("Paused, {}").format(so_far)
         case "done":
-            return _tr("Downloaded, {}").format(local_size(state.n_total or state.n_done))
+            return _tr("Downloaded, {}").format(local_size(download.n_total or download.n_done))
         case "failed":
-            return _why(state) or _tr("It failed.")
+            return _why(download) or _tr("It failed.")
         case "cancelled":
             return _tr("Cancelled; what had arrived is deleted")
 
 
-def _why(state: DownloadState) -> str:
+def _why(download: Download) -> str:
     """Return why it does not go on, and what to do; empty where the user stopped it."""
-    return said(state.problem, state.hint)
+    return said(download.problem, download.hint)
 
 
 def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:
@@ -102,56 +93,59 @@ def _pace(bytes_per_s: float, seconds_left: float | None) -> list[str]:
 
 
 class DownloadsModel(QObject):
-    """All downloads, the newest first; each keeps its place for as long as it is known."""
+    """All downloads, the newest first."""
 
     changed = Signal()
     """Something is different, such as `summary`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.states: tuple[DownloadState, ...] = ()
+        self.downloads: tuple[Download, ...] = ()
 
-    def state_of(self, download: str) -> DownloadState | None:
+    def find(self, id_: str) -> Download | None:
         """Return the download of this id; None when there is none."""
-        return next((state for state in self.states if state.id == download), None)
+        return next((download for download in self.downloads if download.id == id_), None)
 
-    def show_all(self, states: Iterable[DownloadState]) -> None:
+    def show(self, downloads: Sequence[Download]) -> None:
         """Show these and no others; given the oldest first."""
-        given = {state.id: state for state in states}
-        kept = [given.pop(known.id) for known in self.states if known.id in given]
-        shown = (*reversed(given.values()), *kept)
-        if shown != self.states:
-            self.states = shown
+        shown = tuple(reversed(downloads))
+        if shown != self.downloads:
+            self.downloads = shown
             self.changed.emit()
-
-    def show(self, state: DownloadState) -> None:
-        """Show how a download stands now; a new one comes on top."""
-        self.show_all([*(known for known in self.states if known.id != state.id), state])
 
     @property
     def n_under_way(self) -> int:
         """How many go on, or wait for their turn."""
-        return sum(map(is_under_way, self.states))
+        return len(self._under_way())
 
     @property
     def progress(self) -> int:
         """How much of all that are under way is there, in thousandths."""
-        under_way = [state for state in self.states if is_under_way(state) and state.n_total]
-        n_total = sum(state.n_total for state in under_way)
-        return 1000 * sum(state.n_done for state in under_way) // n_total if n_total else 0
+        return _permille(*_counts(d for d in self._under_way() if d.n_total))
 
     @property
     def summary(self) -> str:
         """All that are under way in one line; empty when there is none."""
-        under_way = [state for state in self.states if is_under_way(state)]
+        under_way = self._under_way()
         if not under_way:
             return ""
         if len(under_way) == 1:
             return f"{title(under_way[0])}: {line(under_way[0])}"
-        n_done, n_total = (
-            sum(getattr(s, name) for s in under_way) for name in ("n_done", "n_total")
-        )
-        speed = sum(state.bytes_per_s for state in under_way)
+        n_done, n_total = _counts(under_way)
+        speed = sum(download.bytes_per_s for download in under_way)
         seconds = (n_total - n_done) / speed if speed > 0 and n_total else None
         parts = [amount(n_done, n_total), *_pace(speed, seconds)]
         return f"{_tr('{} downloads').format(len(under_way))}: {', '.join(parts)}"
+
+    def _under_way(self) -> list[Download]:
+        return [download for download in self.downloads if download.status in _UNDER_WAY]
+
+
+def _counts(downloads: Iterable[Download]) -> tuple[int, int]:
+    """Return the bytes that are here of some downloads, and the bytes of all their files."""
+    counts = [(download.n_done, download.n_total) for download in downloads]
+    return sum(n_done for n_done, _ in counts), sum(n_total for _, n_total in counts)
+
+
+def _permille(n_done: int, n_total: int) -> int:
+    return min(1000, 1000 * n_done // n_total) if n_total else 0

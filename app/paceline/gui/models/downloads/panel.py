@@ -1,6 +1,6 @@
 """The widgets that show downloads: list and dialog, ring in the top bar, line in the picker.
 
-In the list, each download has a row with its progress and the buttons that its state allows.
+In the list, each download has a row with its progress and the buttons that its status allows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog.download.journal import DownloadState
+from paceline.catalog.download.record import Download
 from paceline.gui.kit.dialogs import closing_row, scrolling
 from paceline.gui.kit.labels import BreakingLabel, ElidedLabel, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, discard, row_of, set_look, styled
@@ -155,22 +155,22 @@ class DownloadRow(QFrame):
             self.name, self.repo, self.bar, foot, on=self, margins=(14, 10, 14, 10), spacing=6
         )
 
-    def show_state(self, state: DownloadState) -> None:
+    def show_download(self, download: Download) -> None:
         """Show how the download stands."""
-        name, text = title(state), line(state)
+        name, text = title(download), line(download)
         self.name.setText(name)
-        self.name.setToolTip("\n".join(state.request.files))
-        self.repo.setText(state.request.repo)
-        self.repo.setToolTip(state.request.folder)
-        self.bar.setValue(permille(state))
-        self.bar.setVisible(state.status not in ("done", "cancelled"))
+        self.name.setToolTip("\n".join(download.request.files))
+        self.repo.setText(download.request.repo)
+        self.repo.setToolTip(download.request.folder)
+        self.bar.setValue(permille(download))
+        self.bar.setVisible(download.status not in ("done", "cancelled"))
         self.bar.setAccessibleName(self.tr("Progress of {}").format(name))
         self.line.setText(with_soft_breaks(text))
-        role = "danger" if state.problem else "small"
+        role = "danger" if download.problem else "small"
         set_look(self.line, role=role)
         self.setAccessibleName(name)
         self.setAccessibleDescription(text)
-        self._show_steps(steps(state), name)
+        self._show_steps(steps(download), name)
 
     def focus_first(self) -> None:
         """Give the keyboard to the first of the buttons."""
@@ -223,18 +223,19 @@ class DownloadsPanel(QWidget):
     @Slot()
     def _show(self) -> None:
         """Give every download its row: new ones come on top, the others keep their place."""
-        states, before, focused = self._model.states, self.rows, self.focusWidget()
+        downloads, before, focused = self._model.downloads, self.rows, self.focusWidget()
         gone = {row.download: row for row in before}
         self.rows = [
-            gone.pop(state.id) if state.id in gone else self._new_row(state.id) for state in states
+            gone.pop(download.id) if download.id in gone else self._new_row(download.id)
+            for download in downloads
         ]
         for row in gone.values():
             had_focus = focused is not None and row.isAncestorOf(focused)
             discard([row], self._column)
             if had_focus and self.rows:
                 self.rows[min(before.index(row), len(self.rows) - 1)].focus_first()
-        for at, (row, state) in enumerate(zip(self.rows, states, strict=True)):
-            row.show_state(state)
+        for at, (row, download) in enumerate(zip(self.rows, downloads, strict=True)):
+            row.show_download(download)
             if self._column.indexOf(row) < 0:
                 self._column.insertWidget(at, row)
         if self.rows != before:
