@@ -5406,14 +5406,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>PairFetcher</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/downloads/controller.py"/>
-        <source>The download failed.</source>
-        <translation>Der Download ist fehlgeschlagen.</translation>
-    </message>
-</context>
-<context>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -7852,7 +7844,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prüfen Sie den Datenträger, auf dem sie liegt, oder wählen Sie eine andere.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>Check the folder and its disk, then resume.</source>
         <translation>Prüfen Sie den Ordner und seinen Datenträger, und setzen Sie dann fort.</translation>
     </message>
@@ -8624,12 +8616,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schaffen Sie Platz auf dem Datenträger, oder setzen Sie PACELINE_HOME auf einen anderen.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>Make room or choose a folder on another disk, then resume.</source>
         <translation>Schaffen Sie Platz, oder wählen Sie einen Ordner auf einem anderen Datenträger, und setzen Sie dann fort.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>Make room there and resume; what has arrived is kept.</source>
         <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
     </message>
@@ -8837,7 +8829,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Benennen Sie sie um.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>Rename or delete it, or choose another folder.</source>
         <translation>Benennen Sie sie um, löschen Sie sie, oder wählen Sie einen anderen Ordner.</translation>
     </message>
@@ -8852,7 +8844,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Repositories heißen OWNER/NAME.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>Resume the download.</source>
         <translation>Setzen Sie den Download fort.</translation>
     </message>
@@ -8872,7 +8864,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Sehen Sie ihn in seinem Programm an.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>See the log.</source>
         <translation>Siehe das Protokoll.</translation>
     </message>
@@ -8892,7 +8884,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Senden Sie einige davon mit einer anderen Nachricht.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>Set HF_ENDPOINT to that address to go on with it.</source>
         <translation>Setzen Sie HF_ENDPOINT auf jene Adresse, um ihn fortzusetzen.</translation>
     </message>
@@ -9158,7 +9150,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Prüfung wurde gestoppt.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>The connection broke off.</source>
         <translation>Die Verbindung brach ab.</translation>
     </message>
@@ -9203,12 +9195,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Vorgabe ist {0}.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>The disk of {0} is full.</source>
         <translation>Der Datenträger von {0} ist voll.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>The download failed by a fault of this program.</source>
         <translation>Der Download ist durch einen Fehler dieses Programms fehlgeschlagen.</translation>
     </message>
@@ -9368,7 +9360,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Datei enthält {0} Vorgaben; {1} ist die Grenze.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>The file is longer than the Hub said.</source>
         <translation>Die Datei ist länger, als der Hub gesagt hat.</translation>
     </message>
@@ -9438,7 +9430,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>In die Datei „{0}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/downloads.py"/>
         <source>The files cannot be written to {0} ({1}).</source>
         <translation>Die Dateien können nicht nach {0} geschrieben werden ({1}).</translation>
     </message>
@@ -9798,7 +9790,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Diesen Chat gibt es nicht mehr.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>This download belongs to {0}.</source>
         <translation>Dieser Download gehört zu {0}.</translation>
     </message>
@@ -9893,7 +9885,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Token {0} hat zwei Logit-Verschiebungen.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>Try again later or from another network; the damaged file was deleted.</source>
         <translation>Versuchen Sie es später oder aus einem anderen Netzwerk noch einmal; die beschädigte Datei wurde gelöscht.</translation>
     </message>
@@ -11438,12 +11430,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>{0} are still to come, but the disk of {1} has only {2} free.</source>
         <translation>{0} stehen noch aus, aber der Datenträger von {1} hat nur {2} frei.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>{0} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
         <translation>{0} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
     </message>
@@ -11533,7 +11525,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist nur für die da, die darum gebeten haben.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/job.py"/>
+        <location filename="../../app/catalog/download/transfer.py"/>
         <source>{0} is there already, and it is another file.</source>
         <translation>{0} ist schon da, und es ist eine andere Datei.</translation>
     </message>
