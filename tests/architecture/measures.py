@@ -113,7 +113,7 @@ def rooms() -> Mapping[str, tuple[int, int]]:
     """
     found: dict[str, tuple[int, int]] = {}
     for module in modules():
-        room = _room(module.place)
+        room = room_of(module.place)
         n_files, n_lines = found.get(room, (0, 0))
         found[room] = n_files + 1, n_lines + code_lines(module)
     return dict(sorted(found.items()))
@@ -125,7 +125,8 @@ def trees() -> Mapping[str, tuple[int, int]]:
     return {tree: (len(files), sum(map(code_lines, files))) for tree, files in found.items()}
 
 
-def _room(place: str) -> str:
+def room_of(place: str) -> str:
+    """Return the room of a module by its path within the package."""
     folder = place.rpartition("/")[0].split("/")
     return "/".join(folder[: 2 if folder[0] in {"engine", "gui"} else 1]) or "."
 

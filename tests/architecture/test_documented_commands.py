@@ -27,6 +27,7 @@ PAGES = [
         REPOSITORY / "app" / "CONTRIBUTING.md",
         REPOSITORY / "app" / "kernels" / "README.md",
         REPOSITORY / "resources" / "guide" / "guide.md",
+        *sorted((REPOSITORY / "app" / "decisions").glob("*.md")),
     )
     if page.exists()
 ]

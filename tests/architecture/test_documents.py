@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from architecture.source import APP, PACKAGE, REPOSITORY
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
 LONGEST = 1200
-DECISIONS = sorted((APP / "decisions").glob("[0-9]*.md"))
 ENDINGS = ("py", "md", "h", "cpp", "toml")
 
 
@@ -60,21 +55,3 @@ def test_a_path_that_is_not_there_is_noticed() -> None:
     }
     assert not is_there("engine/no_such.py")
     assert is_there("settings.py")
-
-
-def test_no_two_decisions_have_a_number() -> None:
-    numbers = [path.name[:4] for path in DECISIONS]
-    assert len(set(numbers)) == len(numbers)
-
-
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:3])
-def test_a_decision_is_complete_and_in_the_index(path: Path) -> None:
-    number = int(path.name[:3])
-    title, _, text = path.read_text(encoding="utf-8").partition("\n")
-    assert path.name.startswith(f"{number:03}-")
-    assert title.startswith(f"# {number:03}. ")
-    assert re.search(r"^Date: \d{4}-\d\d-\d\d\b", text, re.MULTILINE)
-    for part in ("Reason", "What would change it"):
-        assert re.search(rf"^\*\*{part}\.\*\* \S", text, re.MULTILINE), part
-    index = text_of("decisions/README.md")
-    assert f"[{number:03}]({path.name}) {title[7:]}\n" in index

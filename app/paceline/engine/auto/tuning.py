@@ -1,9 +1,10 @@
 """The numbers that Auto's decisions depend on, each with its meaning and its unit.
 
 They were fitted in the simulator of `tests/engine/auto` and are not meant to be changed on a
-feeling: `packaging/benchmarks machines` says what another value gains and loses. Percentages below
-are what the mean gain over plain decoding loses there. Numbers that stand in the code itself are
-insensitive: half of each, or half as much again, changes the mean gain by less than 0.3 %.
+feeling: `measure` in `tests/engine/auto/test_machines.py` says what another value gains and loses.
+Percentages below are what the mean gain over plain decoding loses there. Numbers that stand in the
+code itself are insensitive: half of each, or half as much again, changes the mean gain by less than
+0.3 %.
 """
 
 from __future__ import annotations
