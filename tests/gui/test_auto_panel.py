@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.panel import SpeculationPanel
     from paceline.gui.program import Program
-    from paceline.gui.run.dialog import RunDialog
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -42,12 +41,6 @@ pytestmark = [
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
 DEAR = (1.0, 1.95, 2.9, 3.8)
-
-
-def is_filled(dialog: RunDialog) -> bool:
-    """Whether it shows everything that is known."""
-    page = dialog.reply_page
-    return page._record is not None and not page._filling.is_busy
 
 
 @pytest.fixture
@@ -456,7 +449,7 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     auto.window.actions_.run.trigger()
     dialog = auto.runs.dialog
     assert dialog is not None
-    qtbot.waitUntil(lambda: is_filled(dialog))
+    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
     rows = dialog.reply_page.decisions.rows
     assert rows["Drafting paid"] == "30 steps, 75\u202f%"
     assert rows["Nothing to draft"] == "10 steps, 25\u202f%"
@@ -493,7 +486,7 @@ def test_a_run_without_decisions_tells_nothing_of_auto(
     program.window.actions_.run.trigger()
     dialog = program.runs.dialog
     assert dialog is not None
-    qtbot.waitUntil(lambda: is_filled(dialog))
+    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
     assert dialog.reply_page.decisions.isHidden()
     dialog.close()
 

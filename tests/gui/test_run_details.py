@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
-from paceline.gui.run import cards
-from paceline.gui.run.dialog import progress_words, result_words
+from paceline.gui.run import run_words
+from paceline.gui.run.drafters_card import DraftersCard, positions
+from paceline.gui.run.sameness import SamenessWords, progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
@@ -49,12 +50,12 @@ FAILED = replace(
 
 
 def values(record: RunRecord) -> list[str]:
-    return [figure.value for figure in cards.figures(record)]
+    return [figure.value for figure in run_words.figures(record)]
 
 
 def test_the_figures_are_those_of_the_line_below_the_reply() -> None:
     assert values(RECORD) == ["41.2", "≈ 21.6", "1.91×", "71\u202f%", "0.4", "100"]
-    assert cards.figures(RECORD)[2].tone == "gain"
+    assert run_words.figures(RECORD)[2].tone == "gain"
 
 
 def test_a_reply_without_figures_has_those_of_its_steps() -> None:
@@ -70,12 +71,12 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
 def test_a_reply_without_drafts_has_no_ratio_whoever_was_asked(strategy: str) -> None:
     record = replace(RECORD, strategy=strategy, asked_strategy=strategy, stats=undrafted())
     assert values(record)[:3] == ["41.2", "", ""]
-    assert cards.figures(record)[2].tone is None
-    assert "without drafts" in cards.plain_words(record)
+    assert run_words.figures(record)[2].tone is None
+    assert "without drafts" in run_words.plain_words(record)
 
 
 def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
-    (_, _, ratio, *_) = cards.figures(replace(RECORD, stats=perhaps()))
+    (_, _, ratio, *_) = run_words.figures(replace(RECORD, stats=perhaps()))
     assert (ratio.value, ratio.tone) == ("1.91×", "even")
 
 
@@ -94,7 +95,7 @@ def test_a_ratio_that_may_be_a_gain_or_a_loss_is_even() -> None:
 def test_plain_decoding_is_an_estimate_and_says_from_what(
     steps: tuple[StepCommitted, ...], from_what: str
 ) -> None:
-    assert cards.plain_words(replace(RECORD, steps=steps)) == (
+    assert run_words.plain_words(replace(RECORD, steps=steps)) == (
         "Without drafts these tokens would have taken 3.9 to 5.6 s; this took 2.0 s. That is "
         f"estimated from {from_what}"
     )
@@ -102,69 +103,69 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
 
 def test_a_busy_machine_is_told() -> None:
     busy = replace(RECORD, stats=replace(STATS, machine_busy=True))
-    assert cards.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
-    assert "busy" not in cards.plain_words(RECORD)
+    assert run_words.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
+    assert "busy" not in run_words.plain_words(RECORD)
 
 
 @pytest.mark.parametrize("stats", [without_plain(), replace(STATS, plain_low=None)])
 def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
     record = replace(RECORD, stats=stats)
     assert values(record)[:3] == ["41.2", "", ""]
-    assert "not measured" in cards.plain_words(record)
+    assert "not measured" in run_words.plain_words(record)
 
 
 def test_the_time_is_the_prefill_s_and_the_steps() -> None:
-    times = cards.times(RECORD)
+    times = run_words.times(RECORD)
     assert times.prefill_s == STATS.prefill_s
     assert times.verify_s == pytest.approx(0.012 + 5 * 0.04)
     assert times.total_s == pytest.approx(STATS.total_s)
-    without = cards.times(FAILED)
+    without = run_words.times(FAILED)
     assert (without.prefill_s, without.total_s) == (0.0, pytest.approx(0.29))
 
 
 def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
     before = tuple(replace(step, turn_id="s") for step in STEPS)
     record = replace(RECORD, steps=(*before, *STEPS), n_parts=2)
-    assert "part 2 of the reply" in cards.heading(record)
-    assert "part" not in cards.heading(RECORD)
-    assert cards.times(record) == cards.times(RECORD)
-    assert cards.plain_words(record) == cards.plain_words(RECORD)
-    assert cards.positions(record.last_part) == cards.positions(STEPS)
+    assert "part 2 of the reply" in run_words.heading(record)
+    assert "part" not in run_words.heading(RECORD)
+    assert run_words.times(record) == run_words.times(RECORD)
+    assert run_words.plain_words(record) == run_words.plain_words(RECORD)
+    assert positions(record.last_part) == positions(STEPS)
     failed = replace(FAILED, steps=record.steps, n_parts=2)
     assert values(failed) == values(FAILED)
     assert values(replace(failed, first_token_s=None)) == values(failed), "it was killed"
     nothing = replace(failed, first_token_s=None, n_parts=3)
     assert values(nothing) == [""] * 6, "the third part failed before its first token"
     nothing = replace(record, stats=replace(STATS, n_generated=0), first_token_s=None, n_parts=3)
-    assert cards.times(nothing).verify_s == 0.0, "it was stopped before its first token"
+    assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
 
 
 def test_a_change_of_strategy_is_told() -> None:
-    rows = dict(cards.settings_rows(replace(RECORD, strategy="off")))
+    rows = dict(run_words.settings_rows(replace(RECORD, strategy="off")))
     assert rows["Strategy"] == "draft:n_max=4 at first, off at the end"
     assert "Stop texts" not in rows
-    rows = dict(cards.settings_rows(replace(RECORD, n_cut=1)))
+    rows = dict(run_words.settings_rows(replace(RECORD, n_cut=1)))
     assert rows["Context"] == "1 old message was left out"
-    rows = dict(cards.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
+    rows = dict(run_words.settings_rows(replace(RECORD, stop=("\n\n", "END"), n_cut=4)))
     assert rows["Stop texts"] == r"'\n\n', 'END'"
     assert rows["Context"].startswith("4 old messages")
     assert "Reasoning" not in rows
-    rows = dict(cards.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
+    rows = dict(run_words.settings_rows(replace(RECORD, prompting=Prompting("{{ x }}", "low"))))
     assert (rows["Chat template"], rows["Reasoning"]) == ("your own", "low")
 
 
 def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
-    assert "Kernels" not in dict(cards.settings_rows(RECORD))
-    assert "Kernels" not in dict(cards.settings_rows(FAILED))
+    assert "Kernels" not in dict(run_words.settings_rows(RECORD))
+    assert "Kernels" not in dict(run_words.settings_rows(FAILED))
     uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
     stats = replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
-    rows = dict(cards.settings_rows(replace(RECORD, stats=stats)))
+    rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
     assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
     assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
 
 
 def test_only_sampling_that_is_on_is_told() -> None:
-    words = cards.sampling_words
+    words = run_words.sampling_words
     assert words(SamplingParams()) == "temperature 0.7, top-k 40, top-p 0.95, min-p 0.05"
     assert "top-k" not in words(SamplingParams(temperature=0.0))
     many = SamplingParams(1, 0, 1, 0, 1.1, 0.2, 0.3, (LogitBias(1, 2.0),))
@@ -182,6 +183,16 @@ def test_a_model_is_described_as_far_as_it_is_known() -> None:
     assert rows["Threads"] == "2 for one token, 2 for more"
     assert "Fingerprint" not in rows
     assert "Context" not in rows
+
+
+def changed(words: SamenessWords) -> list[tuple[str, ...]]:
+    """What is marked on either side, per row."""
+    assert words.difference is not None
+    return [
+        tuple("".join(part.text for part in side if not part.is_same).strip() for side in row[:2])
+        for row in words.difference.rows
+        if not row.is_same
+    ]
 
 
 DIFFERS = Differs(
@@ -213,7 +224,7 @@ def test_a_difference_is_a_fault_where_equality_was_promised(
     assert words.tone == tone
     if isinstance(result, Differs):
         assert "118 of 800" in words.verdict
-        assert "“ blue”" in words.verdict
+        assert changed(words) == [("blue", "green")]
         assert ("please report" in words.details) == (tone == "danger")
         assert ("changes by 0.013" in words.details) == (result.margin == 0.013)
         assert ("near-tie" in words.details) == (result == MEASURED)
@@ -230,10 +241,22 @@ def test_a_difference_is_a_fault_where_equality_was_promised(
         )
 
 
-def test_what_has_no_text_is_named() -> None:
-    words = result_words(replace(DIFFERS, expected="", found="\n"))
-    assert "its end" in words.verdict
-    assert "“⏎”" in words.verdict
+@pytest.mark.parametrize(
+    ("expected", "found", "sides"),
+    [
+        ("", "\n", ("(its end, or a token without text)", "“⏎”")),
+        (" ", "  ", ("“ ”", "“  ”")),
+        (".\n", ".", (".⏎", ".")),
+        (" <b>", " b", ("<b>", "b")),
+    ],
+)
+def test_tokens_are_seen_whatever_they_are(
+    expected: str, found: str, sides: tuple[str, str]
+) -> None:
+    assert changed(result_words(replace(DIFFERS, expected=expected, found=found))) == [sides]
+
+
+def test_progress_counts_tokens() -> None:
     assert progress_words(312, 1800) == "312 of 1,800 tokens the same"
 
 
@@ -243,7 +266,7 @@ def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -
     record = replace(RECORD, stats=replace(STATS, by_drafter=(theirs,)))
     window = QWidget()
     qtbot.addWidget(window)
-    card = cards.DraftersCard(sources, window)
+    card = DraftersCard(sources, window)
     card.show_run(record, StepMetrics(sources))
     ((name, *_),) = card.cells
     assert name.text().endswith("&lt;b&gt;theirs&lt;/b&gt;")

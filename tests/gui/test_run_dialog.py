@@ -47,17 +47,11 @@ def reply_to(program: Program, qtbot: QtBot, text: str) -> str:
     return program.session.current.path()[-1].message_id
 
 
-def is_filled(dialog: RunDialog) -> bool:
-    """Whether it shows everything that is known."""
-    page = dialog.reply_page
-    return page._record is not None and not page._filling.is_busy
-
-
 def filled(program: Program, qtbot: QtBot) -> RunDialog:
     """The dialog when it shows everything."""
     dialog = program.runs.dialog
     assert dialog is not None
-    qtbot.waitUntil(lambda: is_filled(dialog))
+    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
     return dialog
 
 
@@ -212,6 +206,8 @@ def test_a_forged_token_is_found_at_its_place(
     assert result.found == result.expected  # the text was not forged
     assert dialog.strip.details.isVisible()
     assert "12" in dialog.strip.verdict.text()
+    both = dialog.strip.difference.toPlainText()
+    assert both.count(result.expected.strip()) == 2, "in the reply and in plain decoding"
 
 
 def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: QtBot) -> None:
@@ -249,7 +245,7 @@ def test_a_long_reply_opens_without_a_gap(
     gaps = [perf_counter() - began]
     dialog = program.runs.dialog
     assert dialog is not None
-    while not is_filled(dialog):
+    while not dialog.reply_page.is_filled:
         began = perf_counter()
         QApplication.processEvents()
         gaps.append(perf_counter() - began)

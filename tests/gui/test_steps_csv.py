@@ -6,7 +6,7 @@ import csv
 import io
 
 from gui.fake_client import STATS, plain_step, step_of
-from paceline.gui.run.cards import positions
+from paceline.gui.run.drafters_card import positions
 from paceline.gui.state.metrics import steps_csv
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 

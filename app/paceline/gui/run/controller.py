@@ -24,8 +24,9 @@ from paceline.gui.kit.file_dialogs import png_of
 from paceline.gui.kit.sentences import said
 from paceline.gui.plot.speed_plot import PlotPicture, SpeedPlot
 from paceline.gui.run.cards import ModelCard
-from paceline.gui.run.dialog import RunDialog, result_words
+from paceline.gui.run.dialog import RunDialog
 from paceline.gui.run.hashes import ModelHashes
+from paceline.gui.run.sameness import result_words
 from paceline.gui.state.metrics import steps_csv
 from paceline.run_record import ModelRecord, RunRecord, record_text
 

@@ -6,181 +6,39 @@ A reply is shown from top to bottom: figures, plot, times, drafters, settings, m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QProgressBar,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from paceline.chat.decisions import Mix
-from paceline.chat.sameness import CannotCompare, Differs, Result, Same
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FactsCard, FoldCard
 from paceline.gui.kit.dialogs import within_screen
-from paceline.gui.kit.labels import BreakingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import column_of, row_of, set_look, styled
+from paceline.gui.kit.labels import BreakingLabel, text_label, with_soft_breaks
+from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
 from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.gui.run.cards import DraftersCard, FiguresCard, ModelCard, settings_rows, times
+from paceline.gui.run.cards import FiguresCard, ModelCard
+from paceline.gui.run.drafters_card import DraftersCard
+from paceline.gui.run.run_words import settings_rows, times
+from paceline.gui.run.sameness import SamenessStrip
 from paceline.gui.state.auto_words import decision_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
-
-
-@dataclass(frozen=True, slots=True)
-class SamenessWords:
-    """A verdict, and the reasons for it."""
-
-    tone: Literal["accent", "lookup", "danger", "muted"]
-    verdict: str
-    details: str = ""
-
-
-_tr = translator("SamenessWords")
-
-
-def progress_words(n_same: int, n_tokens: int) -> str:
-    """How far a check is."""
-    return _tr("{:,} of {:,} tokens the same").format(local(n_same), local(n_tokens))
-
-
-def result_words(result: Result) -> SamenessWords:
-    """What came out."""
-    if isinstance(result, Same):
-        return SamenessWords(
-            "accent",
-            _tr("The same: all {:,} tokens are what plain decoding gives.").format(
-                local(result.n_tokens)
-            ),
-        )
-    if isinstance(result, CannotCompare):
-        return SamenessWords("muted", said(result.message), said(result.hint))
-    return _different(result)
-
-
-def _different(result: Differs) -> SamenessWords:
-    expected = _quoted(result.expected)
-    found = _quoted(result.found)
-    verdict = _tr("Token {:,} of {:,} differs: the reply has {}, plain decoding {}.").format(
-        local(result.index + 1), local(result.n_tokens), expected, found
-    )
-    details = [_tr("Both have before: “…{}”").format(result.before)] if result.before else []
-    if result.margin is None:
-        details.append(_tr("No change of one logit gives plain decoding the reply's token."))
-    else:
-        change = _tr("If one logit changes by {:.3g}, plain decoding has the reply's token, too.")
-        details.append(change.format(local(result.margin)))
-    if result.is_promised:
-        details.append(
-            _tr(
-                "This pair gives the same text with any strategy here, so this should not be; "
-                "please report it with the run record."
-            )
-        )
-        return SamenessWords("danger", verdict, "\n".join(details))
-    details.append(_explanation(result))
-    return SamenessWords("lookup", verdict, "\n".join(details))
-
-
-def _explanation(result: Differs) -> str:
-    """Why a difference that no promise excludes can be."""
-    cure = _tr("Exact mode (in the loading settings) avoids that.")
-    most = result.logit_difference
-    if result.is_exact:
-        words = _tr("Was the reply made with other settings or kernels, or not in exact mode?")
-    elif result.reused is not None and result.reused[0] != result.reused[1]:
-        words = _tr(
-            "Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other "
-            "batches can differ by rounding."
-        ).format(*map(local, result.reused))
-        words = f"{words} {cure}"
-    elif most is None:
-        words = _tr("How far logits depend on the width of a batch was not looked at here yet.")
-        words = f"{words} {cure}"
-    # Each of the two logits that are compared may be off by so much.
-    elif most > 0 and result.margin is not None and result.margin <= 2 * most:
-        words = _tr(
-            "That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} "
-            "here."
-        ).format(local(most))
-        words = f"{words} {cure}"
-    else:
-        words = _tr(
-            "Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply "
-            "made with other kernels, threads, devices or cache types?"
-        ).format(local(most))
-    return words
-
-
-def _quoted(text: str) -> str:
-    if not text:
-        return _tr("its end, or a token without text")
-    return "“{}”".format(text.replace("\n", "⏎"))
-
-
-class SamenessStrip(QFrame):
-    """Hidden while no check runs and no result is known."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("kind", "notice")
-        self.verdict = text_label("", "", wraps=True, plain=True)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.details = text_label(wraps=True, plain=True)
-        self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = QProgressBar()
-        self.bar.setFixedWidth(160)
-        self.bar.setAccessibleName(self.tr("Tokens compared"))
-        self.stop = styled(QPushButton(self.tr("Stop")), kind="compact")
-        self.stop.setAccessibleName(self.tr("Stop the check"))
-        row = row_of((self.verdict, 1), self.bar, self.stop, spacing=12)
-        column_of(row, self.details, on=self, margins=(14, 8, 14, 8), spacing=4)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.hide()
-
-    def show_progress(self, n_same: int, n_tokens: int) -> None:
-        """A check is under way."""
-        self.verdict.setText(progress_words(n_same, n_tokens))
-        self.bar.setRange(0, max(n_tokens, 1))
-        self.bar.setValue(n_same)
-        self.bar.show()
-        self.stop.show()
-        self.details.hide()
-        set_look(self, tone="")
-        self.show()
-
-    def show_words(self, words: SamenessWords) -> None:
-        """A check is over, or cannot be made."""
-        self.verdict.setText(words.verdict)
-        say(self.details, words.details)
-        self.bar.hide()
-        self.stop.hide()
-        set_look(self, tone=words.tone)
-        self.setAccessibleName(words.verdict)
-        self.setAccessibleDescription(words.details)
-        self.show()
-
-    def show_problem(self, message: str) -> None:
-        """Show an error that is no result of a check."""
-        self.show_words(SamenessWords("danger", message))
-
 
 PLOT_HEIGHTS = (150, 96)
 STEPS_AT_ONCE = 400
@@ -221,6 +79,11 @@ class ReplyPage(QScrollArea):
         self._cards.addStretch(1)
         self.setWidget(page)
         self._has_cards = False
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether all that is known of a run is shown."""
+        return self._record is not None and not self._filling.is_busy
 
     def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
         """Show a run.

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QFrame, QMenu, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QMenu, QPushButton, QWidget
 
-from paceline.chat.difference import Difference, as_table, compare
+from paceline.chat.difference import Difference, compare
 from paceline.chat.reply import Reply, can_be_repeated, to_record
 from paceline.conversation import Message
 from paceline.gui.context import AppContext
@@ -19,10 +19,10 @@ from paceline.gui.kit.fields import Choice
 from paceline.gui.kit.labels import YieldingLabel, text_label
 from paceline.gui.kit.layouts import column_of, grid_of, row_of, styled
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import px, scaled
+from paceline.gui.look.scale import scaled
 from paceline.gui.look.style import RUN
-from paceline.gui.look.theme import mono_font
-from paceline.gui.run.cards import figures_words, sampling_words
+from paceline.gui.run.difference_view import DifferenceView
+from paceline.gui.run.run_words import figures_words, sampling_words
 from paceline.gui.state.speculation import Group
 from paceline.run_record import RunRecord
 
@@ -48,8 +48,6 @@ class VersionsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Versions side by side"))
         self.setObjectName(RUN)
-        self._difference: Difference | None = None
-        self._at = 0
         self.left = Choice(name=self.tr("Version to the left"))
         self.right = Choice(name=self.tr("Version to the right"))
         self.figures = tuple(text_label(wraps=True, plain=True) for _ in range(2))
@@ -60,9 +58,7 @@ class VersionsDialog(QDialog):
         self.on.setToolTip(self.tr("To the next difference"))
         self.back.setShortcut(QKeySequence("Shift+F3"))
         self.on.setShortcut(QKeySequence("F3"))
-        self.text = QTextBrowser(openLinks=False)
-        self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setAccessibleName(self.tr("Both texts, row by row"))
+        self.text = DifferenceView()
         self.repeat = QPushButton(self.tr("&Write again with"), autoDefault=False)
         self.repeat.setMenu(QMenu(self.repeat))
         self.close_button = QPushButton(self.tr("Close"), autoDefault=False)
@@ -72,7 +68,7 @@ class VersionsDialog(QDialog):
         self.right.activated.connect(self._on_chosen)
         self.back.clicked.connect(self._on_back)
         self.on.clicked.connect(self._on_next)
-        look.follow(self._dress)
+        look.follow(self._fit)
         self.resize(within_screen(self, scaled(SIZE)))
 
     def _lay_out(self) -> None:
@@ -138,33 +134,16 @@ class VersionsDialog(QDialog):
 
     def show_difference(self, difference: Difference) -> None:
         """Show both texts."""
-        self._difference = difference
-        self._at = 0
+        self.text.show_difference(difference)
         n = difference.n_changes
         count = self.tr("1 difference") if n == 1 else self.tr("{} differences").format(n)
         self.summary.setText(count if n else self.tr("Both texts are the same."))
         for button in (self.back, self.on):
             button.setEnabled(n > 0)
-        self._render()
-
-    def _render(self) -> None:
-        if self._difference is None:
-            return
-        theme, document = look.theme, self.text.document()
-        family = mono_font().family()
-        document.setDefaultStyleSheet(
-            f"td {{ padding: {px(3)}px {px(10)}px; vertical-align: top; }}"
-            f".code {{ font-family: '{family}'; white-space: pre-wrap; padding: 0 {px(10)}px; }}"
-            f".gone {{ background: {theme.danger_soft}; text-decoration: line-through; }}"
-            f".new {{ background: {theme.accent_soft}; text-decoration: underline; }}"
-        )
-        document.setDocumentMargin(px(10))
-        self.text.setHtml(as_table(self._difference, anchors=True))
 
     @Slot()
-    def _dress(self) -> None:
+    def _fit(self) -> None:
         self.setMinimumSize(within_screen(self, scaled(SMALLEST)))
-        self._render()
 
     @Slot()
     def _on_chosen(self) -> None:
@@ -180,11 +159,9 @@ class VersionsDialog(QDialog):
 
     def _go(self, step: int) -> None:
         """Show another difference; after the last one comes the first."""
-        n = self._difference.n_changes if self._difference is not None else 0
-        if n:
-            self._at = n if self._at + step < 1 else 1 if self._at + step > n else self._at + step
-            self.text.scrollToAnchor(f"change-{self._at}")
-            self.summary.setText(self.tr("Difference {} of {}").format(self._at, n))
+        if at := self.text.go(step):
+            n = self.text.difference.n_changes
+            self.summary.setText(self.tr("Difference {} of {}").format(at, n))
 
 
 class VersionsController(DialogOwner[VersionsDialog]):

@@ -1,0 +1,176 @@
+"""Who drafted what: a table in llama.cpp's words, and bars by the place in the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import accumulate
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from paceline.gui.kit.card import Card
+from paceline.gui.kit.labels import text_label
+from paceline.gui.kit.layouts import column_of, grid_of
+from paceline.gui.look.current import look
+from paceline.gui.plot.bars import Bar, BarChart, BarStyle
+from paceline.gui.state.figures import DrafterRow, drafter_rows, percent_text
+from paceline.gui.state.metrics import StepMetrics
+from paceline.gui.state.sources import Sources
+from paceline.messages import DraftCount, StepCommitted
+from paceline.run_record import RunRecord
+
+_PLACES = BarStyle(height=96, axis=16, widest=36, width=160, gaps=(4, 1), narrow=14)
+_ALL_NAMED = 16
+"""Places up to which every bar has its number below it."""
+_LISTED = 8
+"""Places that a screen reader reads."""
+
+
+@dataclass(slots=True)
+class Positions:
+    """Of one drafter; both lists by the place in the whole draft, from 0.
+
+    Attributes:
+        accepted: Tokens accepted there.
+        judged: Tokens drafted there that were not after the reply's end.
+    """
+
+    accepted: list[int] = field(default_factory=list)
+    judged: list[int] = field(default_factory=list)
+
+
+def positions(steps: Iterable[StepCommitted]) -> dict[str, Positions]:
+    """By the drafter's id."""
+    found: dict[str, Positions] = {}
+    changes: dict[str, list[int]] = {}  # of the number judged, from one place to the next
+    for step in steps:
+        firsts: dict[str, int] = {}
+        for trace in step.tokens:
+            if trace.position >= 0:
+                firsts.setdefault(trace.source, trace.position)
+                _add(found.setdefault(trace.source, Positions()).accepted, trace.position, 1)
+        begin = 0
+        for count in sorted(step.drafted, key=lambda count: _order(count, firsts)):
+            judged = changes.setdefault(count.drafter, [])
+            if count.n_drafted > count.n_discarded:
+                _add(judged, begin, 1)
+                _add(judged, begin + count.n_drafted - count.n_discarded, -1)
+            begin += count.n_drafted
+    for name, numbers in changes.items():
+        places = found.setdefault(name, Positions())
+        places.judged.extend(accumulate(numbers[:-1]))
+        places.accepted.extend([0] * (len(places.judged) - len(places.accepted)))
+    return {name: places for name, places in found.items() if any(places.judged)}
+
+
+def _order(count: DraftCount, firsts: dict[str, int]) -> tuple[bool, int]:
+    return count.drafter not in firsts, firsts.get(count.drafter, 0)
+
+
+def _add(numbers: list[int], place: int, n: int) -> None:
+    if place >= len(numbers):
+        numbers.extend([0] * (place + 1 - len(numbers)))
+    numbers[place] += n
+
+
+class DraftersCard(Card):
+    """A row and a chart per drafter; hidden where no drafter was asked."""
+
+    def __init__(self, sources: Sources, parent: QWidget | None) -> None:
+        super().__init__(parent=parent)
+        self.set_title(self.tr("Drafters"))
+        self._sources = sources
+        self._facts: tuple[DrafterRow, ...] = ()
+        self.places: dict[str, Positions] = {}
+        self.cells: list[list[QLabel]] = []
+        self.charts: list[BarChart] = []
+        self._content = QWidget()
+        self.body.addWidget(self._content)
+        look.follow(self._tint)
+
+    def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
+        """Show the drafters of a run, whose steps the metrics have."""
+        self._facts = drafter_rows(metrics, record.stats, self._sources)
+        self.places = positions(record.last_part)
+        self.setVisible(bool(self._facts))
+        self._content.hide()
+        self.body.removeWidget(self._content)
+        self._content.deleteLater()
+        self._content = QWidget()
+        column = column_of(self._make_table(), on=self._content, margins=0, spacing=6)
+        self.charts = []
+        shown = [facts for facts in self._facts if facts.drafter_id in self.places]
+        if shown:
+            column.addSpacing(8)
+            column.addWidget(text_label(self.tr("Accepted, by the place in the draft")))
+            column.addLayout(self._make_charts(shown))
+        self.body.addWidget(self._content)
+
+    def _colour(self, drafter_id: str) -> str:
+        """The name of a drafter's colour in the theme."""
+        return "accent" if self._sources.kind(drafter_id) == "draft" else "lookup"
+
+    @Slot()
+    def _tint(self) -> None:
+        for facts, labels in zip(self._facts, self.cells, strict=True):
+            colour = getattr(look.theme, self._colour(facts.drafter_id))
+            labels[0].setText(f'<span style="color:{colour}">●</span> {escape(facts.title)}')
+
+    def _make_table(self) -> QGridLayout:
+        grid = grid_of(across=16, stretches=(0,))
+        names = (
+            self.tr("Drafter"), self.tr("Tokens accepted"), self.tr("Rate"),
+            self.tr("Drafts accepted"), self.tr("Calls"), self.tr("Time"), self.tr("Per draft"),
+        )  # fmt: skip
+        for column, name in enumerate(names):
+            grid.addWidget(text_label(name), 0, column)
+        self.cells = []
+        for row, facts in enumerate(self._facts, 1):
+            texts = (
+                facts.title, facts.tokens, facts.rate, facts.drafts, facts.calls, facts.seconds,
+                facts.per_draft,
+            )  # fmt: skip
+            labels = [QLabel(text or "–") for text in texts]
+            labels[0].setAccessibleName(facts.title)
+            for column, label in enumerate(labels):
+                grid.addWidget(label, row, column)
+            self.cells.append(labels)
+        self._tint()
+        return grid
+
+    def _make_charts(self, shown: Sequence[DrafterRow]) -> QGridLayout:
+        grid = grid_of(across=24)
+        for at, facts in enumerate(shown):
+            chart = self._chart(facts)
+            grid.addWidget(chart, at // 2 * 2, at % 2)
+            if len(shown) > 1:
+                title = text_label(facts.title, plain=True)
+                grid.addWidget(title, at // 2 * 2 + 1, at % 2)
+            self.charts.append(chart)
+        return grid
+
+    def _chart(self, facts: DrafterRow) -> BarChart:
+        """A full bar is a place at which everything that was judged was accepted."""
+        places = self.places[facts.drafter_id]
+        every = 1 if len(places.judged) <= _ALL_NAMED else 4
+        bars = [
+            Bar(
+                accepted / judged if judged else 0.0,
+                "" if at % every else str(at + 1),
+                self.tr("place {}: {} of {} ({})").format(
+                    at + 1, accepted, judged, percent_text(accepted / judged) if judged else "–"
+                ),
+            )
+            for at, (accepted, judged) in enumerate(
+                zip(places.accepted, places.judged, strict=False)
+            )
+        ]
+        chart = BarChart(_PLACES)
+        chart.show_bars(bars, self._colour(facts.drafter_id))
+        listed = ", ".join(bar.words for bar in bars[:_LISTED])
+        chart.setAccessibleName(
+            self.tr("{}, accepted by the place in the draft: {}").format(facts.title, listed)
+        )
+        return chart

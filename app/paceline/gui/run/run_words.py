@@ -1,0 +1,249 @@
+"""A run record in words and figures. Pure functions.
+
+What is not known is left out, so that a reply that failed or was interrupted shows the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QDateTime, QLocale
+
+from paceline.figures import SpeedupVerdict
+from paceline.gui.kit.card import Row
+from paceline.gui.kit.translation import local, translator
+from paceline.gui.state.figures import (
+    kept_words,
+    kernel_words,
+    percent_text,
+    ratio_text,
+    seconds_text,
+    speed_text,
+    tone_of,
+)
+from paceline.gui.state.metrics import TimeShares
+from paceline.messages import TurnStats
+from paceline.params import SamplingParams
+from paceline.run_record import RunRecord
+
+_tr = translator("RunDetails")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A large figure with what it means; `value` is empty where it is not known."""
+
+    caption: str
+    value: str
+    unit: str = ""
+    tone: SpeedupVerdict | None = None
+
+
+def figures(record: RunRecord) -> tuple[Figure, ...]:
+    """The large figures of a run."""
+    speed, rate, stats = speed_of(record), acceptance_of(record), record.stats
+    speedup = stats.speedup if stats is not None else None
+    plain = stats.plain_tokens_per_s if stats is not None and speedup else None
+    first = record.first_token_s
+    if stats is not None:
+        n_tokens = stats.n_generated
+    else:
+        n_tokens = sum(len(step.tokens) for step in record.last_part)
+    return (
+        Figure(_tr("Speed"), speed_text(speed) if speed else "", _tr("t/s")),
+        Figure(_tr("Without drafts"), f"≈ {speed_text(plain)}" if plain else "", _tr("t/s")),
+        Figure(
+            _tr("Ratio"),
+            ratio_text(speedup.ratio) if speedup is not None else "",
+            tone=tone_of(stats) if stats is not None and speedup is not None else None,
+        ),
+        Figure(_tr("Accepted"), percent_text(rate) if rate is not None else ""),
+        Figure(_tr("First token"), seconds_text(first) if first is not None else "", _tr("s")),
+        Figure(_tr("Tokens"), f"{local(n_tokens):,}" if n_tokens else ""),
+    )
+
+
+def speed_of(record: RunRecord) -> float | None:
+    """Tokens per second; of a reply without figures from its steps, None without any."""
+    if record.stats is not None:
+        return record.stats.tokens_per_s
+    seconds = sum(step.total_s for step in record.last_part)
+    n_tokens = sum(len(step.tokens) for step in record.last_part)
+    return n_tokens / seconds if seconds > 0 and n_tokens else None
+
+
+def acceptance_of(record: RunRecord) -> float | None:
+    """Accepted of the judged tokens, 0..1."""
+    if record.stats is not None:
+        return record.stats.acceptance_rate
+    counts = [count for step in record.last_part for count in step.drafted]
+    judged = sum(count.n_drafted - count.n_discarded for count in counts)
+    return sum(count.n_accepted for count in counts) / judged if judged > 0 else None
+
+
+def figures_words(record: RunRecord) -> str:
+    """The figures in one line that breaks between them, without those that are not known."""
+    return " · ".join(
+        f"{figure.caption} {figure.value} {figure.unit}".rstrip().replace(" ", "\N{NO-BREAK SPACE}")
+        for figure in figures(record)
+        if figure.value
+    )
+
+
+def plain_words(record: RunRecord) -> str:
+    """What plain decoding would have taken; an estimate, and how it was made."""
+    stats = record.stats
+    if stats is None:
+        return ""
+    if not stats.n_drafted:
+        return _tr("This reply was written without drafts: one token per step.")
+    low, high = stats.plain_low, stats.plain_high
+    if not (stats.speedup and low and high):
+        return _tr("How fast it would have been without drafts was not measured.")
+    n, n_plain = stats.n_generated, sum(step.plain for step in record.last_part)
+    words = _tr("Without drafts these tokens would have taken {} to {} s; this took {} s.").format(
+        seconds_text(n / high), seconds_text(n / low), seconds_text(stats.decode_s)
+    )
+    if n_plain == 1:
+        source = _tr(
+            "That is estimated from the one step of this reply without a draft, and from what "
+            "wider steps cost here."
+        )
+    elif n_plain:
+        source = _tr(
+            "That is estimated from {} steps of this reply without a draft, and from what wider "
+            "steps cost here."
+        ).format(n_plain)
+    else:
+        source = _tr("That is estimated from what wider steps cost here.")
+    words += " " + source
+    if stats.machine_busy:
+        words += " " + _tr("Other programs kept the machine busy, so speeds scatter.")
+    return words
+
+
+def ending_words(record: RunRecord) -> str:
+    """How the reply ended; empty where it failed."""
+    words = {
+        "eog": _tr("The model ended the reply."),
+        "stop": _tr("A stop text ended the reply."),
+        "length": _tr("The token limit ended the reply."),
+        "context": _tr("The context was full."),
+        "cancelled": _tr("You stopped the reply."),
+    }
+    return words.get(record.reason or "", "")
+
+
+def times(record: RunRecord) -> TimeShares:
+    """Where the time went, prefill included; from the steps where there are no figures."""
+    steps, stats = record.last_part, record.stats
+    verify = sum(step.verify_s for step in steps)
+    draft = sum(step.draft_s for step in steps)
+    sample = sum(step.sample_s for step in steps)
+    decode = stats.decode_s if stats is not None else sum(step.total_s for step in steps)
+    rest = max(decode - verify - draft - sample, 0.0)
+    prefill = stats.prefill_s if stats is not None else 0.0
+    return TimeShares(verify, draft, sample, rest, prefill)
+
+
+def heading(record: RunRecord) -> str:
+    """When and how, in one line."""
+    parts = [record.strategy or record.asked_strategy]
+    if record.n_parts > 1:
+        parts.append(_tr("part {} of the reply").format(record.n_parts))
+    if record.started_s:
+        when = QDateTime.fromSecsSinceEpoch(int(record.started_s))
+        parts.insert(0, QLocale().toString(when, _tr("d MMM yyyy HH:mm")))
+    if record.error is None:  # the error is shown above, in full
+        parts.append(ending_words(record))
+    return " · ".join(filter(None, parts))
+
+
+def settings_rows(record: RunRecord) -> tuple[Row, ...]:
+    """What the reply was asked with."""
+    strategy = record.asked_strategy or record.strategy
+    if record.strategy and record.strategy != strategy:
+        strategy = _tr("{} at first, {} at the end").format(strategy, record.strategy)
+    rows = [(_tr("Strategy"), strategy), (_tr("Sampling"), sampling_words(record.sampling))]
+    if record.seed is not None:
+        rows.append((_tr("Seed"), str(record.seed)))
+    if record.stats is not None and record.stats.kept is not None:
+        rows.append((_tr("Earlier reply"), kept_words(record.stats.kept)))
+    if record.max_tokens:
+        rows.append((_tr("Tokens at most"), f"{local(record.max_tokens):,}"))
+    if record.prompting.template:
+        rows.append((_tr("Chat template"), _tr("your own")))
+    rows += [
+        (_tr("Reasoning"), record.prompting.think),
+        (_tr("Stop texts"), ", ".join(repr(text) for text in record.stop)),
+        (_tr("JSON schema"), record.sampling.json_schema),
+        (_tr("Grammar"), record.sampling.grammar),
+    ]
+    if record.n_cut:
+        one, more = _tr("1 old message was left out"), _tr("{} old messages were left out")
+        rows.append((_tr("Context"), one if record.n_cut == 1 else more.format(record.n_cut)))
+    rows += _prompt_rows(record)
+    versions = [
+        text.format(version)
+        for text, version in (
+            (_tr("Paceline {}"), record.app_version),
+            (_tr("llama-cpp-python {}"), record.engine_version),
+        )
+        if version
+    ]
+    rows.append((_tr("Versions"), ", ".join(versions)))
+    return tuple(row for row in rows if row[1])
+
+
+def _prompt_rows(record: RunRecord) -> list[Row]:
+    stats = record.stats
+    if stats is None:
+        return []
+    rows = [
+        (
+            _tr("Prompt"),
+            _tr("{:,} tokens, {:,} of them still in the context").format(
+                local(stats.n_prompt), local(stats.n_reused)
+            ),
+        )
+    ]
+    if stats.kernels:
+        rows.append((_tr("Kernels"), kernel_words(stats.kernels)))
+    rows.append((_tr("Logits"), logit_words(stats)))
+    return rows
+
+
+def logit_words(stats: TurnStats) -> str:
+    """Whether the text can depend on drafts, and what that was concluded from."""
+    if stats.batch_invariant is None:
+        return _tr("not known yet whether they depend on the batch width")
+    if not stats.batch_invariant:
+        most = stats.logit_difference
+        words = _tr("they depend on the batch width, so near-ties may fall either way")
+        return words if most is None else _tr("{} (up to {:.2g} apart)").format(words, local(most))
+    words = _tr("the same at every batch width, so the text does not depend on drafts")
+    n_rows = stats.n_rows_compared
+    return _tr("{} ({:,} rows compared)").format(words, local(n_rows)) if n_rows else words
+
+
+def sampling_words(sampling: SamplingParams) -> str:
+    """The settings that are not off."""
+    if sampling.temperature == 0:
+        parts = [_tr("temperature 0 (the likeliest token)")]
+    else:
+        parts = [_tr("temperature {:g}").format(local(sampling.temperature))]
+        if sampling.top_k:
+            parts.append(f"top-k {sampling.top_k}")
+        if sampling.top_p < 1:
+            parts.append(f"top-p {local(sampling.top_p):g}")
+        if sampling.min_p:
+            parts.append(f"min-p {local(sampling.min_p):g}")
+    if sampling.repeat_penalty != 1:
+        parts.append(_tr("repeat penalty {:g}").format(local(sampling.repeat_penalty)))
+    if sampling.presence_penalty:
+        parts.append(_tr("presence penalty {:g}").format(local(sampling.presence_penalty)))
+    if sampling.frequency_penalty:
+        parts.append(_tr("frequency penalty {:g}").format(local(sampling.frequency_penalty)))
+    if sampling.logit_bias:
+        parts.append(_tr("{} logit biases").format(len(sampling.logit_bias)))
+    return ", ".join(parts)
