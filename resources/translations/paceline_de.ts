@@ -2317,6 +2317,14 @@
     </message>
 </context>
 <context>
+    <name>DifferenceView</name>
+    <message>
+        <location filename="../../app/paceline/gui/run/difference_view.py"/>
+        <source>Both texts, row by row</source>
+        <translation>Beide Texte, Zeile für Zeile</translation>
+    </message>
+</context>
+<context>
     <name>DownloadRow</name>
     <message>
         <location filename="../../app/paceline/gui/models/downloads/panel.py"/>
@@ -2992,57 +3000,57 @@
 <context>
     <name>DraftersCard</name>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Accepted, by the place in the draft</source>
         <translation>Angenommen, nach dem Platz im Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Calls</source>
         <translation>Aufrufe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Drafter</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Drafters</source>
         <translation>Entwerfer</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Drafts accepted</source>
         <translation>Entwürfe angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Per draft</source>
         <translation>Je Entwurf</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Rate</source>
         <translation>Anteil</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Time</source>
         <translation>Zeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>Tokens accepted</source>
         <translation>Token angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>place {}: {} of {} ({})</source>
         <translation>Platz {}: {} von {} ({})</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/drafters_card.py"/>
         <source>{}, accepted by the place in the draft: {}</source>
         <translation>{}, angenommen nach dem Platz im Entwurf: {}</translation>
     </message>
@@ -6635,277 +6643,277 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>RunDetails</name>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>1 old message was left out</source>
         <translation>1 alte Nachricht wurde ausgelassen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>A stop text ended the reply.</source>
         <translation>Ein Stopptext beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Accepted</source>
         <translation>Angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Chat template</source>
         <translation>Chat-Vorlage</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Context</source>
         <translation>Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Earlier reply</source>
         <translation>Frühere Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>First token</source>
         <translation>Erstes Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Grammar</source>
         <translation>Grammatik</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>How fast it would have been without drafts was not measured.</source>
         <translation>Wie schnell es ohne Entwürfe gewesen wäre, wurde nicht gemessen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>JSON schema</source>
         <translation>JSON-Schema</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Kernels</source>
         <translation>Kernel</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Logits</source>
         <translation>Logits</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Other programs kept the machine busy, so speeds scatter.</source>
         <translation>Andere Programme haben den Rechner beschäftigt, darum streut das Tempo.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Paceline {}</source>
         <translation>Paceline {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Prompt</source>
         <translation>Prompt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Ratio</source>
         <translation>Verhältnis</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Reasoning</source>
         <translation>Gedankengang</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Sampling</source>
         <translation>Ziehen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Seed</source>
         <translation>Seed</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Speed</source>
         <translation>Geschwindigkeit</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Stop texts</source>
         <translation>Stopptexte</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Strategy</source>
         <translation>Strategie</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>That is estimated from the one step of this reply without a draft, and from what wider steps cost here.</source>
         <translation>Geschätzt ist das aus dem einen Schritt dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>That is estimated from what wider steps cost here.</source>
         <translation>Geschätzt ist das daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>That is estimated from {} steps of this reply without a draft, and from what wider steps cost here.</source>
         <translation>Geschätzt ist das aus {} Schritten dieser Antwort ohne Entwurf und daraus, was breitere Schritte hier kosten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>The context was full.</source>
         <translation>Der Kontext war voll.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>The model ended the reply.</source>
         <translation>Das Modell beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>The token limit ended the reply.</source>
         <translation>Die Token-Grenze beendete die Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>This reply was written without drafts: one token per step.</source>
         <translation>Diese Antwort entstand ohne Entwürfe: ein Token je Schritt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Tokens</source>
         <translation>Token</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Tokens at most</source>
         <translation>Token höchstens</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Versions</source>
         <translation>Versionen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Without drafts</source>
         <translation>Ohne Entwürfe</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>Without drafts these tokens would have taken {} to {} s; this took {} s.</source>
         <translation>Ohne Entwürfe hätten diese Token {} bis {} s gebraucht; dies brauchte {} s.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>You stopped the reply.</source>
         <translation>Sie haben die Antwort angehalten.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>d MMM yyyy HH:mm</source>
         <translation>d. MMM yyyy HH:mm</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>frequency penalty {:g}</source>
         <translation>Häufigkeitsstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>llama-cpp-python {}</source>
         <translation>llama-cpp-python {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>not known yet whether they depend on the batch width</source>
         <translation>noch nicht bekannt, ob sie von der Breite des Batches abhängen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>part {} of the reply</source>
         <translation>Teil {} der Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>presence penalty {:g}</source>
         <translation>Präsenzstrafe {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>repeat penalty {:g}</source>
         <translation>Wiederholung {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>s</source>
         <translation>s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>t/s</source>
         <translation>t/s</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>temperature 0 (the likeliest token)</source>
         <translation>Temperatur 0 (das wahrscheinlichste Token)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>temperature {:g}</source>
         <translation>Temperatur {:g}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>the same at every batch width, so the text does not depend on drafts</source>
         <translation>bei jeder Batch-Breite gleich, also hängt der Text nicht von Entwürfen ab</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>they depend on the batch width, so near-ties may fall either way</source>
         <translation>sie hängen von der Batch-Breite ab, also kann ein knapper Ausgang so oder so fallen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>your own</source>
         <translation>Ihre eigene</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{:,} tokens, {:,} of them still in the context</source>
         <translation>{:,} Token, {:,} davon noch im Kontext</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} (up to {:.2g} apart)</source>
         <translation>{} (bis zu {:.2g} auseinander)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} ({:,} rows compared)</source>
         <translation>{} ({:,} Zeilen verglichen)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} at first, {} at the end</source>
         <translation>anfangs {}, am Ende {}</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} logit biases</source>
         <translation>{} Logit-Verschiebungen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/cards.py"/>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{} old messages were left out</source>
         <translation>{} alte Nachrichten wurden ausgelassen</translation>
     </message>
@@ -6951,17 +6959,27 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamenessStrip</name>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>Plain decoding</source>
+        <translation>Einfaches Dekodieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>Reply</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Stop the check</source>
         <translation>Prüfung anhalten</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Tokens compared</source>
         <translation>Verglichene Token</translation>
     </message>
@@ -6969,72 +6987,67 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>SamenessWords</name>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>Both have before: “…{}”</source>
-        <translation>Davor haben beide: „…{}“</translation>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>(its end, or a token without text)</source>
+        <translation>(ihr Ende oder ein Token ohne Text)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Exact mode (in the loading settings) avoids that.</source>
         <translation>Der exakte Modus (in den Ladeeinstellungen) vermeidet das.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>How far logits depend on the width of a batch was not looked at here yet.</source>
         <translation>Wie weit Logits hier von der Breite eines Batches abhängen, wurde noch nicht untersucht.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>If one logit changes by {:.3g}, plain decoding has the reply's token, too.</source>
         <translation>Ändert sich ein Logit um {:.3g}, hat auch das einfache Dekodieren das Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>No change of one logit gives plain decoding the reply's token.</source>
         <translation>Keine Änderung eines einzelnen Logits bringt das einfache Dekodieren zum Token der Antwort.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Of the prompt, {:,} tokens were reused then and {:,} now; what was computed in other batches can differ by rounding.</source>
         <translation>Vom Prompt wurden damals {:,} Token wiederverwendet und jetzt {:,}; was in anderen Batches berechnet wurde, kann sich durch Rundung unterscheiden.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Rounding was not seen to do so much here (up to {:.2g} in a logit). Was the reply made with other kernels, threads, devices or cache types?</source>
         <translation>So viel hat Rundung hier bisher nicht ausgemacht (bis zu {:.2g} in einem Logit). Wurde die Antwort mit anderen Kernels, Threads, Geräten oder Cache-Typen erzeugt?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>That is a near-tie: between batch widths a logit was seen to differ by up to {:.2g} here.</source>
         <translation>Das ist ein knapper Fall: Zwischen Batch-Breiten unterschied sich ein Logit hier um bis zu {:.2g}.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>The same: all {:,} tokens are what plain decoding gives.</source>
         <translation>Gleich: Alle {:,} Token sind, was einfaches Dekodieren ergibt.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>This pair gives the same text with any strategy here, so this should not be; please report it with the run record.</source>
         <translation>Dieses Paar gibt hier mit jeder Strategie denselben Text, also dürfte das nicht sein; bitte melden Sie es mit dem gespeicherten Ablauf.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>Token {:,} of {:,} differs: the reply has {}, plain decoding {}.</source>
-        <translation>Token {:,} von {:,} weicht ab: Die Antwort hat {}, einfaches Dekodieren {}.</translation>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
+        <source>Token {:,} of {:,} differs.</source>
+        <translation>Token {:,} von {:,} weicht ab.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>Was the reply made with other settings or kernels, or not in exact mode?</source>
         <translation>Wurde die Antwort mit anderen Einstellungen oder Kernels erzeugt, oder nicht im exakten Modus?</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
-        <source>its end, or a token without text</source>
-        <translation>ihr Ende oder ein Token ohne Text</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/dialog.py"/>
+        <location filename="../../app/paceline/gui/run/sameness.py"/>
         <source>{:,} of {:,} tokens the same</source>
         <translation>{:,} von {:,} Token gleich</translation>
     </message>
@@ -13210,11 +13223,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/run/versions.py"/>
         <source>Both texts are the same.</source>
         <translation>Beide Texte sind gleich.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/versions.py"/>
-        <source>Both texts, row by row</source>
-        <translation>Beide Texte, Zeile für Zeile</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/versions.py"/>
