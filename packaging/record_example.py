@@ -21,20 +21,9 @@ from pathlib import Path
 from paceline import starter
 from paceline.chat.recording import Recording
 from paceline.codec import encode, encode_part
-from paceline.engine.draft.strategy import read_strategy
+from paceline.engine.api import generate, load_pair
 from paceline.engine.model.own_kernels import processor
-from paceline.hosting.inline import InlineClient
-from paceline.messages import (
-    ChatMessage,
-    Event,
-    LoadPair,
-    ModelParams,
-    PairLoaded,
-    SamplingParams,
-    StartTurn,
-    TurnEvent,
-    TurnFinished,
-)
+from paceline.messages import Event, SamplingParams, TurnEvent, TurnFinished
 from paceline.paths import Paths, resources
 
 QUESTION = "Write a JSON list of four cities, each with name, country and population."
@@ -43,36 +32,26 @@ STRATEGY = "auto"
 
 def record(file: Path) -> Recording:
     """Let the model in the file answer."""
-    client = InlineClient()
-    target = None
     events: list[tuple[float, TurnEvent]] = []
     began = 0.0
 
     def hear(event: Event) -> None:
-        nonlocal target
-        if isinstance(event, PairLoaded):
-            target = event.target
-        elif isinstance(event, TurnEvent):
+        if isinstance(event, TurnEvent):
             events.append((time.perf_counter() - began, event))
 
-    client.set_listener(hear)
-    client.submit(LoadPair("load", ModelParams(str(file)), None, kernels="own"))
-    for _ in range(3):
-        events.clear()
-        began = time.perf_counter()
-        client.submit(
-            StartTurn(
-                "example",
-                messages=(ChatMessage("user", QUESTION),),
-                strategy=read_strategy(STRATEGY),
+    with load_pair(file, kernels="own") as pair:
+        for _ in range(3):
+            events.clear()
+            began = time.perf_counter()
+            generate(
+                pair,
+                QUESTION,
+                strategy=STRATEGY,
                 sampling=SamplingParams(temperature=0.0),
                 max_tokens=400,
-            )
-        )
-    client.close()
-    if target is None or not isinstance(events[-1][1], TurnFinished):
-        raise SystemExit("the reply did not come to its end")
-    target = replace(target, path=file.name)
+                on_event=hear,
+            ).finish()
+        target = replace(pair.target, path=file.name)
     cores = f"{processor().split('|')[0]}, {os.cpu_count()} cores"
     machine = f"{cores}, {target.n_threads} thread(s), {platform.system()}"
     today = datetime.datetime.now().astimezone().date().isoformat()

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
 
 from paceline.bench.workload import read_workloads, shipped_workloads
+from paceline.cli.output import in_columns
 from paceline.engine.api import Pair, generate, load_pair
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext, common_prefix
@@ -341,11 +342,7 @@ def report(lines: Sequence[Line]) -> tuple[str, bool]:
             f"{at_most(count.n_broken, count.n_checked):.1%}" if count.n_checked else "",
             f"{price:.2f}" if price and key[2] == 1 else "",
         ))  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    text = [
-        "  ".join(cell.ljust(n) for cell, n in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    text = in_columns(rows).splitlines()
     by_target: dict[str, Count] = defaultdict(Count)
     for (target, *_), count in counts.items():
         for total in (by_target[target], by_target[_ALL]):

@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from paceline.bench.recommend import Interval, bootstrap
+from paceline.cli.output import in_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,9 +124,4 @@ def table(results: Sequence[dict[str, Any]]) -> str:
                 f"{summary['draft_count_differences']}/{of - summary['mismatches']}",
             ]
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-    return "\n".join(padded)
+    return in_columns(rows).rstrip()
