@@ -13,7 +13,7 @@ import pytest
 
 from cli.program import chat, paceline_process
 from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
-from paceline.cli import doctor
+from paceline.cli import last_reply
 from paceline.messages import DrafterStats, TurnStats
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_a_folder_that_cannot_be_written_costs_no_reply(paceline_home: Path) -> 
 
 def test_the_report_for_people(tmp_path: Path) -> None:
     save_last_run(tmp_path, LastRun("prompt-lookup+draft", "t.gguf", "d.gguf", STATS, 1.75e9))
-    lines = doctor.last_as_text(doctor.collect_last(tmp_path)).splitlines()
+    lines = last_reply.as_text(last_reply.collect(tmp_path)).splitlines()
     assert re.fullmatch(r"last reply: 2025-06-1\dT[\d:]+[+-][\d:]+", lines[0])
     assert lines[1:23] == [
         "target: t.gguf",
@@ -117,7 +117,7 @@ def test_the_report_for_people(tmp_path: Path) -> None:
 def test_a_reply_without_drafts_for_people(tmp_path: Path) -> None:
     plain = TurnStats(None, 5, 0, 1, 0.1, 0.0, 0.1, 9.0, None, 0, 0, 0, 0, None, None, 0.0)
     save_last_run(tmp_path, LastRun("off", "t.gguf", None, plain, 0.0))
-    text = doctor.last_as_text(doctor.collect_last(tmp_path))
+    text = last_reply.as_text(last_reply.collect(tmp_path))
     assert "draft model: none" in text
     assert "speed: 9.0 tokens/s, nothing drafted" in text
     assert "acceptance: none (0 of 0 drafted tokens)" in text
@@ -128,9 +128,9 @@ def test_a_reply_without_drafts_for_people(tmp_path: Path) -> None:
 def test_a_reply_whose_plain_speed_is_not_known(tmp_path: Path, names: tuple[str, ...]) -> None:
     stats = replace(STATS, **dict.fromkeys(names))
     save_last_run(tmp_path, LastRun("draft", "t.gguf", "d.gguf", stats, 1.75e9))
-    report = doctor.collect_last(tmp_path)
+    report = last_reply.collect(tmp_path)
     assert report["speedup"] is None
-    assert "speed: 36.7 tokens/s, no plain speed known" in doctor.last_as_text(report)
+    assert "speed: 36.7 tokens/s, no plain speed known" in last_reply.as_text(report)
 
 
 def test_many_places_are_cut(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_many_places_are_cut(tmp_path: Path) -> None:
         None, 5, 0, 99, 0.1, 1.0, 1.1, 9.0, None, 9, 270, 270, 0, 1.0, 9.0, 0.0, (many,)
     )
     save_last_run(tmp_path, LastRun("draft", "t.gguf", None, stats, 1.0))
-    line = doctor.last_as_text(doctor.collect_last(tmp_path)).split("by place: ")[1].split("\n")[0]
+    line = last_reply.as_text(last_reply.collect(tmp_path)).split("by place: ")[1].split("\n")[0]
     assert line == "100% " * 16 + "…"
     assert load_last_run(tmp_path) is not None
 
@@ -148,4 +148,4 @@ def test_a_drafter_that_found_nothing_is_told_as_such(tmp_path: Path) -> None:
     idle = DrafterStats("suffix", 1, 90, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, ())
     stats = replace(STATS, by_drafter=(idle,))
     save_last_run(tmp_path, LastRun("suffix", "t.gguf", None, stats, 1.75e9))
-    assert "suffix: nothing drafted" in doctor.last_as_text(doctor.collect_last(tmp_path))
+    assert "suffix: nothing drafted" in last_reply.as_text(last_reply.collect(tmp_path))
