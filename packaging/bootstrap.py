@@ -332,10 +332,8 @@ class Environment:
         return read_json(self.stamp)
 
     def write_stamp(self, **content: object) -> None:
-        """Replace the stamp in one step."""
-        draft = self.stamp.with_suffix(".new")
-        draft.write_text(json.dumps({"folder": str(self.folder), **content}), "utf-8")
-        draft.replace(self.stamp)
+        """Replace the stamp."""
+        write_json(self.stamp, {"folder": str(self.folder), **content})
 
     def key(self, project: Project) -> str:
         """Return what the stamp must say for a start without installing."""
@@ -518,9 +516,7 @@ def bring_starter(environment: Environment) -> None:
             words = ["-I", str(Path(__file__).with_name("bring_starter.py")), "--shelf", str(shelf)]
             code = subprocess.run([environment.python, *words], stdout=DEVNULL, check=False)
             known[home] = now if code.returncode else True
-            draft = marks.with_suffix(".new")
-            draft.write_text(json.dumps(known), "utf-8")
-            draft.replace(marks)
+            write_json(marks, known)
     except (BootstrapError, OSError) as error:
         say(f"Going on without the first model: {in_words(error)}")
 
@@ -531,6 +527,13 @@ def read_json(file: Path) -> dict[str, Any]:
         return dict(json.loads(file.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
         return {}
+
+
+def write_json(file: Path, content: "dict[str, Any]") -> None:
+    """Replace a file by an object, in one step."""
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(content), "utf-8")
+    draft.replace(file)
 
 
 def wheel_cache() -> Path:
