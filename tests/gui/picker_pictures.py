@@ -141,12 +141,11 @@ class Camera:
     def pick(self, page: str, text: str) -> None:
         """Pick the row whose title contains a text."""
         rows = getattr(self.picker.dialog, page).rows
-        self.until(lambda: rows.model().rowCount() > 0)
-        for at in range(rows.model().rowCount()):
-            index = rows.model().index(at, 0)
-            if text.casefold() in str(index.data()).casefold():
-                rows.setCurrentIndex(index)
-                rows.picked.emit(index)
+        self.until(lambda: bool(rows.offers.rows))
+        for at, offer in enumerate(rows.offers.rows):
+            if text.casefold() in str(rows.offers.index(at, 0).data()).casefold():
+                rows.show_row(at)
+                rows.picked.emit(offer)
                 return
         sys.stderr.write(f"no row “{text}”\n")
 
@@ -166,7 +165,7 @@ def installed(camera: Camera) -> None:
     """Everything that needs no network."""
     picker = camera.picker
     picker.open(1)
-    camera.until(lambda: camera.world.entries.rowCount() > 5 and not camera.world.library.is_busy)
+    camera.until(lambda: len(camera.world.library.offers) > 5 and not camera.world.library.is_busy)
     camera.shoot("01-installed", (1366, 768))
     camera.pick("installed", "7B")
     camera.judged()
@@ -213,21 +212,21 @@ def searching(camera: Camera, server: HubServer) -> None:
     server.add(Fault("*/api/models", latency_s=1.0, times=1))
     dialog.show_page(dialog.hub)
     camera.shoot("20-searching")
-    camera.until(lambda: camera.world.results.state == "results")
+    camera.until(lambda: bool(camera.world.hub.models))
     camera.shoot("21-results")
     camera.shoot("21-results-small", (760, 560))
     camera.pick("hub", QWEN)
     camera.until(lambda: dialog.hub.stack.currentWidget() is dialog.hub.card)
     camera.shoot("22-repository")
     files = dialog.hub.card.files
-    files.picked.emit(files.model().index(0, 0))
+    files.picked.emit(files.offers.rows[0])
     picker.open(2)
     dialog.hub.card.back_button.click()
     dialog.hub.drafts.setChecked(False)
-    camera.until(lambda: camera.world.results.state == "results")
+    camera.until(lambda: bool(camera.world.hub.models))
     camera.pick("hub", "0.5B")
     camera.until(lambda: dialog.hub.stack.currentWidget() is dialog.hub.card)
-    files.picked.emit(files.model().index(0, 0))
+    files.picked.emit(files.offers.rows[0])
     camera.judged()
     camera.shoot("23-remote-pair")
     server.add(Fault("*.gguf", bytes_per_s=40_000_000))
@@ -246,16 +245,16 @@ def searching(camera: Camera, server: HubServer) -> None:
     camera.shoot("25-sidecars", (1366, 768))
     dialog.hub.card.back_button.click()
     dialog.hub.search.setText("zzzz")
-    camera.until(lambda: camera.world.results.state == "empty")
+    camera.until(lambda: not (camera.world.hub.models or camera.world.hub.is_searching))
     camera.shoot("26-nothing-found")
     server.add(Fault("*/api/models", status=500))
     dialog.hub.search_now()
-    camera.until(lambda: camera.world.results.state == "failed")
+    camera.until(lambda: camera.world.hub.error is not None)
     camera.shoot("27-failed")
     server.clear()
     camera.world.hub.set_offline(True)
     dialog.hub.search_now()
-    camera.until(lambda: camera.world.results.state == "offline")
+    camera.until(lambda: camera.world.hub.error is not None)
     camera.shoot("28-offline")
 
 

@@ -20,7 +20,7 @@ from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.look.current import look
 from paceline.gui.models.downloads.controller import DownloadsController
-from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.hub_search import HubSearch
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
@@ -250,11 +250,9 @@ class World:
         self.notifications.posted.connect(self.notices.append)
         self.background = Background(self.window)
         self.library = LibraryController(self.models.library, self.notifications, self.window)
-        self.entries = self.library.model
         self.downloads = DownloadsController(self.models.downloads, self.notifications, self.window)
         self.states = self.downloads.model
-        self.hub = HubController(self.models.hub, self.window, inspector=self.models.inspector)
-        self.results = self.hub.results
+        self.hub = HubSearch(self.models.hub, self.window, inspector=self.models.inspector)
         self.pair = PairModel(self.window)
         self.held: Pair | None = None
         self.n_free = memory

@@ -79,10 +79,8 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
     assert plan is not None
     assert plan.fits
     assert plan.target.path == str(make_pairs.DEMO_TARGET)
-    assert catalogue.library._poll.isActive()
     picker.dialog.main.click()
     assert picker.dialog is None
-    assert not catalogue.library._poll.isActive(), "no folder is searched for a list that is gone"
     command = client.last(LoadPair)
     assert len(client.all(LoadPair)) == 2
     assert command.draft is not None
@@ -139,7 +137,7 @@ def test_offline_by_the_environment_is_left_without_the_switch(
     assert program.catalogue is not None
     assert models.hub.offline
     assert not program.settings.settings.hub_offline, "it was not chosen"
-    program.catalogue.picker.online_chosen.emit()
+    program.catalogue.hub.online_wanted.emit()
     assert not models.hub.offline
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -32,15 +29,15 @@ from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import apply_theme
-from paceline.messages import DeviceInfo
+from paceline.gui.models.candidates import Candidate
+from paceline.gui.models.lists.offers import Offer
+from paceline.gui.models.picker.dialog import PickerDialog
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
-
-    from paceline.gui.models.picker.dialog import PickerDialog
 
 pytestmark = pytest.mark.usefixtures("one_reader_for_all")
 LIMIT_MS = 20_000
@@ -87,20 +84,15 @@ def opened(qtbot: QtBot, world: World, step: int = 1) -> PickerDialog:
     world.picker.open(step)
     assert world.picker.dialog is not None
     qtbot.waitUntil(
-        lambda: world.entries.rowCount() > 1 and not world.library.is_busy, timeout=LIMIT_MS
+        lambda: len(world.library.offers) > 1 and not world.library.is_busy, timeout=LIMIT_MS
     )
     return world.picker.dialog
 
 
 def pick(dialog: PickerDialog, title: str, key: Qt.Key = Qt.Key.Key_Space) -> None:
     rows = dialog.installed.rows
-    for at in range(rows.model().rowCount()):
-        index = rows.model().index(at, 0)
-        if title in dialog.installed.row_text(index).title:
-            rows.setCurrentIndex(index)
-            QTest.keyClick(rows, key)
-            return
-    raise AssertionError(f"no row {title}")
+    rows.show_row([title in offer.title for offer in rows.offers.rows].index(True))
+    QTest.keyClick(rows, key)
 
 
 def drop_on(dialog: PickerDialog, *paths: Path) -> None:
@@ -177,16 +169,6 @@ def test_a_remedy_without_a_draft_model_leaves_the_strategy_alone(
     assert dialog.focusWidget() is dialog.main, "not a slider, which an arrow key would change"
     dialog.main.click()
     assert [pair.draft for pair in loads] == [None]
-
-
-def test_the_memory_card_keeps_its_place_while_a_pair_is_looked_at(
-    qtbot: QtBot, world: World
-) -> None:
-    dialog = opened(qtbot, world)
-    pick(dialog, "7B", Qt.Key.Key_Return)
-    assert not dialog.pane.memory.isHidden()
-    judged(qtbot, world)
-    assert not dialog.pane.memory.isHidden()
 
 
 def test_another_page_takes_what_is_typed(qtbot: QtBot, world: World) -> None:
@@ -314,13 +296,6 @@ def test_no_line_is_squeezed_in_a_small_window(qtbot: QtBot, world: World, size:
         qtbot.waitUntil(lambda: left.height() <= left.parentWidget().height())
 
 
-def test_the_theme_changes_while_it_is_open(qtbot: QtBot, world: World) -> None:
-    dialog = opened(qtbot, world)
-    light = dialog.grab().toImage()
-    look.set_mode("dark")
-    assert dialog.grab().toImage() != light
-
-
 @pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog has a smallest size
 def test_a_file_that_is_not_in_the_list_can_be_opened(
     qtbot: QtBot, world: World, tmp_path: Path
@@ -366,80 +341,19 @@ def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
     assert dialog.problem.accessibleName().startswith("“x” is loaded now. Load another")
 
 
-def test_what_the_hub_tells_is_shown_on_its_page(
-    qtbot: QtBot, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing answers at this world's address."""
-    monkeypatch.setitem(sys.modules, "keyring", None)  # no token goes to the one of this system
-    hub = opened(qtbot, world).hub
-    hub.open_repository("owner/model")
-    qtbot.waitUntil(lambda: "cannot be reached" in hub.state.title.text(), timeout=LIMIT_MS)
-    with qtbot.waitSignal(hub.repository_requested, timeout=LIMIT_MS) as asked:
-        hub.card.token_given.emit("hf_new")  # it is kept, so it is asked for once more
-    assert asked.args == ["owner/model"]
-    hub.card.token_given.emit("no token")
-    problem = opened(qtbot, world).problem
-    qtbot.waitUntil(lambda: "token" in problem.accessibleName(), timeout=LIMIT_MS)
+def test_a_dialog_is_built_before_it_is_wanted_and_used_once(qtbot: QtBot, world: World) -> None:
+    def ready() -> list[PickerDialog]:
+        return [each for each in world.window.findChildren(PickerDialog) if each.isHidden()]
 
-
-def test_the_devices_that_the_engine_names_can_be_chosen(qtbot: QtBot, world: World) -> None:
-    gpu = DeviceInfo("CUDA0", "A card", "gpu", 8 * GIB, 8 * GIB)
-    engine = world.devices.description
-    assert engine is not None
-    world.devices.show_engine(replace(engine, supports_gpu=True, devices=(*engine.devices, gpu)))
-    opened(qtbot, world)
-    form = world.picker._pane.form
-    assert form.target.device.findData("CUDA0") > 0
-    world.devices.show_engine(engine)
-    assert form.target.device.findData("CUDA0") < 0
-
-
-def test_a_path_is_copied(qtbot: QtBot, world: World, made_models: Path) -> None:
-    dialog = opened(qtbot, world)
-    pick(dialog, "7B")
-    dialog.installed.copy_path.trigger()
-    expected = str(made_models / "Qwen2.5-7B-Instruct-Q4_K_M.gguf")
-    assert QGuiApplication.clipboard().text() == expected
-
-
-def test_hundreds_of_models_are_shown_at_once(
-    qtbot: QtBot, make_world: Callable[..., World], tmp_path: Path
-) -> None:
-    write_model(tmp_path / "many" / "m000.gguf", "Wolf", BIG, keeps_size=False)
-    header = (tmp_path / "many" / "m000.gguf").read_bytes()
-    for at in range(1, 500):
-        (tmp_path / "many" / f"m{at:03}.gguf").write_bytes(header[: 64 + at])
-    world = make_world(own_folders=(tmp_path / "many",))
-    world.models.library.refresh(is_stopped=iter([False] * 12 + [True] * 10_000).__next__)
-    world.library.refresh()
-    qtbot.waitUntil(lambda: world.entries.rowCount() >= 500, timeout=LIMIT_MS)
-    began = time.monotonic()
-    world.picker.open()
-    assert world.picker.dialog is not None
-    world.picker.dialog.grab()
-    assert time.monotonic() - began < 5  # usually 0.15 s
-    began = time.monotonic()
-    world.picker.open(2)
-    world.picker.dialog.installed.search.setText("m49")
-    world.picker.dialog.grab()
-    assert time.monotonic() - began < 5
-
-
-def test_a_dialog_is_built_before_it_is_wanted(qtbot: QtBot, world: World) -> None:
-    builder = world.picker._builder
     world.picker.prepare()
-    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: bool(ready()), timeout=LIMIT_MS)
     look.set_mode("dark")
-    assert builder._dialog is None  # it had the other colours
-    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=LIMIT_MS)
-    began = time.perf_counter()
+    assert not ready(), "it had the other colours"
+    qtbot.waitUntil(lambda: bool(ready()), timeout=LIMIT_MS)
+    (first,) = ready()
     world.picker.open()
-    seconds = time.perf_counter() - began
-    assert seconds < 0.5  # usually 0.013 s
-    first = world.picker.dialog
-    assert first is not None
+    assert world.picker.dialog is first
     assert first.isVisible()
-    assert builder._dialog is None
     first.installed.search.setText("something")
     first.reject()
     assert world.picker.dialog is None
@@ -559,15 +473,32 @@ def test_another_pair_may_be_picked_while_one_is_on_its_way(
     assert dialog.main.isEnabled()
 
 
-def test_offline_mode_is_left_by_one_click(
+def test_a_row_that_leads_to_a_repository_opens_it(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
-    world = make_world(endpoint=server.endpoint, offline=True)
-    world.picker.online_chosen.connect(lambda: world.hub.set_offline(False))
+    world = make_world(endpoint=server.endpoint)
     world.picker.open()
     dialog = world.picker.dialog
     assert dialog is not None
-    dialog.show_page(dialog.hub)
-    qtbot.waitUntil(lambda: world.results.state == "offline", timeout=LIMIT_MS)
-    dialog.hub.state.button.click()
-    qtbot.waitUntil(lambda: world.results.state == "results", timeout=LIMIT_MS)
+    leads = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.recommended.picked.emit(leads)
+    assert dialog.page is dialog.hub
+    qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
+    dialog.reject()
+    world.picker.open()
+    assert world.picker.dialog is not None
+    world.picker.dialog.show_page(world.picker.dialog.hub)
+    qtbot.waitUntil(lambda: bool(world.hub.models), timeout=LIMIT_MS)
+    assert not world.hub.repo, "another dialog begins anew"
+
+
+def test_a_head_is_no_target_and_says_so(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    head = Candidate("/m/mtp.gguf", "mtp", problem="It is an MTP head.", is_head=True)
+    row = Offer("x", "x", model=head)
+    dialog.hub.confirmed.emit(row)
+    assert dialog.problem.accessibleName().startswith("It is an MTP head.")
+    assert (world.picker.picks.target, world.picker.picks.step) == (None, 1)
+    world.picker.open(2)
+    dialog.hub.picked.emit(row)
+    assert world.picker.picks.draft == head

@@ -41,8 +41,7 @@ def find_and_take(qtbot: QtBot, dialog: PickerDialog, words: str) -> None:
 
 
 def _found(dialog: PickerDialog, repo: str) -> bool:
-    rows = dialog.hub.rows.model()
-    return rows.rowCount() == 1 and rows.index(0, 0).data() == repo
+    return [offer.title for offer in dialog.hub.rows.offers.rows] == [repo]
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gui.library_help import DRAFT, TARGET
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
-from paceline.gui.kit.rows import ROW
 from paceline.gui.models.candidates import (
     Candidate,
     Picks,
@@ -19,33 +18,8 @@ from paceline.gui.models.candidates import (
     of_reference,
     why_hardly,
 )
-from paceline.gui.models.lists.recommended_page import (
-    RecommendedPairs,
-    draft_candidate,
-    evidence_text,
-    target_candidate,
-)
 
-TARGET = Candidate(
-    "/m/target.gguf", "Target 7B", n_bytes=4_700_000_000, n_params=7_600_000_000, vocabulary="q"
-)
-DRAFT = replace(TARGET, reference="/m/draft.gguf", title="Draft", n_params=500_000_000)
 REMOTE = replace(DRAFT, reference="hf:o/r:d.gguf", is_here=False, n_bytes=531_000_000)
-PAIR = CuratedPair(
-    title="Wolf 7B",
-    target_repo="o/Wolf-7B-GGUF",
-    target_file="Wolf-7B-Q4_K_M.gguf",
-    target_words=("wolf",),
-    target_architecture="llama",
-    target_params=(7_000_000_000, 8_000_000_000),
-    draft_repo="o/Wolf-0.5B-GGUF",
-    draft_file="Wolf-0.5B-Q8_0.gguf",
-    draft_bytes=531_000_000,
-    gain=Gain("1.5 times as fast on a laptop", "code", 0.0),
-    evidence=Evidence("https://example.org/wolf", "2026-01-02"),
-    vocabulary_checked=None,
-    least_memory=6_000_000_000,
-)
 
 
 def test_a_target_with_a_head_needs_no_second_step() -> None:
@@ -144,37 +118,6 @@ def test_a_file_of_the_hub_becomes_a_candidate() -> None:
     candidate = of_choice(HubRepository(model, "c" * 40, (choice,), ""), choice)
     assert candidate.reference == "hf:o/Wolf-GGUF:Q4/wolf-00001-of-00002.gguf"
     assert candidate.n_bytes == 2 * 10**9
-    assert candidate.files == tuple(part.path for part in parts)
     assert not candidate.problem
     torn = replace(choice, is_complete=False)
     assert of_choice(HubRepository(model, "", (torn,), ""), torn).problem
-
-
-def test_recommended_pairs_are_told_by_memory_and_by_target() -> None:
-    large = replace(
-        PAIR, title="Wolf 70B", target_params=(70_000_000_000,) * 2, least_memory=45_000_000_000
-    )
-    unknown = replace(PAIR, title="Wolf", target_params=None, least_memory=None)
-    model = RecommendedPairs((large, PAIR, unknown))
-    model.show_pairs(16 * 2**30, has_gpu=True)
-    rows = [model.index(row).data(ROW) for row in range(model.rowCount())]
-    assert [(row.pair.title, row.fits) for row in rows] == [
-        ("Wolf 7B", True),
-        ("Wolf", None),
-        ("Wolf 70B", False),
-    ]
-    model.show_drafts(replace(TARGET, title="Wolf-7B-Instruct", architecture="llama"))
-    assert [model.index(row).data() for row in range(model.rowCount())] == ["Wolf 7B"]
-
-
-def test_what_a_curated_pair_does_not_know_has_no_words() -> None:
-    assert evidence_text(PAIR) == "Source: https://example.org/wolf · 2026-01-02"
-    assert not evidence_text(replace(PAIR, evidence=None))
-    undated = replace(PAIR, evidence=Evidence("https://example.org/wolf", None))
-    assert evidence_text(undated) == "Source: https://example.org/wolf"
-    draft, target = draft_candidate(PAIR), target_candidate(PAIR)
-    assert draft is not None
-    assert target is not None
-    assert draft.reference == "hf:o/Wolf-0.5B-GGUF:Wolf-0.5B-Q8_0.gguf"
-    assert (draft.n_bytes, target.n_bytes) == (531_000_000, 0)
-    assert draft_candidate(replace(PAIR, draft_file=None)) is None

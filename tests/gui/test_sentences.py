@@ -23,7 +23,7 @@ from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.kit.sentences import SENTENCES, said
 from paceline.gui.kit.translation import install_language
 from paceline.gui.models.candidates import Picks
-from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
+from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.params import ModelParams
 from paceline.paths import resources
 from translations import ts_file
@@ -241,17 +241,15 @@ def test_notices_say_errors_in_german(qtbot: QtBot) -> None:
 @pytest.mark.usefixtures("german")
 def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
     """Every shipped claim, machine and drafter: what is left of English would be one of these."""
-    page = RecommendedPage(RecommendedPairs(load_curated(curated_pairs_path())))
+    page = RecommendedPage(load_curated(curated_pairs_path()))
     qtbot.addWidget(page)
     page.show_picks(Picks(), 0, has_gpu=False)
-    model = page.rows.model()
-    titles = [model.index(row, 0).data() for row in range(model.rowCount())]
-    assert "Jedes Modell bis 2B" in titles
-    for row in range(model.rowCount()):
-        page.rows.setCurrentIndex(model.index(row, 0))
-        shown = " ".join(
-            label.text() for label in (page.gain, page.needs, page.checked) if not label.isHidden()
-        )
-        shown += page.files.text() + page.source.text()
+    offers, details = page.rows.offers.rows, page.details
+    assert "Jedes Modell bis 2B" in [offer.title for offer in offers]
+    for row in range(len(offers)):
+        page.rows.show_row(row)
+        lines = (details.gain, details.needs, details.checked)
+        shown = " ".join(label.text() for label in lines if not label.isHidden())
+        shown += details.files.text() + details.source.text()
         english = r"\b(times|as fast|from|report|on|with|memory|any|head|inside|not checked)\b"
         assert not re.search(english, re.sub(r"https?:\S+", "", shown)), shown

@@ -393,9 +393,7 @@ class Program(QObject):
         window.drop_zones.files_dropped.connect(self.attachments.attach)
         pane.chat.set_welcome(self.welcome.view)
         if self.catalogue is not None:
-            library = self.catalogue.library
-            for signal in (library.refreshed, library.busy_changed, library.model.rowsInserted):
-                signal.connect(self.welcome.show_models)
+            self.catalogue.library.changed.connect(self.welcome.show_models)
             self.catalogue.picker.load_requested.connect(self.welcome.leave)
         window.closing.connect(self.shut_down)
 

@@ -7,7 +7,6 @@ draft model or none, and what the main button would do with them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from paceline import sizes
@@ -22,7 +21,6 @@ from paceline.catalog.hub.values import (
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
 from paceline.gui.kit.translation import local_size, local_weights, translator
-from paceline.gui.models.lists.library import LibraryModel, place_title
 from paceline.gui.state.pair import file_name, model_name
 from paceline.names import visible
 
@@ -36,17 +34,15 @@ class Candidate:
     Attributes:
         reference: A path, or ``hf:OWNER/REPO:FILE``.
         title: Its name for people.
-        subtitle: Where it is, or who made it.
         n_bytes: Of its file, or of all parts; 0: not known.
         is_here: Whether it can be loaded without a download.
         n_params: Weights; 0: not known.
         quantisation: E.g. ``Q4_K_M``; empty: not known.
         n_ctx_train: Tokens; 0: not known.
         problem: Why it cannot be picked, in one sentence; empty: it can.
-        files: For a download: all files of a split model, within the repository.
         vocabulary: 16 hex digits of all token texts; empty: not known.
         architecture: E.g. ``qwen2``; empty: not known.
-        repo: For a download: ``OWNER/NAME``.
+        repo: ``OWNER/NAME`` of a model on the Hub.
         has_template: Whether it brings a chat template; true where that is not known.
         has_head: Whether it is known to have an MTP head inside.
         is_head: Whether it is an MTP head that can draft for its target, and no model.
@@ -54,14 +50,12 @@ class Candidate:
 
     reference: str
     title: str
-    subtitle: str = ""
     n_bytes: int = 0
     is_here: bool = True
     n_params: int = 0
     quantisation: str = ""
     n_ctx_train: int = 0
     problem: str = ""
-    files: tuple[str, ...] = ()
     vocabulary: str = ""
     architecture: str = ""
     repo: str = ""
@@ -115,10 +109,8 @@ def of_reference(reference: str) -> Candidate:
     return Candidate(
         reference,
         model_name(reference),
-        subtitle=remote.repo,
         is_here=False,
         quantisation=quantisation_in_name(remote.path),
-        files=(remote.path,),
         repo=remote.repo,
     )
 
@@ -129,7 +121,6 @@ def of_entry(entry: LibraryEntry) -> Candidate:
     return Candidate(
         reference=str(file.path),
         title=visible(file.name),
-        subtitle=place_title(file.source),
         n_bytes=file.n_bytes,
         n_params=card.n_params if card else 0,
         quantisation=card.quantisation if card else "",
@@ -143,16 +134,6 @@ def of_entry(entry: LibraryEntry) -> Candidate:
     )
 
 
-def of_path(reference: str, library: LibraryModel) -> Candidate:
-    """Return the candidate for a path or ``hf:`` reference, with what the library knows of it.
-
-    Raises:
-        HubError: It begins with ``hf:`` and names no model.
-    """
-    entry = None if is_reference(reference) else library.entry_of(Path(reference))
-    return of_entry(entry) if entry is not None else of_reference(reference)
-
-
 def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
     """Return the candidate for one file of a repository of the Hub."""
     model, sidecar = repository.model, sidecar_in_path(choice.path)
@@ -164,14 +145,12 @@ def of_choice(repository: HubRepository, choice: HubChoice) -> Candidate:
     return Candidate(
         reference=f"hf:{model.repo}:{choice.path}",
         title=file_name(choice.path),
-        subtitle=model.repo,
         n_bytes=choice.n_bytes,
         is_here=False,
         n_params=model.n_params,
         quantisation="" if sidecar else choice.quantisation,
         n_ctx_train=model.n_ctx_train,
         problem=missing or (sidecar.sentence if sidecar else ""),
-        files=tuple(file.path for file in choice.files),
         architecture=model.architecture,
         repo=model.repo,
         has_head=has_head_by_path(f"{model.repo}/{choice.path}"),

@@ -19,7 +19,7 @@ from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.models.controller import ModelsController
 from paceline.gui.models.downloads.controller import DownloadsController
 from paceline.gui.models.downloads.panel import DownloadsButton, DownloadsDialog
-from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.hub_search import HubSearch
 from paceline.gui.models.lists.library import LibraryController
 from paceline.gui.models.picker.controller import PickerController
 from paceline.gui.state.current_devices import CurrentDevices
@@ -57,7 +57,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             is_loaded=self._is_loaded,
         )
         self.downloads = DownloadsController(models.downloads, notices, window)
-        self.hub = HubController(models.hub, self, inspector=models.inspector)
+        self.hub = HubSearch(models.hub, self, inspector=models.inspector)
         self.picker = PickerController(
             context,
             models=models,
@@ -74,7 +74,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         # The folder of downloads may be new, and then it is not watched yet.
         self.downloads.ended.connect(self.library.refresh)
         self.picker.load_requested.connect(loads.load_models)
-        self.picker.online_chosen.connect(self._on_online)
+        self.hub.online_wanted.connect(self._on_online)
         context.pair.changed.connect(self._on_pair_changed)
         actions = context.actions
         for action in (
@@ -90,7 +90,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
     @property
     def entries(self) -> tuple[LibraryEntry, ...]:
         """The models on this computer, as far as they are known."""
-        return self.library.model.rows
+        return self.library.entries
 
     @property
     def curated(self) -> tuple[CuratedPair, ...]:
@@ -141,7 +141,6 @@ class Catalogue(DialogOwner[DownloadsDialog]):
 
     @Slot(bool)
     def _on_offline(self, is_offline: bool) -> None:  # noqa: FBT001
-        self._models.hub.offline = is_offline
         self.hub.set_offline(is_offline)
 
     @Slot()

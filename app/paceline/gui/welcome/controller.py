@@ -137,6 +137,7 @@ class WelcomeController(QObject):
         self._has_starter = loads.first != loads.demo
         self._is_open = not context.settings.value("was_welcomed")
         self._has_looked = False
+        self._n_compared = 0
         self._best: HerePair | None = None
         self._curated: list[CuratedPair] = []
         self.view = QStackedWidget()
@@ -248,8 +249,13 @@ class WelcomeController(QObject):
     @Slot()
     def show_models(self) -> None:
         """Show what is known of the models of this computer now."""
-        if self._is_open:
-            self._show_machine()
+        if not self._is_open or self._catalogue is None:
+            return
+        self._show_machine()
+        n_models = len(self._catalogue.entries)
+        # All are compared with each other: not for each file that is looked into.
+        if n_models != self._n_compared or not self._catalogue.is_looking:
+            self._n_compared = n_models
             self._show_own()
 
     def _show_machine(self) -> None:

@@ -1,10 +1,6 @@
-"""The models on this computer: the list for views, kept up to date, and what can be done with them.
+"""The models on this computer: their rows, kept up to date, and what can be done with a file.
 
-The list is sorted here and filtered by a proxy.
-
-Rows come in batches while the files are looked into; the list is never reset, so that a view keeps
-its selection and its place. Rows are ordered here, once per batch, because a proxy that sorts would
-ask Python for every comparison. Main thread.
+Rows come in batches while the files are looked into. Main thread.
 
 A refresh reads headers for seconds or minutes, so it has a thread of its own; what it finds is
 shown in batches. Folders are watched, and while the list is visible also searched from time to
@@ -14,171 +10,28 @@ disks.
 
 from __future__ import annotations
 
-import bisect
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
 
-from PySide6.QtCore import (
-    QCoreApplication,
-    QFile,
-    QFileSystemWatcher,
-    QModelIndex,
-    QObject,
-    QTimer,
-    Signal,
-    Slot,
-)
+from PySide6.QtCore import QFile, QFileSystemWatcher, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from paceline.catalog.hub.values import is_reference
 from paceline.catalog.local.library import Library, LibraryEntry
 from paceline.catalog.local.model_files import Place
 from paceline.errors import UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import Notifications, ask_to_delete
-from paceline.gui.kit.rows import Rows
-from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
+from paceline.gui.models.candidates import Candidate, of_reference
+from paceline.gui.models.lists.offers import Offer, offer_of_entry
 from paceline.names import visible
-
-_Key = tuple[Any, ...]
-_TOP = QModelIndex()
-
-Order = Literal["name", "largest", "smallest", "place"]
-
-
-def place_title(source: str) -> str:
-    """Return what the owner of a place is called."""
-    titles = {
-        "paceline": "Paceline",
-        "folder": QCoreApplication.translate("Library", "Folder"),
-        "hugging-face": "Hugging Face",
-        "lm-studio": "LM Studio",
-        "ollama": "Ollama",
-        "built-in": QCoreApplication.translate("Library", "Built in"),
-    }
-    return titles.get(source, source)
-
-
-class LibraryModel(Rows[LibraryEntry]):
-    """One row per model."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._keys: list[_Key] = []
-        self._entries: dict[Path, LibraryEntry] = {}
-        self._order: Order = "name"
-
-    # --------------------------------------------------------------------------------- content
-
-    def entry_of(self, path: Path) -> LibraryEntry | None:
-        """Return the model at a path; None when it is not in the list."""
-        return self._entries.get(path)
-
-    def row_of(self, path: Path) -> int:
-        """Return the row of a model; -1 when it is not in the list."""
-        entry = self._entries.get(path)
-        return -1 if entry is None else bisect.bisect_left(self._keys, self._key(entry))
-
-    def update(self, entries: Iterable[LibraryEntry]) -> None:
-        """Show these beside the ones that are there, in place of what they were before."""
-        new: list[tuple[_Key, LibraryEntry]] = []
-        moving = []
-        for path, entry in {entry.file.path: entry for entry in entries}.items():
-            was, key = self._entries.get(path), self._key(entry)
-            if was is None:
-                new.append((key, entry))
-            elif entry == was:
-                continue
-            elif key == self._key(was):
-                row = self.row_of(path)
-                self.rows = (*self.rows[:row], entry, *self.rows[row + 1 :])
-                self._entries[path] = entry
-                self.dataChanged.emit(self.index(row), self.index(row))
-            else:
-                moving.append(entry)
-        if moving:
-            self._reorder(moving)
-        self._insert(sorted(new, key=_first))
-
-    def retain(self, paths: Collection[Path]) -> None:
-        """Take away all models but these."""
-        for row in range(len(self.rows) - 1, -1, -1):
-            path = self.rows[row].file.path
-            if path not in paths:
-                self.beginRemoveRows(_TOP, row, row)
-                self.rows = (*self.rows[:row], *self.rows[row + 1 :])
-                del self._keys[row], self._entries[path]
-                self.endRemoveRows()
-
-    def _insert(self, new: list[tuple[_Key, LibraryEntry]]) -> None:
-        """Insert sorted rows; those that become neighbours in one step."""
-        at = 0
-        while at < len(new):
-            place = bisect.bisect_left(self._keys, new[at][0])
-            end = len(new)
-            if place < len(self._keys):
-                end = bisect.bisect_left(new, self._keys[place], key=_first)
-            run = new[at:end]
-            self.beginInsertRows(_TOP, place, place + len(run) - 1)
-            self._keys[place:place] = [key for key, _ in run]
-            self.rows = (*self.rows[:place], *(e for _, e in run), *self.rows[place:])
-            self._entries.update((entry.file.path, entry) for _, entry in run)
-            self.endInsertRows()
-            at = end
-
-    # ------------------------------------------------------------------------------------ order
-
-    def order_by(self, order: Order) -> None:
-        """Put the rows in another order."""
-        self._order = order
-        self._reorder()
-
-    def _reorder(self, changed: Sequence[LibraryEntry] = ()) -> None:
-        """Put all rows in order, some of them with new content; views keep what is chosen."""
-        self.layoutAboutToBeChanged.emit()
-        held = [(index, self.rows[index.row()].file.path) for index in self.persistentIndexList()]
-        self._entries.update((entry.file.path, entry) for entry in changed)
-        pairs = sorted(((self._key(e), e) for e in self._entries.values()), key=_first)
-        self._keys = [key for key, _ in pairs]
-        self.rows = tuple(entry for _, entry in pairs)
-        self.changePersistentIndexList(
-            [index for index, _ in held],
-            [self.index(self.row_of(path)) for _, path in held],
-        )
-        self.layoutChanged.emit()
-
-    def _key(self, entry: LibraryEntry) -> _Key:
-        """Return what a row is ordered by; no two rows have the same."""
-        file = entry.file
-        first = {
-            "name": 0,
-            "largest": -file.n_bytes,
-            "smallest": file.n_bytes,
-            "place": place_title(file.source).casefold(),
-        }[self._order]
-        return first, file.name.casefold(), str(file.path)
-
-    # ------------------------------------------------------------------------------------ words
-
-    def title(self, row: LibraryEntry) -> str:
-        """The name of a model."""
-        return row.file.name
-
-    def tip(self, row: LibraryEntry) -> str:
-        """Where it is and what is wrong with it."""
-        return f"{row.file.path}\n{said(row.problem)}".strip()
-
-
-def _first(pair: tuple[_Key, LibraryEntry]) -> _Key:
-    return pair[0]
-
 
 _MAX_WATCHED = 256
 """Folders; some systems hold a file open for each."""
@@ -268,10 +121,10 @@ _tr = translator("LibraryController")
 class LibraryController(QObject):
     """Owns the thread of the refresh and the watcher; main thread."""
 
-    busy_changed = Signal(bool)
-    """Whether a refresh is under way."""
+    changed = Signal()
+    """Other rows, or a refresh has begun or ended"""
     refreshed = Signal()
-    """A refresh has ended; the list is complete."""
+    """A refresh has ended; the rows are complete."""
 
     def __init__(
         self,
@@ -291,8 +144,8 @@ class LibraryController(QObject):
         """
         super().__init__(window)
         self._library = library
-        self.model = LibraryModel(self)
-        """The models, for the widgets"""
+        self.offers: dict[Path, Offer] = {}
+        """The rows by their files, as they are among the targets"""
         self._notifications = notifications
         self._window = window
         self._is_loaded = is_loaded
@@ -305,6 +158,31 @@ class LibraryController(QObject):
         self._settle.timeout.connect(self.refresh)
         self._poll = QTimer(self, interval=POLL_MS)
         self._poll.timeout.connect(self.refresh)
+
+    # ---------------------------------------------------------------------------------- models
+
+    @property
+    def entries(self) -> tuple[LibraryEntry, ...]:
+        """The models, as far as they are known."""
+        rows = (offer.origin for offer in self.offers.values())
+        return tuple(entry for entry in rows if isinstance(entry, LibraryEntry))
+
+    def candidate(self, reference: str) -> Candidate:
+        """Return what a path or an ``hf:`` reference stands for, with all that is known of it.
+
+        Raises:
+            HubError: It begins with ``hf:`` and names no model.
+        """
+        here = None if is_reference(reference) else self.offers.get(Path(reference))
+        return here.model if here is not None and here.model else of_reference(reference)
+
+    def update(self, entries: Iterable[LibraryEntry]) -> None:
+        """Take these beside the ones that are there, in place of what they were before."""
+        for entry in entries:
+            known = self.offers.get(entry.file.path)
+            if known is None or known.origin != entry:
+                self.offers[entry.file.path] = offer_of_entry(entry)
+        self.changed.emit()
 
     # --------------------------------------------------------------------------------- refresh
 
@@ -322,10 +200,10 @@ class LibraryController(QObject):
             self._is_wanted_again = True
             return
         self._settle.stop()
-        self._scan = Scan(self._library, begins_empty=not self.model.rows)
+        self._scan = Scan(self._library, begins_empty=not self.offers)
         self._scan.found.connect(self._on_found)
         self._background.start(self._scan, self._on_scanned, self._on_scan_failed)
-        self.busy_changed.emit(True)  # noqa: FBT003
+        self.changed.emit()
 
     def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001
         """Refresh from time to time while the list is visible, and only then."""
@@ -349,15 +227,16 @@ class LibraryController(QObject):
 
     @Slot(list)
     def _on_found(self, entries: list[LibraryEntry]) -> None:
-        self.model.update(entries)
+        self.update(entries)
         if self._scan is not None:
             self._scan.go_on()
 
     def _on_scanned(self, result: Found) -> None:
-        self.model.update(result.entries)
         if result.is_whole:
-            self.model.retain({entry.file.path for entry in result.entries})
+            here = {entry.file.path for entry in result.entries}
+            self.offers = {path: self.offers[path] for path in self.offers if path in here}
             self._watch(result.folders)
+        self.update(result.entries)
         self._end_scan()
         self.refreshed.emit()
 
@@ -369,7 +248,7 @@ class LibraryController(QObject):
         if self._scan is not None:
             self._scan.deleteLater()
         self._scan = None
-        self.busy_changed.emit(False)  # noqa: FBT003
+        self.changed.emit()
         if self._is_wanted_again:
             self._is_wanted_again = False
             self.refresh()
@@ -404,24 +283,14 @@ class LibraryController(QObject):
             )
 
     def delete(self, entry: LibraryEntry) -> None:
-        """Ask, then move the files of a model to the trash; only what this program downloaded."""
-        name = visible(entry.file.name)
-        if not entry.is_ours:
-            self._notifications.error(
-                self.tr("“{}” was not downloaded by Paceline.").format(name),
-                self.tr("Delete it where it comes from: {}.").format(
-                    place_title(entry.file.source)
-                ),
-                topic=LIBRARY,
-            )
-            return
-        if self._refuses_loaded(entry):
+        """Ask, then move the files of a model to the trash; nothing that others have downloaded."""
+        if not entry.is_ours or self._refuses_loaded(entry):
             return
         ask_to_delete(
             self._window,
             self.tr("Delete this model?"),
             self.tr("“{}” ({}) is moved to the trash.").format(
-                name, local_size(entry.file.n_bytes)
+                visible(entry.file.name), local_size(entry.file.n_bytes)
             ),
             self.tr("Move to trash"),
             partial(self._on_delete, entry),

@@ -1,10 +1,7 @@
 """Opens the dialog that picks a pair, and connects it with library, Hub, downloads and judgement.
 
-The dialog and its pages live while it is open; the judgement, the lists and a download that is
+The dialog and its pages live while it is open; the judgement, the models and a download that is
 waited for outlive it. A pair whose files arrive after it was closed is offered by a notice.
-
-The tab of the Hub passes its wishes to the `HubController`, answers come back to it; files that are
-in no list can be opened, and folders added.
 """
 
 from __future__ import annotations
@@ -27,29 +24,29 @@ from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action, Notice
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.candidates import (
-    Candidate,
-    MainButton,
-    Picks,
-    main_button,
-    of_entry,
-    of_path,
-)
+from paceline.gui.models.candidates import Candidate, MainButton, Picks, main_button, of_entry
 from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
-from paceline.gui.models.lists.hub_controller import HubController
+from paceline.gui.models.lists.hub_page import HubPage
+from paceline.gui.models.lists.hub_search import HubSearch
+from paceline.gui.models.lists.installed_page import InstalledPage
 from paceline.gui.models.lists.library import LibraryController
+from paceline.gui.models.lists.offers import Offer
+from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.gui.models.load_checks import first_parts
 from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
+from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.state.current_devices import CurrentDevices, RoomPlanner
 from paceline.gui.state.settings_store import Setting
 
 
 class PickerFiles(QObject):
-    """Serves the picker's dialogs; answers that come after the end of one are dropped."""
+    """Files that are in no list: opened, dropped, or in a folder that is added."""
 
     taken = Signal(object)
-    """Candidate"""
+    """Offer"""
+    refused = Signal(str, str)
+    """Why a file cannot be picked, and what to do about it"""
 
     def __init__(
         self,
@@ -57,28 +54,23 @@ class PickerFiles(QObject):
         library: LibraryController,
         background: Background,
         folders: Setting,
-        picker: DialogOwner[PickerDialog],
+        parent: QObject,
     ) -> None:
-        """Serve nothing yet; `folders` are the user's own."""
-        super().__init__(picker)
+        """Ask for nothing yet; `folders` are the user's own."""
+        super().__init__(parent)
         self._models = models
         self._library = library
         self._background = background
-        self._picker = picker
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(self.take)
         self._folder.chosen.connect(folders.add)
 
     def serve(self, dialog: PickerDialog) -> None:
         """Listen to a dialog."""
-        dialog.dropped.connect(self._on_dropped)
         page = dialog.installed
-        page.open_button.clicked.connect(self._on_open)
-        page.folder_button.clicked.connect(self._on_add_folder)
-        page.reveal_requested.connect(self._library.reveal)
-        page.trash_requested.connect(self._library.delete)
-        self._library.busy_changed.connect(page.show_looking)
-        page.show_looking(self._library.is_busy)
+        dialog.dropped.connect(self._on_dropped)
+        page.open_button.clicked.connect(partial(self._ask_file, dialog))
+        page.folder_button.clicked.connect(partial(self._ask_folder, dialog))
 
     @Slot(str)
     def take(self, path: str) -> None:
@@ -86,41 +78,32 @@ class PickerFiles(QObject):
         look = partial(self._models.library.look_at, Path(path))
         self._background.start(look, self._on_looked_at, self._on_unusable)
 
-    @Slot()
-    def _on_open(self) -> None:
-        if self._picker.dialog is not None:
-            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
-            self._file.ask_file(self._picker.dialog, self.tr("Open a model"), kinds)
+    def _ask_file(self, dialog: PickerDialog) -> None:
+        kinds = self.tr("GGUF models (*.gguf);;All files (*)")
+        self._file.ask_file(dialog, self.tr("Open a model"), kinds)
+
+    def _ask_folder(self, dialog: PickerDialog) -> None:
+        self._folder.ask_folder(dialog, self.tr("Add a folder with models"))
 
     @Slot(list)
     def _on_dropped(self, paths: list[str]) -> None:
-        models, dialog = first_parts(paths), self._picker.dialog
+        models = first_parts(paths)
         if len(models) == 1:
             self.take(models[0])
-        elif dialog is not None:
-            dialog.show_problem(self.tr("Drop one model at a time, for the step shown."))
-
-    @Slot()
-    def _on_add_folder(self) -> None:
-        if self._picker.dialog is not None:
-            self._folder.ask_folder(self._picker.dialog, self.tr("Add a folder with models"))
+        else:
+            self.refused.emit(self.tr("Drop one model at a time, for the step shown."), "")
 
     def _on_looked_at(self, entry: LibraryEntry) -> None:
-        dialog = self._picker.dialog
-        if dialog is None:
-            return
-        self._library.model.update([entry])
-        candidate = of_entry(entry)
-        if entry.problem and not candidate.is_head:
-            dialog.show_problem(
-                self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
-            )
+        self._library.update([entry])
+        model = of_entry(entry)
+        if entry.problem and not model.is_head:
+            why = self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
+            self.refused.emit(why, "")
         else:
-            self.taken.emit(candidate)
+            self.taken.emit(Offer(model.reference, model.title, model=model))
 
     def _on_unusable(self, error: UserError) -> None:
-        if self._picker.dialog is not None:
-            self._picker.dialog.show_problem(error.message, error.hint)
+        self.refused.emit(error.message, error.hint)
 
 
 _DRAFT_STEP = 2
@@ -131,8 +114,6 @@ class PickerController(DialogOwner[PickerDialog]):
 
     load_requested = Signal(object)
     """Pair of files that are here"""
-    online_chosen = Signal()
-    """The user has left the offline mode."""
 
     def __init__(
         self,
@@ -141,7 +122,7 @@ class PickerController(DialogOwner[PickerDialog]):
         models: Models,
         library: LibraryController,
         downloads: DownloadsController,
-        hub: HubController,
+        hub: HubSearch,
         devices: CurrentDevices,
     ) -> None:
         super().__init__(context.window)
@@ -157,12 +138,14 @@ class PickerController(DialogOwner[PickerDialog]):
         self.judgement = PairJudgement(models, planner, self)
         """What is known of the pair being picked."""
         self._builder = PickerBuilder(
-            models=models,
-            entries=library.model,
-            results=hub.results,
-            states=downloads.model,
-            judgement=self.judgement,
-            window=context.window,
+            (
+                partial(InstalledPage, library),
+                lambda: RecommendedPage(models.curated),  # not before a list is wanted
+                partial(HubPage, hub),
+                partial(PairPane, self.judgement),
+            ),
+            partial(PickerDialog, downloads=downloads.model, parent=context.window),
+            context.window,
         )
         self._fetcher = PairFetcher(models, downloads, context.background, self)
         self._fetched: Pair | None = None
@@ -175,7 +158,8 @@ class PickerController(DialogOwner[PickerDialog]):
         library.refreshed.connect(self._on_library)
         context.notices.posted.connect(self._on_notice)
         hub.token_failed.connect(self._on_token_failed)
-        self._files.taken.connect(self._on_picked)
+        self._files.taken.connect(self._take)
+        self._files.refused.connect(self._show_problem)
 
     # ------------------------------------------------------------------------------- from outside
 
@@ -222,11 +206,11 @@ class PickerController(DialogOwner[PickerDialog]):
         self.picks = Picks()
         pair = self._pair.state.pair
         if pair is not None:
-            drafter = self._of_path(pair.files[1]) if len(pair.files) > 1 else None
+            drafter = self._library.candidate(pair.files[1]) if len(pair.files) > 1 else None
             if drafter is not None:
                 drafter = replace(drafter, is_head=bool(pair.head_file))
             self.picks = Picks(
-                target=self._of_path(pair.target.path),
+                target=self._library.candidate(pair.target.path),
                 draft=drafter,
                 is_decided=True,
                 uses_head=pair.mtp != "off",
@@ -237,59 +221,33 @@ class PickerController(DialogOwner[PickerDialog]):
         dialog.installed.search.setFocus()
 
     def _connect(self, dialog: PickerDialog) -> None:
-        for page in (dialog.installed, dialog.recommended, dialog.hub):
-            page.picked.connect(self._on_picked)
+        for page in dialog.pages:
+            page.picked.connect(self._take)
             page.confirmed.connect(self._on_confirmed)
-            page.head_picked.connect(self._on_head_picked)
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
-        dialog.recommended.pair_picked.connect(self._on_pair_picked)
         self._library.set_visible(True)
         self._files.serve(dialog)
-        self._serve_hub(dialog)
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
         dialog.steps.group.idClicked.connect(self._on_step)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
 
-    def _serve_hub(self, dialog: PickerDialog) -> None:
-        hub, page = self._hub, dialog.hub
-        page.search_requested.connect(hub.search)
-        page.more_requested.connect(hub.more)
-        page.repository_requested.connect(self._on_repository_requested)
-        page.online_requested.connect(self._on_online)
-        page.card.token_given.connect(hub.set_token)
-        dialog.recommended.repository_wanted.connect(self._on_repository_wanted)
-        hub.repository_ready.connect(page.show_repository)
-        hub.repository_failed.connect(page.show_repository_failed)
-        hub.token_kept.connect(page.look_again)
-
-    @Slot(str)
-    def _on_repository_requested(self, repo: str) -> None:
-        self._hub.open_repository(repo, self._devices.n_free)
-
-    @Slot(str)
-    def _on_repository_wanted(self, repo: str) -> None:
+    @Slot(str, str)
+    def _show_problem(self, text: str, hint: str = "") -> None:
         if self.dialog is not None:
-            self.dialog.show_page(self.dialog.hub)
-            self.dialog.hub.open_repository(repo)
+            self.dialog.show_problem(text, hint)
 
     @Slot(object)
     def _on_token_failed(self, error: UserError) -> None:
-        if self.dialog is not None:
-            self.dialog.show_problem(error.message, error.hint)
-
-    @Slot()
-    def _on_online(self) -> None:
-        self.online_chosen.emit()
-        if self.dialog is not None:
-            self.dialog.hub.look_again()
+        self._show_problem(error.message, error.hint)
 
     @Slot()
     def _on_finished(self) -> None:
         super()._on_finished()
         self._devices.watch(is_watched=False)
         self._library.set_visible(False)
+        self._hub.stop()
         self.judgement.ask(None)
         self._builder.prepare()
 
@@ -335,27 +293,23 @@ class PickerController(DialogOwner[PickerDialog]):
         return wanted is not None and pair is not None and wanted.files == pair.files
 
     @Slot(object)
-    def _on_picked(self, candidate: Candidate | None) -> None:
-        if self.picks.step == _DRAFT_STEP:
-            self._set(self.picks.with_draft(candidate))
-        elif candidate is not None and candidate.is_head and self.dialog is not None:
-            self.dialog.show_problem(candidate.problem)
-        elif candidate is not None:
-            self._set(self.picks.with_target(candidate))
+    def _take(self, offer: Offer) -> bool:
+        """Pick what a row offers, or go where it leads; returns whether it was picked."""
+        picks, dialog = offer.picked(self.picks), self.dialog
+        if picks is not None:
+            self._set(picks)
+        elif offer.repo and dialog is not None:
+            dialog.show_page(dialog.hub)
+            dialog.hub.open_repository(offer.repo)
+        elif offer.model is not None and not (offer.problem or offer.is_locked):
+            self._show_problem(offer.model.problem)  # a head, in the step of the target
+        return picks is not None
 
-    @Slot()
-    def _on_head_picked(self) -> None:
-        """The target's own head is to draft."""
-        self._set(self.picks.with_draft(None, uses_head=True))
-
-    @Slot(object, object)
-    def _on_pair_picked(self, target: Candidate, draft: Candidate | None) -> None:
-        picks = replace(self.picks, target=target)
-        self._set(picks.with_draft(draft, uses_head=draft is None))
-
-    @Slot()
-    def _on_confirmed(self) -> None:
+    @Slot(object)
+    def _on_confirmed(self, offer: Offer) -> None:
         """Go on: to the second step, or to the main button, which is not pressed by accident."""
+        if not self._take(offer):
+            return
         if self.picks.step != _DRAFT_STEP and not self.picks.is_decided:
             self._on_step(_DRAFT_STEP)
         elif self.dialog is not None:
@@ -363,15 +317,12 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot(object)
     def _on_remedy(self, remedy: Remedy) -> None:
-        target = self._of_path(remedy.target) if remedy.target else self.picks.target
-        draft = self._of_path(remedy.draft) if remedy.draft else None
+        target = self._library.candidate(remedy.target) if remedy.target else self.picks.target
+        draft = self._library.candidate(remedy.draft) if remedy.draft else None
         picks = replace(self.picks, target=target)
         self._set(picks.with_draft(draft, uses_head=not remedy.strategy))
         if self.dialog is not None:  # the button that had the keyboard is gone
             self.dialog.main.setFocus()
-
-    def _of_path(self, reference: str) -> Candidate:
-        return of_path(reference, self._library.model)
 
     @Slot()
     def _on_library(self) -> None:
@@ -381,9 +332,9 @@ class PickerController(DialogOwner[PickerDialog]):
             self._set(replace(self.picks, target=target, draft=draft))
 
     def _seen_now(self, candidate: Candidate | None) -> Candidate | None:
-        if candidate is None or self._library.model.entry_of(Path(candidate.reference)) is None:
+        if candidate is None or Path(candidate.reference) not in self._library.offers:
             return candidate
-        return replace(self._of_path(candidate.reference), is_head=candidate.is_head)
+        return replace(self._library.candidate(candidate.reference), is_head=candidate.is_head)
 
     @Slot(int)
     def _on_step(self, step: int) -> None:
@@ -392,14 +343,8 @@ class PickerController(DialogOwner[PickerDialog]):
 
     @Slot()
     def _begin_page(self) -> None:
-        dialog = self.dialog
-        if dialog is None:
-            return
-        if dialog.page is dialog.hub:
-            dialog.hub.begin()
-        for page in (dialog.installed, dialog.hub):
-            if dialog.page is page and not dialog.tabs.tabBar().hasFocus():
-                page.search.setFocus()  # what is typed next is a search
+        if (dialog := self.dialog) is not None:
+            dialog.page.begin(takes_focus=not dialog.tabs.tabBar().hasFocus())
 
     @Slot()
     def _on_main(self) -> None:
@@ -436,5 +381,5 @@ class PickerController(DialogOwner[PickerDialog]):
     @Slot(object)
     def _on_notice(self, notice: Notice) -> None:
         """Show failures here as well: the window below the dialog takes no clicks."""
-        if self.dialog is not None and notice.level == "error":
-            self.dialog.show_problem(notice.message, notice.hint)
+        if notice.level == "error":
+            self._show_problem(notice.message, notice.hint)

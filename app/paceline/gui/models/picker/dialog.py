@@ -9,7 +9,7 @@ Every dialog is used once, so that no earlier choice is left in it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import delete
 
-from paceline.catalog.models import Models
 from paceline.errors import UserError
 from paceline.gui.kit.dialogs import scrolling, within_screen
 from paceline.gui.kit.drop_zones import model_files
@@ -39,12 +38,10 @@ from paceline.gui.look.style import PICKER
 from paceline.gui.models.candidates import MainButton, Picks
 from paceline.gui.models.downloads.model import DownloadsModel
 from paceline.gui.models.downloads.panel import DownloadStrip
-from paceline.gui.models.lists.hub_controller import HubResults
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.installed_page import InstalledPage
-from paceline.gui.models.lists.library import LibraryModel
-from paceline.gui.models.lists.recommended_page import RecommendedPage, RecommendedPairs
-from paceline.gui.models.picker.pair_judgement import PairJudgement
+from paceline.gui.models.lists.page import Page
+from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.gui.models.picker.pair_pane import PairPane
 
 _NAME_PX = 260
@@ -148,20 +145,22 @@ class PickerDialog(Refits, QDialog):
 
     def __init__(
         self,
-        *,
         installed: InstalledPage,
         recommended: RecommendedPage,
         hub: HubPage,
         pane: PairPane,
+        *,
         downloads: DownloadsModel,
         parent: QWidget | None = None,
     ) -> None:
+        """Lay these pages out, with the judgement at the right and the downloads below."""
         super().__init__(parent)
         self.setObjectName(PICKER)
         self.setWindowTitle(self.tr("Choose models"))
         self.setMinimumSize(SMALLEST)
         self.setAcceptDrops(True)
         self.installed, self.recommended, self.hub, self.pane = installed, recommended, hub, pane
+        self.pages: tuple[Page, ...] = installed, recommended, hub
         self.steps = StepBar()
         self.tabs = QTabWidget()
         self.tabs.tabBar().setDrawBase(False)
@@ -205,9 +204,8 @@ class PickerDialog(Refits, QDialog):
     def show_picks(self, picks: Picks, button: MainButton, n_free: int, *, has_gpu: bool) -> None:
         """Show what is picked, and what the main button would do."""
         self.steps.show_picks(picks)
-        self.installed.show_picks(picks)
-        self.recommended.show_picks(picks, n_free, has_gpu=has_gpu)
-        self.hub.show_picks(picks, n_free)
+        for page in self.pages:
+            page.show_picks(picks, n_free, has_gpu=has_gpu)
         self.main.setText(button.text)
         self.main.setEnabled(button.todo != "wait")
         self.main.setToolTip(button.reason)
@@ -221,11 +219,11 @@ class PickerDialog(Refits, QDialog):
         self.problem.show_notice(Notice("error", text, hint))
 
     @property
-    def page(self) -> QWidget:
+    def page(self) -> Page:
         """The page in front."""
-        return self.tabs.currentWidget()
+        return self.pages[self.tabs.currentIndex()]
 
-    def show_page(self, page: QWidget) -> None:
+    def show_page(self, page: Page) -> None:
         """Bring a page to the front."""
         self.tabs.setCurrentWidget(page)
 
@@ -274,22 +272,19 @@ class PickerBuilder(QObject):
 
     def __init__(
         self,
-        *,
-        models: Models,
-        entries: LibraryModel,
-        results: HubResults,
-        states: DownloadsModel,
-        judgement: PairJudgement,
+        parts: Sequence[Callable[[], QWidget]],
+        dialog: Callable[..., PickerDialog],
         window: QWidget,
     ) -> None:
-        """The dialog shows what these hold; `window` is its parent, and this object's."""
+        """Build nothing yet.
+
+        Args:
+            parts: Make what a dialog consists of.
+            dialog: Makes a dialog of these.
+            window: Its parent, and this object's.
+        """
         super().__init__(window)
-        self._models = models
-        self._entries = entries
-        self._results = results
-        self._states = states
-        self._judgement = judgement
-        self._window = window
+        self._parts, self._make_dialog = parts, dialog
         self._steps: Iterator[PickerDialog | None] | None = None
         self._dialog: PickerDialog | None = None
         self._made: list[QObject] = []
@@ -334,28 +329,10 @@ class PickerBuilder(QObject):
 
     def _build(self) -> Iterator[PickerDialog | None]:
         """Build one part after the other; the last step yields the dialog."""
-        installed = InstalledPage(self._entries)
-        self._made.append(installed)
-        yield None
-        pairs = RecommendedPairs(self._models.curated)
-        recommended = RecommendedPage(pairs)
-        self._made += [recommended, pairs]
-        yield None
-        hub = HubPage(self._results)
-        self._made.append(hub)
-        yield None
-        pane = PairPane(self._judgement)
-        self._made.append(pane)
-        yield None
-        dialog = PickerDialog(
-            installed=installed,
-            recommended=recommended,
-            hub=hub,
-            pane=pane,
-            downloads=self._states,
-            parent=self._window,
-        )
-        pairs.setParent(dialog)
+        for make in self._parts:
+            self._made.append(make())
+            yield None
+        dialog = self._make_dialog(*self._made)
         self._made[:] = [dialog]
         yield None
         dialog.ensurePolished()

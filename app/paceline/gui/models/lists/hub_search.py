@@ -1,0 +1,223 @@
+"""What is asked of the Hub for the window, and what came of it, without ever keeping it waiting.
+
+Every request runs on a thread of its own pool, since one may take 40 s; a request that is no longer
+needed is stopped and ends within a fraction of a second. Late answers are dropped. Main thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from paceline.catalog.fetching import repository_page
+from paceline.catalog.hub.client import Hub
+from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
+from paceline.catalog.inspect.inspector import Inspector
+from paceline.errors import UserError
+from paceline.gui.kit.background import Background
+
+END_MS = 900
+_MOST = 1000
+_BATCH, _BATCH_S = 20, 0.2
+
+
+class HubSearch(QObject):
+    """One search at a time, and one look at a repository, which stands before its results.
+
+    Attributes:
+        query: What is searched for; None: nothing was yet.
+        models: What the search has found, each repository once.
+        error: Why the search ended, or could not go on after what was found.
+        is_searching: Whether more is on its way.
+        has_more: Whether more can be asked for.
+        repo: ``OWNER/NAME`` of the repository that is looked at; empty: the results are.
+        repository: Its page; None: it is on its way, or `repo_error`.
+        repo_error: Why there is no page.
+    """
+
+    changed = Signal()
+    token_failed = Signal(object)
+    """UserError"""
+    online_wanted = Signal()
+    """The user leaves the offline mode; what was asked is asked again afterwards."""
+
+    def __init__(
+        self, hub: Hub, parent: QObject | None = None, *, inspector: Inspector | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._inspector = inspector
+        self._background = Background(self)
+        self._is_closed = False
+        self._search = self._look = threading.Event()
+        self._found: Iterator[HubModel] = iter(())
+        self._n_wanted = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self.query: SearchQuery | None = None
+        self.models: tuple[HubModel, ...] = ()
+        self.error: UserError | None = None
+        self.is_searching = self.has_more = False
+        self.repo = ""
+        self.repository: HubRepository | None = None
+        self.repo_error: UserError | None = None
+
+    # ---------------------------------------------------------------------------------- search
+
+    def search(self, query: SearchQuery) -> None:
+        """Search now; what was found before goes. `query.limit` rows come at first."""
+        if self._is_closed:
+            return
+        self._search.set()
+        self._search = stop = threading.Event()
+        self.query, self.models = query, ()
+        self._found = self._hub.search(replace(query, limit=max(_MOST, query.limit)), stop.is_set)
+        self._ask(query.limit)
+
+    @Slot()
+    def more(self) -> None:
+        """Find as many more rows again."""
+        if self.query is not None and self.has_more and not self._is_closed:
+            self._ask(self.query.limit)
+
+    def _ask(self, n_more: int) -> None:
+        self._n_wanted = len(self.models) + n_more
+        self.error, self.is_searching, self.has_more = None, True, False
+        self._ask_on()
+        self.changed.emit()
+
+    def _ask_on(self) -> None:
+        search, n = self._search, min(_BATCH, self._n_wanted - len(self.models))
+        self._background.start(
+            partial(_next, self._found, n),
+            partial(self._on_found, search),
+            partial(self._on_failed, search),
+        )
+
+    def _on_found(self, search: threading.Event, batch: _Batch) -> None:
+        if search is not self._search:
+            return
+        found = (*self.models, *batch.models)  # of which one may be on two pages
+        self.models = tuple({model.repo: model for model in found}.values())
+        is_enough = len(self.models) >= self._n_wanted
+        if batch.error is not None:
+            self._on_failed(search, batch.error)
+            return
+        if batch.is_last or is_enough:
+            self.is_searching, self.has_more = False, not batch.is_last
+        else:
+            self._ask_on()
+        self.changed.emit()
+
+    def _on_failed(self, search: threading.Event, error: UserError) -> None:
+        if search is self._search:
+            self.error, self.is_searching = error, False
+            self.changed.emit()
+
+    # ------------------------------------------------------------------------------ repository
+
+    def open_repository(self, repo: str) -> None:
+        """Look at a repository; a look at another one before is dropped."""
+        if self._is_closed:
+            return
+        self._look.set()
+        self._look = look = threading.Event()
+        self.repo, self.repository, self.repo_error = repo, None, None
+        self._background.start(
+            partial(repository_page, self._hub, self._inspector, repo, is_stopped=look.is_set),
+            partial(self._on_looked, look),
+            partial(self._on_not_looked, look),
+        )
+        self.changed.emit()
+
+    @Slot()
+    def leave_repository(self) -> None:
+        """Look at the results again."""
+        self._look.set()
+        self.repo, self.repository, self.repo_error = "", None, None
+        self.changed.emit()
+
+    def _on_looked(self, look: threading.Event, repository: HubRepository) -> None:
+        if look is self._look and not look.is_set():
+            self.repository = repository
+            self.changed.emit()
+
+    def _on_not_looked(self, look: threading.Event, error: UserError) -> None:
+        if look is self._look and not look.is_set():
+            self.repo_error = error
+            self.changed.emit()
+
+    # --------------------------------------------------------------------------------- the rest
+
+    @Slot()
+    def ask_again(self) -> None:
+        """Ask once more for what is looked at."""
+        if self.repo:
+            self.open_repository(self.repo)
+        elif self.query is not None:
+            self.search(self.query)
+
+    @Slot()
+    def go_online(self) -> None:
+        """Leave the offline mode, and ask once more."""
+        self.online_wanted.emit()
+        self.ask_again()
+
+    @Slot(str)
+    def set_token(self, token: str) -> None:
+        """Keep an access token, and ask once more; a keyring may have to be unlocked."""
+        if not self._is_closed:
+            keep = partial(self._hub.tokens.set_token, token)
+            self._background.start(keep, self._on_kept, self.token_failed.emit)
+
+    def _on_kept(self, _result: None) -> None:
+        self.ask_again()
+
+    def set_offline(self, is_offline: bool) -> None:  # noqa: FBT001
+        """Use the network, or do not; what failed for that reason has to be asked for again."""
+        self._hub.offline = is_offline
+        if is_offline:
+            self._look.set()
+
+    def stop(self) -> None:
+        """Drop what is under way, and forget what was found."""
+        self._search.set()
+        self._look.set()
+        self._search = self._look = threading.Event()
+        self._forget()
+        self.changed.emit()
+
+    def close(self) -> bool:
+        """Stop everything, within a second; false: something hangs, such as a keyring."""
+        self._is_closed = True
+        self.stop()
+        return self._background.close(END_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Some rows of a search, and how it goes on."""
+
+    models: list[HubModel]
+    is_last: bool = False
+    error: UserError | None = None
+
+
+def _next(found: Iterator[HubModel], n: int) -> _Batch:
+    """Take up to `n` rows, as many as come in a moment; runs on a worker's thread."""
+    models: list[HubModel] = []
+    until = time.monotonic() + _BATCH_S
+    try:
+        for model in found:
+            models.append(model)
+            if len(models) >= n or time.monotonic() > until:
+                return _Batch(models)
+    except UserError as error:
+        return _Batch(models, error=error)
+    return _Batch(models, is_last=True)

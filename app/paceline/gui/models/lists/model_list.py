@@ -1,0 +1,247 @@
+"""The list of models: how its rows are painted, and how they are picked."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPointF, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QListView,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+)
+
+from paceline.gui.kit.row_painting import RIGHT, draw_text, paint_ground, show_rows
+from paceline.gui.kit.rows import ROW, Index
+from paceline.gui.look.current import look
+from paceline.gui.look.scale import px
+from paceline.gui.look.theme import ui_font
+from paceline.gui.models.lists.offers import Offer, Offers
+
+ROW_PX = 56
+_MARGIN_PX = 12
+_MARK_PX = 18
+"""The circle of the picked row."""
+_BADGE_PX = 18
+_GAP_PX = 12
+
+
+def paint_row(
+    painter: QPainter, rect: QRect, row: Offer, *, is_picked: bool, is_over: bool, has_ring: bool
+) -> None:
+    """Paint a row, with the pointer over it, with the ring of what has the keyboard."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    theme = look.theme
+    paint_ground(painter, rect, is_chosen=is_picked, is_over=is_over, has_ring=has_ring)
+    inner = rect.adjusted(_MARGIN_PX, 8, -_MARGIN_PX, -8)
+    if row.has_mark:
+        if not row.problem:
+            _paint_mark(painter, inner, is_picked=is_picked)
+        inner.adjust(_MARK_PX + _GAP_PX, 0, 0, 0)
+    half = inner.height() // 2
+    upper = QRect(inner.left(), inner.top(), inner.width(), half)
+    lower = QRect(inner.left(), inner.top() + half, inner.width(), half)
+    upper.setRight(_paint_size(painter, upper, row))
+    lower.setRight(_paint_badges(painter, lower, row, is_picked=is_picked))
+    painter.setFont(ui_font(13, QFont.Weight.Medium))
+    painter.setPen(QColor(theme.faint if row.is_dimmed else theme.text))
+    draw_text(painter, upper, row.title)
+    painter.setFont(ui_font(12))
+    painter.setPen(QColor(theme.faint if row.is_dimmed else theme.muted))
+    draw_text(painter, lower, row.problem or row.facts)
+    painter.restore()
+
+
+def _paint_mark(painter: QPainter, inner: QRect, *, is_picked: bool) -> None:
+    """Paint the circle that says whether a row is picked: not by a colour alone."""
+    theme = look.theme
+    middle = QPointF(inner.left() + _MARK_PX / 2, inner.center().y() + 0.5)
+    radius = _MARK_PX / 2 - 1
+    painter.setPen(QPen(QColor(theme.accent if is_picked else theme.line_strong), 1.5))
+    painter.setBrush(QColor(theme.accent) if is_picked else Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(middle, radius, radius)
+    if is_picked:
+        pen = QPen(QColor(theme.accent_text), 1.75)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        tick = (QPointF(-3.2, 0.2), QPointF(-0.9, 2.6), QPointF(3.4, -2.4))
+        painter.drawPolyline(QPolygonF([middle + point for point in tick]))
+
+
+def _paint_size(painter: QPainter, line: QRect, row: Offer) -> int:
+    """Write the size at the right end; returns where the title must end."""
+    if not row.size:
+        return line.right()
+    painter.setFont(ui_font(12))
+    painter.setPen(QColor(look.theme.faint if row.is_dimmed else look.theme.muted))
+    painter.drawText(line, RIGHT, row.size)
+    return line.right() - painter.fontMetrics().horizontalAdvance(row.size) - _GAP_PX
+
+
+def _paint_badges(painter: QPainter, line: QRect, row: Offer, *, is_picked: bool) -> int:
+    """Paint the badges from the right end on; returns where the facts must end."""
+    theme = look.theme
+    colours = {
+        # On the ground of a picked row the usual one would not be seen.
+        "accent": (theme.surface if is_picked else theme.accent_soft, theme.accent),
+        "lookup": (theme.lookup_soft, theme.lookup),
+        "danger": (theme.danger_soft, theme.danger),
+    }
+    plain = (theme.surface if is_picked else theme.pressed, theme.muted)
+    right = line.right()
+    painter.setFont(ui_font(11, QFont.Weight.DemiBold))
+    metrics = painter.fontMetrics()
+    for badge in reversed(row.badges):
+        width = metrics.horizontalAdvance(badge.text) + 16
+        height = px(_BADGE_PX)
+        field = QRect(right - width + 1, line.center().y() - height // 2, width, height)
+        ground, ink = colours.get(badge.tone, plain)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(ground))
+        painter.drawRoundedRect(field, 8, 8)
+        painter.setPen(QColor(ink))
+        painter.drawText(field, Qt.AlignmentFlag.AlignCenter, badge.text)
+        right -= width + 6
+    return right - (_GAP_PX - 6 if row.badges else 0)
+
+
+class ModelRow(QStyledItemDelegate):
+    """Paints the rows of `Offers`: name and facts at the left, size and badges at the right."""
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        """Every row has the same height."""
+        return QSize(200, px(ROW_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        state, flag = option.state, QStyle.StateFlag
+        offer: Offer = index.data(ROW)
+        paint_row(
+            painter,
+            QRect(option.rect).adjusted(0, 1, 0, -1),
+            offer,
+            is_picked=offer.is_picked(cast("Offers", index.model()).picks),
+            is_over=bool(state & (flag.State_MouseOver | flag.State_Selected)),
+            has_ring=bool(state & flag.State_HasFocus and state & flag.State_KeyboardFocusChange),
+        )
+
+
+class OptionRow(QAbstractButton):
+    """A row outside a list: one thing that can be picked."""
+
+    picked = Signal(object)
+    """Offer"""
+
+    def __init__(self, offer: Offer) -> None:
+        super().__init__()
+        self._offer = offer
+        self.setCheckable(True)
+        self.setText(offer.title)
+        self.setAccessibleName(offer.title)
+        self.setAccessibleDescription(offer.facts)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+        self.clicked.connect(self._on_clicked)
+
+    def sizeHint(self) -> QSize:
+        """As high as a row of a list."""
+        return QSize(200, px(ROW_PX))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint it like a row of a list."""
+        paint_row(
+            QPainter(self),
+            self.rect().adjusted(0, 1, 0, -1),
+            self._offer,
+            is_picked=self.isChecked(),
+            is_over=self.underMouse(),
+            has_ring=self.hasFocus(),
+        )
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.setChecked(True)
+        self.picked.emit(self._offer)
+
+
+_LIST_PX = 114
+"""Two rows and a frame; more is what the rest of a page leaves, whose lines are never cut."""
+_PICKS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+class ModelList(QListView):
+    """A view of `offers`: a click or Enter picks, Enter and a double click also go on."""
+
+    picked = Signal(object)
+    """Offer"""
+    confirmed = Signal(object)
+    """Offer that is picked, and the user wants to go on"""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setProperty("kind", "models")
+        self.setAccessibleName(name)
+        self.offers = Offers(self)
+        self.setModel(self.offers)
+        show_rows(self, ModelRow(self))
+        self.setUniformItemSizes(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.clicked.connect(self._on_clicked)
+        self.doubleClicked.connect(self._on_double_clicked)
+
+    def sizeHint(self) -> QSize:
+        """Two rows; Qt's own asks for more than a low window has."""
+        return QSize(200, px(_LIST_PX))
+
+    def minimumSizeHint(self) -> QSize:
+        """The same height."""
+        return QSize(0, px(_LIST_PX))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pick by Enter or Space; the dialog's buttons must not have these keys."""
+        if event.key() in _PICKS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            if (offer := self.current) is not None:
+                is_space = event.key() == Qt.Key.Key_Space
+                (self.picked if is_space else self.confirmed).emit(offer)
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    @property
+    def current(self) -> Offer | None:
+        """The row that keys go on from; None: there is none."""
+        offer: Offer | None = self.currentIndex().data(ROW)
+        return offer
+
+    @Slot()
+    def take_focus(self) -> None:
+        """Have the keyboard, with a row to go on from."""
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        if not self.currentIndex().isValid():
+            self.setCurrentIndex(self.offers.index(0, 0))
+
+    def show_row(self, row: int) -> None:
+        """Go to a row; -1: to the top, with none to go on from."""
+        index = self.offers.index(row, 0)
+        self.selectionModel().setCurrentIndex(
+            index, QItemSelectionModel.SelectionFlag.ClearAndSelect
+        )
+        if index.isValid():
+            self.scrollTo(index)
+        else:
+            self.scrollToTop()
+
+    @Slot(QModelIndex)
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self.picked.emit(index.data(ROW))
+
+    @Slot(QModelIndex)
+    def _on_double_clicked(self, index: QModelIndex) -> None:
+        self.confirmed.emit(index.data(ROW))

@@ -1,0 +1,429 @@
+"""The rows of all lists of models: one kind of value, whichever place a model comes from.
+
+An offer is a model or a pair that is here or can be had, what drafts in place of a draft model, or
+a repository of models. It has its words, and knows what is picked once its row is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter, itemgetter
+from typing import Literal
+
+from PySide6.QtCore import QCoreApplication, QObject
+
+from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
+from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.sidecar import sidecar_in_path
+from paceline.gui.kit.rows import Rows
+from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import known_size, local_weights, translator
+from paceline.gui.models.candidates import (
+    Candidate,
+    Picks,
+    candidate_facts,
+    facts,
+    head_text,
+    hub_facts,
+    of_choice,
+    of_entry,
+    spoken,
+    why_hardly,
+)
+from paceline.gui.state.pair import file_name
+
+Role = Literal["model", "pair", "head", "lookups", "repository"]
+Order = Literal["name", "largest", "smallest", "place"]
+
+_tr = translator("Offers")
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A word in a rounded field; `tone` is "accent", "lookup", "danger" or empty for grey."""
+
+    text: str
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One row.
+
+    Attributes:
+        key: What it is known by while its words change; no two rows of a list have the same.
+        title: First line.
+        facts: Second line.
+        size: At the right of the first line.
+        badges: At the right of the second line.
+        problem: Why it cannot be picked, in place of the facts; empty: it can, or leads elsewhere.
+        spoken: What a screen reader says.
+        tip: What is said while the pointer rests on it.
+        role: "model": the target or the draft model, as the step asks; "pair": both; "head": the
+            target's own MTP head; "lookups": no draft model; "repository": none of them.
+        model: A model, or a pair's target.
+        draft: A pair's draft model, or its head in a file of its own; None: the target's own head.
+        repo: The repository to look at where nothing can be picked: ``OWNER/NAME``.
+        is_dimmed: Whether it can hardly do, or cannot be picked.
+        is_locked: Whether access to it must be asked for.
+        has_mark: Whether its row has the circle that says whether it is picked.
+        words: What a search looks at, in small letters.
+        origin: What was found on this computer, or the entry of the list of pairs.
+    """
+
+    key: str
+    title: str
+    facts: str = ""
+    size: str = ""
+    badges: tuple[Badge, ...] = ()
+    problem: str = ""
+    spoken: str = ""
+    tip: str = ""
+    role: Role = "model"
+    model: Candidate | None = None
+    draft: Candidate | None = None
+    repo: str = ""
+    is_dimmed: bool = False
+    is_locked: bool = False
+    has_mark: bool = True
+    words: str = ""
+    origin: LibraryEntry | CuratedPair | None = None
+
+    def picked(self, picks: Picks) -> Picks | None:
+        """Return what is picked once this is; None: it cannot be picked in this step."""
+        is_first, model = picks.step == 1, self.model
+        if self.problem or self.is_locked:
+            return None
+        match self.role:
+            case "model" if model is not None and not is_first:
+                return picks.with_draft(model)
+            case "model" if model is not None and not model.is_head:
+                return picks.with_target(model)
+            case "pair" if is_first:
+                picks = replace(picks, target=model)
+                return picks.with_draft(self.draft, uses_head=self.draft is None)
+            case "head" | "lookups" if not is_first:
+                return picks.with_draft(None, uses_head=self.role == "head")
+        return None
+
+    def is_picked(self, picks: Picks) -> bool:
+        """Whether this is what is picked."""
+        match self.role:
+            case "model":
+                return _is_same(picks.picked, self.model)
+            case "pair":
+                drafts = _is_same(picks.draft, self.draft) if self.draft else picks.drafts_itself
+                return drafts and _is_same(picks.target, self.model)
+            case "head":
+                return picks.drafts_itself
+            case "lookups":
+                return picks.step != 1 and picks.does_without
+        return False
+
+
+def _is_same(one: Candidate | None, other: Candidate | None) -> bool:
+    return one is not None and other is not None and one.reference == other.reference
+
+
+class Offers(Rows[Offer]):
+    """The list of one page, and what is picked so far."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.picks = Picks()
+
+    def show(self, offers: Iterable[Offer], picks: Picks) -> None:
+        """Show these and no others; views keep their place."""
+        before, self.picks = self.picks, picks
+        self.update_rows(offers, attrgetter("key"))
+        if picks != before and self.rows:
+            self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
+
+    def title(self, row: Offer) -> str:
+        """The first line."""
+        return row.title
+
+    def spoken(self, row: Offer) -> str:
+        """All that the row says."""
+        return row.spoken or row.title
+
+    def tip(self, row: Offer) -> str:
+        """What else is known."""
+        return row.tip
+
+
+# -------------------------------------------------------------------------- on this computer
+
+
+def place_title(source: str) -> str:
+    """Return what the owner of a place is called."""
+    titles = {
+        "paceline": "Paceline",
+        "folder": QCoreApplication.translate("Library", "Folder"),
+        "hugging-face": "Hugging Face",
+        "lm-studio": "LM Studio",
+        "ollama": "Ollama",
+        "built-in": QCoreApplication.translate("Library", "Built in"),
+    }
+    return titles.get(source, source)
+
+
+def offer_of_entry(entry: LibraryEntry) -> Offer:
+    """Return the row of a model on this computer, as it is among the targets."""
+    model, card = of_entry(entry), entry.card
+    known, size, problem = candidate_facts(model), known_size(model.n_bytes), said(entry.problem)
+    place = place_title(entry.file.source)
+    words = [entry.file.name]
+    if card is not None:
+        words += [card.name, card.architecture, card.quantisation, local_weights(card.n_params)]
+    return Offer(
+        key=model.reference,
+        title=model.title,
+        facts=known or _tr("not looked into yet"),
+        size=size,
+        badges=(Badge(place),),
+        problem=problem,
+        spoken=spoken(model.title, problem or known, size, place),
+        tip=f"{entry.file.path}\n{problem}".strip(),
+        model=model,
+        is_dimmed=bool(problem),
+        words="\n".join(words).casefold(),
+        origin=entry,
+    )
+
+
+def installed(offers: Iterable[Offer], words: str, order: Order, picks: Picks) -> list[Offer]:
+    """Return the models of this computer to show, those that cannot be used last.
+
+    Args:
+        offers: All of them, as among the targets.
+        words: What a row must contain, all of them.
+        order: How those that suit are sorted.
+        picks: In the second step draft models are looked for: those that hardly suit come later.
+    """
+    wanted = words.casefold().split()
+    found = [offer for offer in offers if all(word in offer.words for word in wanted)]
+    if picks.step != 1:
+        found = [_beside(picks.target, offer) for offer in found]
+    return sorted(found, key=lambda offer: (_rank(offer), _key(offer, order)))
+
+
+def _rank(offer: Offer) -> int:
+    return 2 if offer.problem else int(offer.is_dimmed)
+
+
+def _key(offer: Offer, order: Order) -> tuple[int, str, str, str]:
+    n_bytes = offer.model.n_bytes if offer.model else 0
+    size = {"largest": -n_bytes, "smallest": n_bytes}.get(order, 0)
+    place = offer.badges[-1].text.casefold() if order == "place" else ""
+    return size, place, offer.title.casefold(), offer.key
+
+
+def _beside(target: Candidate | None, offer: Offer) -> Offer:
+    """Return the row of a model where a draft model for a target is looked for."""
+    model = offer.model
+    if model is None or (offer.problem and not model.is_head):
+        return offer
+    hardly = why_hardly(target, model)
+    badges = (Badge(hardly, "lookup"), *offer.badges) if hardly else offer.badges
+    heard = (
+        offer.spoken
+        if not hardly
+        else spoken(
+            offer.title,
+            offer.problem or candidate_facts(model),
+            offer.size,
+            *(b.text for b in badges),
+        )
+    )
+    return replace(offer, badges=badges, problem="", is_dimmed=bool(hardly), spoken=heard)
+
+
+def head_inside() -> Offer:
+    """Return the row of a target's own MTP head."""
+    words = _tr("The target's own last layers draft; that needs no second model.")
+    return Offer("head", _tr("MTP head inside"), words, role="head")
+
+
+def lookups_only() -> Offer:
+    """Return the row of doing without a draft model."""
+    words = _tr("Copies from what was written before; needs no second model and no memory.")
+    return Offer("lookups", _tr("No draft model: lookups only"), words, role="lookups")
+
+
+# ------------------------------------------------------------------------------- recommended
+
+
+def recommended_pairs(pairs: Sequence[CuratedPair], n_free: int, *, has_gpu: bool) -> list[Offer]:
+    """Return pairs to load first, of these what fits; within that the order of the list.
+
+    Args:
+        pairs: The list that is shipped.
+        n_free: Bytes of memory that are free; 0: not known.
+        has_gpu: Whether this machine has a GPU.
+    """
+    ranked = []
+    for at, pair in enumerate(pairs):
+        fit = _fit(pair, n_free, has_gpu=has_gpu)
+        ranked.append(((not pair.is_usable, _RANKS[fit], at), _offer_of_pair(pair, fit, str(at))))
+    return [offer for _, offer in sorted(ranked, key=itemgetter(0))]
+
+
+_RANKS = {"": 0, "fits": 0, "gpu": 1, "large": 2}
+
+
+def _fit(pair: CuratedPair, n_free: int, *, has_gpu: bool) -> str:
+    """Return whether a pair suits this machine: a key of `_RANKS`; empty: not known."""
+    if not n_free or pair.least_memory is None or not pair.is_usable:
+        return ""
+    if pair.least_memory > n_free:
+        return "large"
+    return "gpu" if pair.machine == "gpu" and not has_gpu else "fits"
+
+
+def _offer_of_pair(pair: CuratedPair, fit: str, key: str) -> Offer:
+    words = {
+        "fits": _tr("fits the memory"), "gpu": _tr("for a GPU"), "large": _tr("needs more memory"),
+    }.get(fit, "")  # fmt: skip
+    badge = Badge(words, "accent" if fit == "fits" else "lookup")
+    target, draft = target_candidate(pair), draft_candidate(pair)
+    is_pair = target is not None and (draft is not None or has_head_inside(pair))
+    # What is no pair to load leads to its files, if anywhere.
+    repo = pair.draft_repo if target is not None and pair.is_usable else pair.target_repo
+    drafter = said(pair.drafter)
+    name = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
+    heard = drafter or _tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
+    return Offer(
+        key=key,
+        title=said(pair.title),
+        facts=drafter or _tr("drafted by {}").format(name),
+        badges=(badge,) if words else (),
+        spoken=spoken(said(pair.title), heard, words),
+        role="pair" if is_pair else "repository",
+        model=target,
+        draft=draft,
+        repo="" if pair.kind == "lookup" else repo,
+        has_mark=pair.is_usable,
+        is_dimmed=fit == "large" or pair.kind == "dflash",
+        origin=pair,
+    )
+
+
+def recommended_drafts(pairs: Sequence[CuratedPair], target: Candidate) -> list[Offer]:
+    """Return the draft models for a target, each once, or that it needs none."""
+    known = f"{target.title} {target.repo}", target.architecture, target.n_params
+    drafts = {
+        pair.draft_reference or pair.draft_repo: pair
+        for pair in reversed(pairs)
+        if pair.kind != "dflash" and pair.is_for(*known)
+    }
+    return [_offer_of_draft(key, pair) for key, pair in reversed(drafts.items())]
+
+
+def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
+    title = file_name(pair.draft_file) if pair.draft_file else pair.draft_repo
+    draft = draft_candidate(pair)
+    role: Role = "model" if draft is not None else "repository"
+    if pair.kind == "lookup":
+        title, role = _tr("No draft model"), "lookups"
+    elif has_head_inside(pair):
+        title, role = _tr("MTP head inside"), "head"
+    drafted = _tr("drafted by {}").format(pair.draft_file or pair.draft_repo)
+    return Offer(
+        key=key,
+        title=title,
+        facts=said(str(pair.gain or "")),
+        size=known_size(pair.draft_bytes or 0),
+        spoken=spoken(said(pair.title), said(pair.drafter) or drafted),
+        role=role,
+        model=draft,
+        repo=pair.draft_repo,
+        origin=pair,
+    )
+
+
+def has_head_inside(pair: CuratedPair) -> bool:
+    """Whether the target's file holds what drafts for it."""
+    return pair.kind == "mtp" and not pair.draft_repo
+
+
+def target_candidate(pair: CuratedPair) -> Candidate | None:
+    """Return the target to fetch; None: the pair names no file."""
+    if pair.target_file is None:
+        return None
+    found = _candidate(pair.target_reference, pair.target_repo, pair.target_file, 0)
+    return replace(found, has_head=has_head_inside(pair))
+
+
+def draft_candidate(pair: CuratedPair) -> Candidate | None:
+    """Return the draft model or head to fetch; None: the pair names no file, or has none."""
+    if pair.draft_file is None or not pair.is_usable:
+        return None
+    n_bytes = pair.draft_bytes or 0
+    found = _candidate(pair.draft_reference, pair.draft_repo, pair.draft_file, n_bytes)
+    return replace(found, is_head=pair.kind == "mtp")
+
+
+def _candidate(reference: str, repo: str, file: str, n_bytes: int) -> Candidate:
+    return Candidate(reference, file_name(file), n_bytes=n_bytes, is_here=False, repo=repo)
+
+
+# -------------------------------------------------------------------------------- on the Hub
+
+
+def offer_of_repository(model: HubModel) -> Offer:
+    """Return the row of a repository that a search has found."""
+    weights = local_weights(model.n_params)
+    is_gated = model.gate != "open"
+    return Offer(
+        key=model.repo,
+        title=model.repo,
+        facts=hub_facts(model),
+        size=_tr("{} downloads").format(local_weights(model.downloads) or "0"),
+        badges=(Badge(_tr("gated"), "lookup"),) if is_gated else (),
+        spoken=spoken(
+            model.repo,
+            _tr("{} parameters").format(weights) if weights else "",
+            _tr("{} downloads").format(model.downloads),
+            model.license,
+            _tr("must be asked for") if is_gated else "",
+        ),
+        role="repository",
+        repo=model.repo,
+        has_mark=False,
+    )
+
+
+def files_of(repository: HubRepository, recommended: HubChoice | None, n_free: int) -> list[Offer]:
+    """Return the models of a repository, the one that suits `n_free` bytes of memory marked."""
+    choices = repository.choices + repository.sidecars
+    return [_offer_of_choice(repository, each, recommended, n_free) for each in choices]
+
+
+def _offer_of_choice(
+    repository: HubRepository, choice: HubChoice, recommended: HubChoice | None, n_free: int
+) -> Offer:
+    model, sidecar = of_choice(repository, choice), sidecar_in_path(choice.path)
+    badges: tuple[Badge, ...] = ()
+    if choice == recommended:
+        badges = (Badge(_tr("recommended"), "accent"),)
+    elif 0 < n_free < choice.n_bytes:
+        badges = (Badge(_tr("more than the free memory"), "lookup"),)
+    n_parts, size = len(choice.files), known_size(choice.n_bytes)
+    files = choice.path if n_parts == 1 else _tr("{} parts").format(n_parts)
+    problem = "" if model.is_head else said(model.problem)
+    heard = (choice.path, sidecar.sentence) if sidecar else (choice.quantisation, choice.path)
+    return Offer(
+        key=model.reference,
+        title=model.quantisation or model.title,
+        facts=facts(files, head_text(model)),
+        size=size,
+        badges=badges,
+        problem=problem,
+        spoken=spoken(*heard, size),
+        model=model,
+        is_dimmed=bool(problem) or not repository.has_access,
+        is_locked=not repository.has_access,
+    )

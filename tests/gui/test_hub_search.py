@@ -1,0 +1,232 @@
+"""Searching the Hub from the window: any order of wishes and answers, and a quick end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from gui.fake_hub import MODEL, FakeHub, HeldBackground, page_of
+from hub_server import Fault, HubServer, Repository
+from paceline.catalog.hub.client import Hub, TokenSource
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import SearchQuery
+from paceline.gui.models.lists import hub_search
+from paceline.gui.models.lists.hub_search import HubSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.catalog.hub.values import HubModel
+
+WAIT_MS = 20_000
+WORDS = {"many": 70, "few": 3, "nothing": 0}
+REPOS = ("o/here", "o/gone")
+
+
+def _found(word: str, n: int) -> list[HubModel]:
+    """Results of which every tenth stands on two pages."""
+    models = [replace(MODEL, repo=f"{word}/{at:03}") for at in range(n)]
+    return [each for at, model in enumerate(models) for each in [model] * (1 + (at % 10 == 9))]
+
+
+class Wishes(RuleBasedStateMachine):
+    """Any order of wishes, and of the answers to them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hub = FakeHub({word: _found(word, n) for word, n in WORDS.items()})
+        self.hub.pages["o/here"] = page_of("o/here")
+        with patch.object(hub_search, "Background", HeldBackground):
+            self.search = HubSearch(self.hub)  # type: ignore[arg-type]
+        jobs = self.search.findChild(HeldBackground)
+        assert jobs is not None
+        self.jobs = jobs
+        self.n_wanted = 0
+        self.repo = ""
+
+    @rule(word=st.sampled_from(sorted(WORDS)), limit=st.integers(1, 30))
+    def search_for(self, word: str, limit: int) -> None:
+        self.search.search(SearchQuery(word, limit=limit))
+        self.n_wanted = limit
+        assert self.search.models == ()
+        assert self.search.is_searching
+
+    @rule()
+    def ask_for_more(self) -> None:
+        if self.search.has_more and self.search.query is not None:
+            self.n_wanted = len(self.search.models) + self.search.query.limit
+        self.search.more()
+
+    @rule(repo=st.sampled_from(REPOS))
+    def look_at(self, repo: str) -> None:
+        self.search.open_repository(repo)
+        self.repo = repo
+
+    @rule()
+    def go_back(self) -> None:
+        self.search.leave_repository()
+        self.repo = ""
+
+    @rule()
+    def ask_again(self) -> None:
+        self.search.ask_again()
+        if not self.repo and self.search.query is not None:
+            self.n_wanted = self.search.query.limit
+
+    @rule()
+    def close_the_dialog(self) -> None:
+        self.search.stop()
+        self.repo = ""
+        assert self.search.query is None
+
+    @rule(is_broken=st.booleans())
+    def break_the_hub(self, is_broken: bool) -> None:
+        self.hub.error = HubError("timed-out", "No answer.", "") if is_broken else None
+
+    @precondition(lambda self: self.jobs.jobs)
+    @rule(data=st.data())
+    def answer(self, data: st.DataObject) -> None:
+        self.jobs.carry_out(data.draw(st.integers(0, len(self.jobs.jobs) - 1)))
+
+    @rule()
+    def answer_all(self) -> None:
+        self.jobs.carry_out_all()
+        search, query = self.search, self.search.query
+        assert not search.is_searching
+        assert not search.repo or search.repository or search.repo_error
+        if query is not None and search.error is None:
+            n_all = WORDS[query.text]
+            assert len(search.models) >= min(self.n_wanted, n_all)
+            assert search.has_more or len(search.models) == n_all
+
+    @invariant()
+    def only_what_was_asked_for_last_is_shown(self) -> None:
+        search = self.search
+        word = search.query.text if search.query is not None else ""
+        wanted = [f"{word}/{at:03}" for at in range(len(search.models))]
+        assert [model.repo for model in search.models] == wanted
+        assert len(wanted) <= self.n_wanted
+        assert search.repo == self.repo
+        if search.repository is not None:
+            assert search.repository.model.repo == self.repo == "o/here"
+        if search.repo_error is not None:
+            assert self.repo == "o/gone"
+        assert not (search.is_searching and (search.has_more or search.error))
+
+
+TestWishes = Wishes.TestCase
+
+
+def test_a_token_is_kept_and_what_was_asked_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_search, "Background", HeldBackground)
+    hub, failed = FakeHub(), list[object]()
+    search = HubSearch(hub)  # type: ignore[arg-type]
+    search.token_failed.connect(failed.append)
+    jobs = search.findChild(HeldBackground)
+    assert jobs is not None
+    search.open_repository("o/gated")
+    jobs.carry_out_all()
+    assert search.repo_error is not None
+    hub.pages["o/gated"] = page_of("o/gated")
+    search.set_token("hf_new")
+    jobs.carry_out_all()
+    assert hub.kept == ["hf_new"]
+    assert search.repository == hub.pages["o/gated"]
+    search.set_token("no token")
+    jobs.carry_out_all()
+    assert len(failed) == 1
+
+
+# ------------------------------------------------------------------------------- a real client
+
+
+@pytest.fixture
+def server() -> Iterator[HubServer]:
+    found = {
+        f"owner/model-{i:03}": Repository(
+            f"owner/model-{i:03}", {"m-Q4_K_M.gguf": b"GGUF"}, {"downloads": 1000 - i}
+        )
+        for i in range(30)
+    }
+    with HubServer(found, page_size=25) as running:
+        yield running
+    from huggingface_hub.utils import close_session
+
+    close_session()
+
+
+@pytest.fixture
+def make_search(server: HubServer, tmp_path: Path) -> Iterator[Callable[[], HubSearch]]:
+    made: list[HubSearch] = []
+
+    def make() -> HubSearch:
+        tokens = TokenSource({"HF_HOME": str(tmp_path)})
+        made.append(HubSearch(Hub(endpoint=server.endpoint, tokens=tokens)))
+        return made[-1]
+
+    yield make
+    for search in made:
+        assert any(search.close() for _ in range(10))
+
+
+def test_what_was_found_before_a_failure_stays(
+    qtbot: QtBot, make_search: Callable[[], HubSearch], server: HubServer
+) -> None:
+    search = make_search()
+    server.add(Fault(skip=1, status=429, retry_after=40))
+    search.search(SearchQuery("model", limit=50))
+    qtbot.waitUntil(lambda: search.error is not None, timeout=WAIT_MS)
+    assert len(search.models) == 25
+    assert search.error is not None
+    assert "40 s" in search.error.hint
+    server.clear()
+    search.search(SearchQuery("model", "downloads", limit=50))
+    qtbot.waitUntil(lambda: not search.is_searching, timeout=WAIT_MS)
+    assert [model.downloads for model in search.models] == list(range(1000, 970, -1))
+
+
+def test_an_end_does_not_wait_for_a_silent_hub(
+    qtbot: QtBot, make_search: Callable[[], HubSearch], server: HubServer
+) -> None:
+    search = make_search()
+    server.add(Fault(silent=True))
+    for at in range(20):
+        search.search(SearchQuery(f"model-{at}"))
+        search.open_repository("owner/model-001")
+    qtbot.waitUntil(lambda: len(server.requests) >= 2, timeout=WAIT_MS)
+    assert any(search.close() for _ in range(10))
+    n_requests = len(server.requests)
+    search.search(SearchQuery("model"))
+    search.open_repository("owner/model-001")
+    search.set_token("hf_x")
+    assert len(server.requests) == n_requests
+    assert not search.is_searching
+
+
+def test_a_request_is_made_off_the_main_thread_and_a_bug_in_it_is_told(
+    qtbot: QtBot, make_search: Callable[[], HubSearch], monkeypatch: pytest.MonkeyPatch,
+    allow_warnings: Callable[[str], None],
+) -> None:  # fmt: skip
+    allow_warnings("a job in the background failed")
+    threads: list[threading.Thread] = []
+
+    def broken(*_: object) -> None:
+        threads.append(threading.current_thread())
+        raise RuntimeError("bug")
+
+    monkeypatch.setattr(Hub, "repository", broken)
+    search = make_search()
+    search.open_repository("owner/model-001")
+    qtbot.waitUntil(lambda: search.repo_error is not None, timeout=WAIT_MS)
+    assert search.repo_error is not None
+    assert search.repo_error.code == "internal"
+    assert threads[0] is not threading.main_thread()

@@ -1,0 +1,447 @@
+"""The three pages of the picker, as real widgets over made content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from gui.fake_hub import FakeHub, HeldBackground
+from gui.library_help import DRAFT, PAIR, TARGET, card, entry
+from gui.test_offers import CHOICES, MODEL, REPOSITORY
+from paceline.catalog.hub.errors import HubError
+from paceline.catalog.hub.values import SearchQuery
+from paceline.catalog.local.library import Library
+from paceline.gui.kit.notices import Notifications
+from paceline.gui.look.current import look
+from paceline.gui.models.candidates import Picks
+from paceline.gui.models.lists import hub_search
+from paceline.gui.models.lists.hub_page import HubPage
+from paceline.gui.models.lists.hub_search import HubSearch
+from paceline.gui.models.lists.installed_page import InstalledPage
+from paceline.gui.models.lists.library import LibraryController
+from paceline.gui.models.lists.recommended_page import RecommendedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytestqt.qtbot import QtBot
+
+    from paceline.catalog.card import ModelCard
+    from paceline.catalog.judge.curated import CuratedPair
+    from paceline.catalog.local.library import LibraryEntry
+    from paceline.gui.models.lists.offers import Offer
+    from paceline.gui.models.lists.page import Page
+
+GB = 10**9
+
+
+class Said:
+    """What a page has said."""
+
+    def __init__(self, page: Page) -> None:
+        self.picked: list[str] = []
+        self.confirmed: list[str] = []
+        page.picked.connect(self._on_picked)
+        page.confirmed.connect(self._on_confirmed)
+
+    def _on_picked(self, offer: Offer) -> None:
+        self.picked.append(offer.title)
+
+    def _on_confirmed(self, offer: Offer) -> None:
+        self.confirmed.append(offer.title)
+
+
+def titles(page: Page) -> list[str]:
+    return [offer.title for offer in page.rows.offers.rows]
+
+
+def press(page: Page, row: int, key: Qt.Key) -> None:
+    page.rows.show_row(row)
+    QTest.keyClick(page.rows, key)
+
+
+def show(page: Page, picks: Picks, n_free: int = 16 * GB) -> None:
+    page.show_picks(picks, n_free, has_gpu=True)
+
+
+@pytest.fixture
+def host(qtbot: QtBot) -> Iterator[QWidget]:
+    """A window around a page: the offscreen plug-in knows no smallest sizes of windows."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(620, 520)
+    window.show()
+    yield window
+    window.close()
+
+
+def hosted(host: QWidget, page: Page) -> None:
+    page.setParent(host)
+    page.resize(600, 500)
+    page.show()
+    show(page, Picks())
+
+
+# ---------------------------------------------------------------------------- on this computer
+
+
+class NoReader:
+    """Is never asked."""
+
+    def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def library(host: QWidget) -> Iterator[LibraryController]:
+    empty = Library(NoReader(), places=lambda: [], cache_file=None)
+    made = LibraryController(empty, Notifications(host), host)
+    yield made
+    made.close()
+
+
+ENTRIES = (
+    entry("big", card(n_params=7 * GB), n_bytes=7 * GB),
+    entry("small", card(n_params=GB)),
+    entry("broken", problem="2 of its 3 parts are missing."),
+    entry("ours", card(n_params=GB), source="paceline"),
+)
+
+
+@pytest.fixture
+def installed(host: QWidget, library: LibraryController) -> InstalledPage:
+    library.update(ENTRIES)
+    page = InstalledPage(library)
+    hosted(host, page)
+    return page
+
+
+def test_enter_goes_on_and_space_and_a_click_only_pick(
+    qtbot: QtBot, installed: InstalledPage
+) -> None:
+    said = Said(installed)
+    press(installed, 0, Qt.Key.Key_Space)
+    press(installed, 1, Qt.Key.Key_Return)
+    where = installed.rows.visualRect(installed.rows.offers.index(2, 0)).center()
+    qtbot.mouseClick(installed.rows.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert (said.picked, said.confirmed) == (["big", "small"], ["ours"])
+
+
+def test_the_second_step_offers_what_needs_no_draft_model(installed: InstalledPage) -> None:
+    said = Said(installed)
+    assert installed.without.isHidden()
+    target = replace(TARGET, has_head=True)
+    show(installed, Picks(2, target))
+    for option in (installed.inside, installed.without):
+        assert option.isVisible()
+        option.click()
+    assert said.picked == ["MTP head inside", "No draft model: lookups only"]
+    show(installed, Picks(2, target).with_draft(None))
+    assert (installed.inside.isChecked(), installed.without.isChecked()) == (False, True)
+
+
+def test_another_step_goes_to_what_is_picked_and_a_change_leaves_it(
+    installed: InstalledPage, library: LibraryController
+) -> None:
+    small = library.offers[Path("/models/small.gguf")].model
+    show(installed, Picks(2, TARGET, small, is_decided=True))
+    assert installed.rows.current is not None
+    assert installed.rows.current.title == "small"
+    library.update([entry("another", card(n_params=GB)), entry("small", card(n_params=2 * GB))])
+    assert "another" in titles(installed)
+    assert installed.rows.current.title == "small"
+
+
+def test_search_order_and_empty_lists(installed: InstalledPage) -> None:
+    installed.search.setText("sma")
+    assert titles(installed) == ["small"]
+    installed.search.setText("no such thing")
+    assert installed.stack.currentWidget() is installed.state
+    installed.state.button.click()
+    assert installed.search.text() == ""
+    assert installed.stack.currentWidget() is installed.rows
+    installed.sort.setCurrentIndex(2)
+    assert titles(installed)[2:] == ["big", "broken"]
+    installed.search.setFocus()
+    QTest.keyClick(installed.search, Qt.Key.Key_Down)
+    assert installed.rows.currentIndex().row() == 0
+
+
+def test_a_computer_without_models_is_shown_the_way(
+    qtbot: QtBot, host: QWidget, library: LibraryController
+) -> None:
+    page = InstalledPage(library)
+    hosted(host, page)
+    library.refresh()
+    assert page.state.bar.isVisibleTo(page)
+    qtbot.waitUntil(lambda: not library.is_busy)
+    assert not page.state.bar.isVisibleTo(page)
+    with qtbot.waitSignal(page.recommended_wanted):
+        page.state.button.click()
+
+
+def test_what_can_be_done_with_a_file(
+    host: QWidget, library: LibraryController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doomed: list[LibraryEntry] = []
+    monkeypatch.setattr(library, "delete", doomed.append)
+    library.update(ENTRIES)
+    page = InstalledPage(library)
+    hosted(host, page)
+    for name in ("small", "ours"):
+        page.rows.show_row(titles(page).index(name))
+        page.copy_path.trigger()
+        assert Path(QGuiApplication.clipboard().text()).stem == name
+        page.trash.trigger()
+    assert [each.file.name for each in doomed] == ["ours"], "others' files are theirs"
+
+
+def test_rows_are_painted_in_both_themes(installed: InstalledPage) -> None:
+    show(installed, Picks(2, TARGET, DRAFT, is_decided=True))
+    light = installed.grab().toImage()
+    look.set_mode("dark")
+    assert installed.grab().toImage() != light
+
+
+# -------------------------------------------------------------------------------- recommended
+
+
+def recommended(host: QWidget, *pairs: CuratedPair) -> RecommendedPage:
+    page = RecommendedPage(pairs)
+    hosted(host, page)
+    return page
+
+
+def test_a_pair_is_described_and_what_is_not_known_has_no_line(host: QWidget) -> None:
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", gain=None, evidence=None))
+    details = page.details
+    lines = (details.gain, details.checked, details.source_button)
+    assert details.title.text() == "Wolf 7B"
+    assert details.source.text() == "Source: https://example.org/wolf · 2026-01-02"
+    assert [line.isVisible() for line in lines] == [True, False, True]
+    press(page, 1, Qt.Key.Key_Down)
+    assert details.title.text() == "Wolf 8B"
+    assert not any(line.isVisible() for line in lines)
+    assert not details.source.text()
+
+
+def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
+    page = recommended(host, PAIR)
+    said = Said(page)
+    wolf = replace(TARGET, title="Wolf-7B", architecture="llama")
+    show(page, Picks(2, wolf))
+    assert "Wolf-7B" in page.intro.text()
+    press(page, 0, Qt.Key.Key_Return)
+    assert said.confirmed == ["Wolf-0.5B-Q8_0"]
+    show(page, Picks(2, replace(wolf, title="Fox-7B")))
+    assert page.stack.currentWidget() is page.state
+    assert page.details.isHidden()
+
+
+def test_free_memory_that_changes_leaves_the_row_that_is_read(host: QWidget) -> None:
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B"))
+    page.rows.show_row(1)
+    show(page, Picks(), 3 * GB)
+    assert page.details.title.text() == "Wolf 8B"
+
+
+def test_a_pair_is_gone_to_and_picked_where_its_files_are_named(host: QWidget) -> None:
+    nameless = replace(PAIR, title="Wolf 8B", target_file=None)
+    page = recommended(host, PAIR, nameless)
+    said = Said(page)
+    page.show_pair(nameless)
+    assert (page.rows.currentIndex().row(), said.picked) == (1, [])
+    page.show_pair(PAIR)
+    assert (page.rows.currentIndex().row(), said.picked) == (0, ["Wolf 7B"])
+
+
+def test_a_low_window_shows_two_recommended_rows(host: QWidget) -> None:
+    page = recommended(host, *(PAIR,) * 9)
+    page.resize(700, page.minimumSizeHint().height())
+    assert page.rows.viewport().height() >= 2 * page.rows.sizeHintForRow(0)
+
+
+# --------------------------------------------------------------------------------- on the Hub
+
+
+class OnHub:
+    """The page of the Hub, and what it asked for."""
+
+    def __init__(self, host: QWidget) -> None:
+        self.hub = FakeHub(pages={MODEL.repo: REPOSITORY})
+        self.queries: list[SearchQuery] = []
+        self.search = HubSearch(self.hub, host)  # type: ignore[arg-type]
+        self.page = HubPage(self.search)
+        self.said = Said(self.page)
+        self.search.changed.connect(self._on_changed)
+        jobs = self.search.findChild(HeldBackground)
+        assert jobs is not None
+        self.jobs = jobs
+        hosted(host, self.page)
+
+    def _on_changed(self) -> None:
+        query = self.search.query
+        if query is not None and self.queries[-1:] != [query]:
+            self.queries.append(query)
+
+    @property
+    def front(self) -> QWidget:
+        return self.page.stack.currentWidget()
+
+    def open(self) -> None:
+        self.page.open_repository(MODEL.repo)
+        self.jobs.carry_out_all()
+        assert self.front is self.page.card
+
+
+@pytest.fixture
+def on_hub(host: QWidget, monkeypatch: pytest.MonkeyPatch) -> OnHub:
+    monkeypatch.setattr(hub_search, "Background", HeldBackground)
+    return OnHub(host)
+
+
+def test_the_fields_make_a_query(qtbot: QtBot, on_hub: OnHub) -> None:
+    page, asked = on_hub.page, on_hub.queries
+    page.begin(takes_focus=True)
+    assert page.search.hasFocus()
+    assert asked == [SearchQuery()]
+    page.sort.setCurrentIndex(1)
+    page.license.setCurrentIndex(1)
+    page.fits.setChecked(True)
+    assert (asked[-1].sort, asked[-1].license) == ("downloads", "apache-2.0")
+    assert 20e9 < asked[-1].max_params < 30e9
+    n_asked = len(asked)
+    QTest.keyClicks(page.search, "wolf")
+    qtbot.waitUntil(lambda: asked[-1].text == "wolf")
+    assert len(asked) == n_asked + 1, "typing asks once"
+    QTest.keyClicks(page.search, "s")
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    assert asked[-1].text == "wolfs"
+
+
+def test_drafts_are_looked_for_by_architecture_and_size(on_hub: OnHub) -> None:
+    page, target = on_hub.page, replace(TARGET, architecture="qwen2", n_params=8 * GB)
+    page.begin(takes_focus=False)
+    show(page, Picks(2, target), 0)
+    assert on_hub.queries[-1] == SearchQuery(architecture="qwen2", max_params=2 * GB)
+    page.drafts.setChecked(False)
+    assert page.query() == SearchQuery()
+    page.drafts.setChecked(True)
+    show(page, Picks(1, target), 0)
+    assert on_hub.queries[-1] == SearchQuery()
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "https://huggingface.co/o/Wolf-GGUF/resolve/main/wolf-Q8_0.gguf?download=true",
+        "hf.co/o/Wolf-GGUF",
+        "hf:o/Wolf-GGUF:wolf-Q8_0.gguf",
+    ],
+)
+def test_an_address_in_the_field_opens_its_repository(on_hub: OnHub, typed: str) -> None:
+    page = on_hub.page
+    on_hub.hub.found[MODEL.repo] = [MODEL]
+    page.fits.setChecked(True)
+    page.search.setText(typed)
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    assert on_hub.queries[-1] == SearchQuery(text=MODEL.repo), "behind it, whatever its size"
+    on_hub.jobs.carry_out_all()
+    assert on_hub.front is page.card
+    page.card.back_button.click()
+    assert on_hub.front is page.rows
+    page.search.setText("https://example.com/o/Wolf-GGUF")
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    assert not on_hub.search.repo, "an address that leads elsewhere is words"
+
+
+def test_what_is_typed_before_a_repository_is_opened_is_searched_for_behind_it(
+    on_hub: OnHub,
+) -> None:
+    on_hub.hub.found["wolf"] = [MODEL]
+    on_hub.page.search.setText("wolf")
+    on_hub.open()
+    assert on_hub.queries == [SearchQuery("wolf")]
+    show(on_hub.page, Picks(), 0)
+    assert on_hub.front is on_hub.page.card
+    on_hub.page.card.back_button.click()
+    assert titles(on_hub.page) == ["o/Wolf-GGUF"]
+
+
+def test_the_states_of_a_search(on_hub: OnHub) -> None:
+    page, hub, state = on_hub.page, on_hub.hub, on_hub.page.state
+    online = []
+    on_hub.search.online_wanted.connect(lambda: online.append(True))
+
+    def search() -> str:
+        page.search_now()
+        assert state.title.text() == "Searching…"
+        on_hub.jobs.carry_out_all()
+        return state.title.text()
+
+    assert search() == "Nothing found"
+    hub.error = HubError("no-network", "No network.", "Check it.")
+    assert search() == "Hugging Face cannot be reached"
+    assert state.text.text() == "No network. Check it."
+    hub.offline = True
+    state.button.click()
+    on_hub.jobs.carry_out_all()
+    assert state.title.text() == "Offline mode is on"
+    hub.offline, hub.error, hub.found = False, None, {"": [MODEL]}
+    state.button.click()
+    on_hub.jobs.carry_out_all()
+    assert online == [True]
+    assert on_hub.front is page.rows
+    press(page, 0, Qt.Key.Key_Return)
+    assert on_hub.said.confirmed == ["o/Wolf-GGUF"]
+
+
+def test_a_repository_takes_the_place_of_the_results(on_hub: OnHub) -> None:
+    page, card = on_hub.page, on_hub.page.card
+    on_hub.hub.pages[MODEL.repo] = replace(REPOSITORY, choices=CHOICES[1::-1])
+    page.open_repository(MODEL.repo)
+    assert "Looking" in page.state.title.text()
+    on_hub.jobs.carry_out_all()
+    assert not page.sort.isVisible(), "it says nothing about its files"
+    assert card.files.hasFocus()
+    assert card.files.currentIndex().row() == 1, "the recommended one"
+    QTest.keyClick(card.files, Qt.Key.Key_Space)
+    assert on_hub.said.picked == ["Q4_K_M"]
+    page.open_repository("o/gone")
+    on_hub.jobs.carry_out_all()
+    assert "There is no such repository." in page.state.text.text()
+    card.back_button.click()
+    assert page.sort.isVisible()
+
+
+def test_access_is_asked_for_and_a_token_given(
+    on_hub: OnHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url.toString()))
+    gated = replace(REPOSITORY, model=replace(MODEL, gate="manual"), has_access=False)
+    on_hub.hub.pages[MODEL.repo] = gated
+    on_hub.open()
+    card = on_hub.page.card
+    assert card.gate.isVisible()
+    card.ask_button.click()
+    assert urls == ["https://example.org/o/Wolf-GGUF"]
+    assert card.token.echoMode() == card.token.EchoMode.Password
+    assert not card.token_button.isEnabled()
+    QTest.keyClicks(card.token, "hf_secret")
+    show(on_hub.page, Picks(), 3 * GB)
+    assert card.token.text() == "hf_secret", "free memory that changes empties no field"
+    on_hub.hub.pages[MODEL.repo] = replace(gated, has_access=True)
+    QTest.keyClick(card.token, Qt.Key.Key_Return)
+    assert card.token.text() == ""
+    on_hub.jobs.carry_out_all()
+    assert on_hub.hub.kept == ["hf_secret"]
+    assert card.gate.isHidden()
+    assert card.pill.text() == "access granted"
