@@ -3985,34 +3985,6 @@
         <source>Try fewer words, another license, or fewer limits.</source>
         <translation>Versuchen Sie weniger Wörter, eine andere Lizenz oder weniger Grenzen.</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>gated</source>
-        <translation>beschränkt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>{} downloads</source>
-        <translation>{} Downloads</translation>
-    </message>
-</context>
-<context>
-    <name>HubResults</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
-        <source>must be asked for</source>
-        <translation>muss erbeten werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
-        <source>{} downloads</source>
-        <translation>{} Downloads</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_controller.py"/>
-        <source>{} parameters</source>
-        <translation>{} Parameter</translation>
-    </message>
 </context>
 <context>
     <name>ImportController</name>
@@ -4101,11 +4073,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
-        <source>Copies from what was written before; needs no second model and no memory.</source>
-        <translation>Kopiert aus dem, was zuvor geschrieben wurde; braucht kein zweites Modell und keinen Speicher.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Copy the path</source>
         <translation>Pfad kopieren</translation>
     </message>
@@ -4126,11 +4093,6 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
-        <source>MTP head inside</source>
-        <translation>MTP-Kopf in der Datei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Models on this computer</source>
         <translation>Modelle auf diesem Rechner</translation>
     </message>
@@ -4143,11 +4105,6 @@
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
         <source>Name</source>
         <translation>Name</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
-        <source>No draft model: lookups only</source>
-        <translation>Kein Entwurfsmodell: nur Lookups</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
@@ -4209,16 +4166,6 @@
         <source>Take a recommended pair, search on Hugging Face, or open a GGUF file.</source>
         <translation>Nehmen Sie ein empfohlenes Paar, suchen Sie auf Hugging Face oder öffnen Sie eine GGUF-Datei.</translation>
     </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
-        <source>The target's own last layers draft; that needs no second model.</source>
-        <translation>Die letzten Schichten des Zielmodells selbst entwerfen; das braucht kein zweites Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/installed_page.py"/>
-        <source>not looked into yet</source>
-        <translation>noch nicht angesehen</translation>
-    </message>
 </context>
 <context>
     <name>LearningCard</name>
@@ -4269,12 +4216,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>Library</name>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library.py"/>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
         <source>Built in</source>
         <translation>Eingebaut</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/library.py"/>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
         <source>Folder</source>
         <translation>Ordner</translation>
     </message>
@@ -4285,11 +4232,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>Delete it in the file manager; it is in {}.</source>
         <translation>Löschen Sie es in der Dateiverwaltung; es liegt in {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/library.py"/>
-        <source>Delete it where it comes from: {}.</source>
-        <translation>Löschen Sie es dort, wo es herkommt: {}.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/library.py"/>
@@ -4335,11 +4277,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” is not there any more.</source>
         <translation>„{}“ ist nicht mehr da.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/library.py"/>
-        <source>“{}” was not downloaded by Paceline.</source>
-        <translation>„{}“ hat nicht Paceline heruntergeladen.</translation>
     </message>
 </context>
 <context>
@@ -5414,6 +5351,142 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
+    <name>Offers</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>Copies from what was written before; needs no second model and no memory.</source>
+        <translation>Kopiert aus dem, was zuvor geschrieben wurde; braucht kein zweites Modell und keinen Speicher.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>MTP head inside</source>
+        <translation>MTP-Kopf in der Datei</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>No draft model</source>
+        <translation>Kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>No draft model: lookups only</source>
+        <translation>Kein Entwurfsmodell: nur Lookups</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>The target's own last layers draft; that needs no second model.</source>
+        <translation>Die letzten Schichten des Zielmodells selbst entwerfen; das braucht kein zweites Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>drafted by {}</source>
+        <translation>entworfen von {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>fits the memory</source>
+        <translation>passt in den Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>for a GPU</source>
+        <translation>für eine GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>gated</source>
+        <translation>beschränkt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>more than the free memory</source>
+        <translation>mehr als der freie Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>must be asked for</source>
+        <translation>muss erbeten werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>needs more memory</source>
+        <translation>braucht mehr Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>not looked into yet</source>
+        <translation>noch nicht angesehen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>recommended</source>
+        <translation>empfohlen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>{} downloads</source>
+        <translation>{} Downloads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>{} parameters</source>
+        <translation>{} Parameter</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/offers.py"/>
+        <source>{} parts</source>
+        <translation>{} Teile</translation>
+    </message>
+</context>
+<context>
+    <name>PairDetails</name>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Drafter: {}</source>
+        <translation>Entwirft: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>For {}</source>
+        <translation>Für {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Open the source in the browser</source>
+        <translation>Quelle im Browser öffnen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Reported: {}</source>
+        <translation>Berichtet: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Source: {}</source>
+        <translation>Quelle: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>Vocabularies: {}</source>
+        <translation>Vokabulare: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>compared, they agree</source>
+        <translation>verglichen, sie stimmen überein</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
+        <source>compared, they differ</source>
+        <translation>verglichen, sie weichen ab</translation>
+    </message>
+</context>
+<context>
     <name>PairPane</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/pair_pane.py"/>
@@ -6111,43 +6184,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Drafter: {}</source>
-        <translation>Entwirft: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>For {}</source>
-        <translation>Für {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Look among the installed ones, or search on Hugging Face.</source>
         <translation>Sehen Sie unter den installierten nach, oder suchen Sie auf Hugging Face.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>MTP head inside</source>
-        <translation>MTP-Kopf in der Datei</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>No draft model</source>
-        <translation>Kein Entwurfsmodell</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>No draft model is recommended for this target</source>
         <translation>Für dieses Zielmodell ist kein Entwurfsmodell empfohlen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Open</source>
-        <translation>Öffnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Open the source in the browser</source>
-        <translation>Quelle im Browser öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
@@ -6158,59 +6201,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
         <source>Recommended pairs</source>
         <translation>Empfohlene Paare</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Reported: {}</source>
-        <translation>Berichtet: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Vocabularies: {}</source>
-        <translation>Vokabulare: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>compared, they agree</source>
-        <translation>verglichen, sie stimmen überein</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>compared, they differ</source>
-        <translation>verglichen, sie weichen ab</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>drafted by {}</source>
-        <translation>entworfen von {}</translation>
-    </message>
-</context>
-<context>
-    <name>RecommendedPairs</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>Source: {}</source>
-        <translation>Quelle: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>drafted by {}</source>
-        <translation>entworfen von {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>fits the memory</source>
-        <translation>passt in den Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>for a GPU</source>
-        <translation>für eine GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/recommended_page.py"/>
-        <source>needs more memory</source>
-        <translation>braucht mehr Speicher</translation>
     </message>
 </context>
 <context>
@@ -6479,89 +6469,74 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>RepositoryCard</name>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Access is granted as soon as you agree to its terms on the web page.</source>
         <translation>Zugang gibt es, sobald Sie den Bedingungen auf der Webseite zustimmen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Access must be asked for. {} Then enter a token of your account here.</source>
         <translation>Zugang muss erbeten werden. {} Dann geben Sie hier ein Token Ihres Kontos ein.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Access token of Hugging Face</source>
         <translation>Zugangstoken von Hugging Face</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Access token, hf_…</source>
         <translation>Zugangstoken, hf_…</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Ask for access…</source>
         <translation>Um Zugang bitten …</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Back to the results</source>
         <translation>Zurück zu den Ergebnissen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Back to the results (Alt+Left)</source>
         <translation>Zurück zu den Ergebnissen (Alt+Links)</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Files</source>
         <translation>Dateien</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Its owner decides who may have it.</source>
         <translation>Wer es haben darf, entscheidet der Eigentümer.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>License</source>
         <translation>Lizenz</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Open in browser</source>
         <translation>Im Browser öffnen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>Use token</source>
         <translation>Token verwenden</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>access granted</source>
         <translation>Zugang erteilt</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
+        <location filename="../../app/paceline/gui/models/lists/repository_card.py"/>
         <source>gated</source>
         <translation>beschränkt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>more than the free memory</source>
-        <translation>mehr als der freie Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>recommended</source>
-        <translation>empfohlen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/lists/hub_page.py"/>
-        <source>{} parts</source>
-        <translation>{} Teile</translation>
     </message>
 </context>
 <context>
