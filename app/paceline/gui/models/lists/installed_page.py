@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QMenu
@@ -61,24 +58,21 @@ class InstalledPage(Page):
         return row_of(self.open_button, self.folder_button, None, spacing=8)
 
     def _make_actions(self) -> None:
-        files = self._library
-        self.reveal = self._action(self.tr("Show in the file manager"), "Ctrl+E", files.reveal)
+        self.reveal = self._action(self.tr("Show in the file manager"), "Ctrl+E", self._on_reveal)
         self.copy_path = self._action(
-            self.tr("Copy the path"), QKeySequence.StandardKey.Copy, _copy_path
+            self.tr("Copy the path"), QKeySequence.StandardKey.Copy, self._on_copy
         )
         self.trash = self._action(
-            self.tr("Move to the trash…"), QKeySequence.StandardKey.Delete, files.delete
+            self.tr("Move to the trash…"), QKeySequence.StandardKey.Delete, self._on_trash
         )
         self.rows.selectionModel().currentChanged.connect(self._on_current)
         self._on_current()
 
-    def _action(
-        self, text: str, key: QKeySequence.StandardKey | str, do: Callable[[LibraryEntry], None]
-    ) -> QAction:
+    def _action(self, text: str, key: QKeySequence.StandardKey | str, slot: object) -> QAction:
         action = QAction(text, self)
         action.setShortcut(QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.triggered.connect(partial(self._do, do))
+        action.triggered.connect(slot)
         self.rows.addAction(action)
         return action
 
@@ -129,10 +123,6 @@ class InstalledPage(Page):
         offer = self.rows.current
         return offer.origin if offer and isinstance(offer.origin, LibraryEntry) else None
 
-    def _do(self, do: Callable[[LibraryEntry], None]) -> None:
-        if (entry := self._current) is not None:
-            do(entry)
-
     @Slot()
     def _on_current(self) -> None:
         entry = self._current
@@ -151,6 +141,17 @@ class InstalledPage(Page):
         menu.addAction(self.trash)
         menu.popup(self.rows.viewport().mapToGlobal(position))
 
+    @Slot()
+    def _on_reveal(self) -> None:
+        if (entry := self._current) is not None:
+            self._library.reveal(entry)
 
-def _copy_path(entry: LibraryEntry) -> None:
-    QGuiApplication.clipboard().setText(str(entry.file.path))
+    @Slot()
+    def _on_copy(self) -> None:
+        if (entry := self._current) is not None:
+            QGuiApplication.clipboard().setText(str(entry.file.path))
+
+    @Slot()
+    def _on_trash(self) -> None:
+        if (entry := self._current) is not None:
+            self._library.delete(entry)

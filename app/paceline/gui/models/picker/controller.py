@@ -61,16 +61,17 @@ class PickerFiles(QObject):
         self._models = models
         self._library = library
         self._background = background
+        self._dialog: PickerDialog | None = None
         self._file, self._folder = FileChooser(self), FileChooser(self)
         self._file.chosen.connect(self.take)
         self._folder.chosen.connect(folders.add)
 
     def serve(self, dialog: PickerDialog) -> None:
         """Listen to a dialog."""
-        page = dialog.installed
+        self._dialog = dialog
         dialog.dropped.connect(self._on_dropped)
-        page.open_button.clicked.connect(partial(self._ask_file, dialog))
-        page.folder_button.clicked.connect(partial(self._ask_folder, dialog))
+        dialog.installed.open_button.clicked.connect(self._on_open)
+        dialog.installed.folder_button.clicked.connect(self._on_add_folder)
 
     @Slot(str)
     def take(self, path: str) -> None:
@@ -78,12 +79,16 @@ class PickerFiles(QObject):
         look = partial(self._models.library.look_at, Path(path))
         self._background.start(look, self._on_looked_at, self._on_unusable)
 
-    def _ask_file(self, dialog: PickerDialog) -> None:
-        kinds = self.tr("GGUF models (*.gguf);;All files (*)")
-        self._file.ask_file(dialog, self.tr("Open a model"), kinds)
+    @Slot()
+    def _on_open(self) -> None:
+        if self._dialog is not None:
+            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
+            self._file.ask_file(self._dialog, self.tr("Open a model"), kinds)
 
-    def _ask_folder(self, dialog: PickerDialog) -> None:
-        self._folder.ask_folder(dialog, self.tr("Add a folder with models"))
+    @Slot()
+    def _on_add_folder(self) -> None:
+        if self._dialog is not None:
+            self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
 
     @Slot(list)
     def _on_dropped(self, paths: list[str]) -> None:
