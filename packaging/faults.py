@@ -89,7 +89,12 @@ ROWS = (
         "The engine's process aborts or crashes",
         600,
         (HOSTING + "test_injected_faults.py::test_a_fault_is_told_as_what_it_is",),
-        (('reason = f"llama.cpp gave up: {words}" if name', 'reason = "It ended" if name'),),
+        (
+            (
+                'reason = sentence("llama.cpp gave up: {words:bare}.", words=words)',
+                'reason = sentence("It ended.")',
+            ),
+        ),
     ),
     Row(
         "R3",

@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from paceline.sentence import Sentence
+from paceline.errors import ReasonError
+from paceline.sentence import Argument, Sentence, joined, made, sentence
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -27,20 +28,21 @@ _type_hints = functools.cache(get_type_hints)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-class CodecError(ValueError):
+class CodecError(ReasonError, ValueError):
     """The data is not a message; the text says which field is wrong.
 
     Attributes:
-        why: What is wrong, in words that follow the name of the place.
+        reason: What is wrong, in words that follow the name of the place.
         place: Where that is, such as ``.tokens[0]``; empty: it is the whole.
     """
 
-    def __init__(self, why: str, place: str = "") -> None:
-        super().__init__(why)
-        self.why, self.place = why, place
+    def __init__(self, reason: str, /, place: str = "", **arguments: Argument) -> None:
+        super().__init__(reason, **arguments)
+        self.place = place
 
     def __str__(self) -> str:
-        return f"{self.place.removeprefix('.')} {self.why}".lstrip()
+        place = self.place.removeprefix(".")
+        return joined([place, self.reason]) if place else self.reason
 
 
 class UnknownFieldError(CodecError):
@@ -68,11 +70,11 @@ def decode(data: object, classes: Mapping[str, type[T]]) -> T:
         CodecError: Unknown type, missing or unknown field, or a value of the wrong type.
     """
     if not isinstance(data, dict):
-        raise CodecError(f"a message is an object, not {type(data).__name__}")
+        raise CodecError("a message is an object, not {name}", name=type(data).__name__)
     name = data.get("type")
     cls = classes.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise CodecError(f"unknown type {name!r:.60}")
+        raise CodecError("unknown type {name:.60}", name=repr(name))
     try:
         return decode_part(cls, {key: value for key, value in data.items() if key != "type"})
     except CodecError as error:
@@ -84,7 +86,7 @@ def encode_part(value: DataclassInstance) -> dict[str, Any]:
     """Return JSON data for a dataclass that is part of a message, or is made of such parts."""
     names, get_values = _fields(type(value))
     return {
-        name: item if type(item) in _PLAIN else _encode_value(item)
+        name: item if type(item) in _PLAIN else encode_value(item)
         for name, item in zip(names, get_values(value), strict=True)
     }
 
@@ -139,13 +141,14 @@ def _inner(hint: Any) -> Any:
     return inner
 
 
-def _encode_value(value: Any) -> Any:
+def encode_value(value: Any) -> Any:
+    """Return JSON data for the value of a field."""
     if isinstance(value, tuple):
-        return [item if type(item) in _PLAIN else _encode_value(item) for item in value]
+        return [item if type(item) in _PLAIN else encode_value(item) for item in value]
     if hasattr(type(value), "__dataclass_fields__"):
         return encode_part(value)
     if isinstance(value, Sentence):
-        arguments = {name: _encode_value(item) for name, item in value.arguments.items()}
+        arguments = {name: encode_value(item) for name, item in value.arguments.items()}
         return {"template": value.template, "arguments": arguments}
     return str(value) if isinstance(value, Path) else value
 
@@ -211,16 +214,23 @@ def _reader(hint: Any) -> _Reader:
         return _record_reader([_reader(item) for item in items])
     if dataclasses.is_dataclass(hint):
         return _dataclass_reader(typing.cast(type, hint))
-    own: dict[Any, _Reader] = {float: _read_float, str: _read_text, Path: _read_path}
+    own: dict[Any, _Reader] = {float: _read_float, str: decode_text, Path: _read_path}
     return own.get(hint) or _exact_reader(hint)
 
 
-_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
+_KINDS = {
+    str: sentence("a text"), int: sentence("a whole number"), bool: sentence("true or false")
+}  # fmt: skip
 
 
 def misfit(value: object, expected: str, place: str = "") -> CodecError:
     """Return the error about a value that is something else, see `CodecError`."""
-    return CodecError(f"must be {expected}, not {value!r:.60}", place)
+    return CodecError(
+        "must be {expected}, not {value:.60}",
+        place,
+        expected=made(expected, {}),
+        value=repr(value),
+    )
 
 
 def _optional_reader(hint: Any) -> _Reader:
@@ -231,7 +241,7 @@ def _optional_reader(hint: Any) -> _Reader:
 def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
     def read(value: Any) -> Any:
         if value not in allowed:
-            raise misfit(value, f"one of {', '.join(map(repr, allowed))}")
+            raise misfit(value, sentence("one of {allowed}", allowed=", ".join(map(repr, allowed))))
         return value
 
     return read
@@ -258,7 +268,7 @@ def _record_reader(items: list[_Reader]) -> _Reader:
 
     def read(value: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(items):
-            raise misfit(value, f"a list of {len(items)}")
+            raise misfit(value, sentence("a list of {n}", n=len(items)))
         return tuple(item(element) for item, element in zip(items, value, strict=True))
 
     return read
@@ -273,8 +283,12 @@ def _exact_reader(cls: type) -> _Reader:
     return read
 
 
-def _read_text(value: Any) -> str:
-    """Read a text, which may be a `Sentence`."""
+def decode_text(value: Any) -> str:
+    """Return the text, perhaps a `Sentence`, that `encode_value` gave this data for.
+
+    Raises:
+        CodecError: It is none.
+    """
     if type(value) is str:
         return value
     match value:
@@ -285,7 +299,7 @@ def _read_text(value: Any) -> str:
 
 
 def _read_argument(value: Any) -> str | int | float:
-    return value if type(value) in (int, float) else _read_text(value)
+    return value if type(value) in (int, float) else decode_text(value)
 
 
 def _read_path(value: Any) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from paceline.sentence import Argument, Sentence
+from paceline.sentence import Argument, joined, made
 
 
 class UserError(Exception):
@@ -27,19 +27,32 @@ class UserError(Exception):
 
     exit_code = 1
 
-    def __init__(self, code: str, message: str, hint: str = "", **arguments: Argument) -> None:
+    def __init__(self, code: str, message: str, hint: str = "", /, **arguments: Argument) -> None:
         super().__init__(message)
         self.code = code
-        self.message, self.hint = (
-            text if isinstance(text, Sentence) else Sentence(text, arguments)
-            for text in (message, hint)
-        )
+        self.message = made(message, arguments)
+        self.hint = made(hint, arguments)
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        return joined([text for text in (self.message, self.hint) if text])
 
     def __reduce__(self) -> tuple[type[UserError], tuple[str, str, str]]:
         return type(self), (self.code, self.message, self.hint)
+
+
+class ReasonError(Exception):
+    """Why something cannot be, as a part of a sentence that says what it is.
+
+    Attributes:
+        reason: That part; it is given as a literal template with its arguments.
+    """
+
+    def __init__(self, reason: str, /, **arguments: Argument) -> None:
+        super().__init__(reason)
+        self.reason = made(reason, arguments)
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class ValueOutOfRangeError(UserError):
@@ -48,7 +61,7 @@ class ValueOutOfRangeError(UserError):
     exit_code = 2
 
 
-def refuse(message: str, hint: str = "", **arguments: Argument) -> NoReturn:
+def refuse(message: str, hint: str = "", /, **arguments: Argument) -> NoReturn:
     """Refuse a value that an option cannot take; see `UserError`.
 
     Raises:

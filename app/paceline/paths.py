@@ -17,6 +17,7 @@ import platformdirs
 
 from paceline.errors import UserError
 from paceline.files import private_folder
+from paceline.sentence import sentence
 
 OLD_MEMORY = "drafts"
 """Below `Paths.data_dir`: where drafters kept texts before they learned from stored chats."""
@@ -69,8 +70,9 @@ class Paths:
         except RuntimeError:
             raise UserError(
                 "no-such-home",
-                f"The folder {home} cannot be used: there is no such user.",
+                "The folder {home} cannot be used: there is no such user.",
                 "Set PACELINE_HOME to a folder that you can write to.",
+                home=home,
             ) from None
         return cls(home / "config", home / "data", home / "cache", home / "log")
 
@@ -85,14 +87,17 @@ def ensure(folder: Path) -> Path:
     """
     try:
         private_folder(folder)
-        if not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is not a folder")
+        why = "" if folder.is_dir() else sentence("{folder} is not a folder", folder=folder)
     except OSError as error:
+        why = error.strerror or str(error)
+    if why:
         raise UserError(
             "folder-not-writable",
-            f"The folder {folder} cannot be created ({error.strerror or error}).",
+            "The folder {folder} cannot be created ({why}).",
             "Set PACELINE_HOME to a folder that you can write to.",
-        ) from error
+            folder=folder,
+            why=why,
+        )
     return folder
 
 

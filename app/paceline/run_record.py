@@ -27,6 +27,7 @@ from paceline.codec import CodecError, decode_part, encode_part, misfit
 from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import FinishReason, StepCommitted, TurnStats
 from paceline.params import Prompting, ReplySettings, SamplingParams
+from paceline.sentence import sentence
 
 RunStatus = Literal["running", "finished", "failed"]
 """A stored record that is "running" belongs to a reply that the program did not see to its end."""
@@ -157,9 +158,9 @@ class RunRecord:
 
 _T = TypeVar("_T", int, str, float)
 _COLUMNS: dict[type, tuple[str, frozenset[type]]] = {
-    int: ("a list of whole numbers", frozenset({int})),
-    str: ("a list of texts", frozenset({str})),
-    float: ("a list of numbers", frozenset({int, float, type(None)})),
+    int: (sentence("a list of whole numbers"), frozenset({int})),
+    str: (sentence("a list of texts"), frozenset({str})),
+    float: (sentence("a list of numbers"), frozenset({int, float, type(None)})),
 }
 _TIMES = ("draft", "verify", "sample", "total")
 _OLD_REASONS = {"dear": "expensive"}
@@ -190,9 +191,17 @@ def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, A
     return data
 
 
+def in_english(record: RunRecord) -> RunRecord:
+    """Return a record without the templates of its sentences, for whoever reads its JSON."""
+    error = record.error and replace(
+        record.error, message=str(record.error.message), hint=str(record.error.hint)
+    )
+    return replace(record, error=error, notes=tuple(map(str, record.notes)))
+
+
 def record_text(record: RunRecord) -> str:
     """Return a record as JSON that people can read, too: a field per line, its steps in columns."""
-    fields = record_to_json(record).items()
+    fields = record_to_json(in_english(record)).items()
     lines = (
         f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields
     )
@@ -331,7 +340,9 @@ def _reason(name: str) -> Reason:
     for reason in get_args(Reason):
         if name == reason:
             return cast("Reason", reason)
-    raise CodecError(f"has no reason of Auto's ({name!r:.60})", ".steps.decided_reason")
+    raise CodecError(
+        "has no reason of Auto's ({name:.60})", ".steps.decided_reason", name=repr(name)
+    )
 
 
 class _Columns:
@@ -346,7 +357,12 @@ class _Columns:
         if not isinstance(column, list) or not all(type(value) in types for value in column):
             raise misfit(column, expected, f".steps.{key}")
         if n is not None and len(column) != n:
-            raise CodecError(f"has {len(column):,} values instead of {n:,}", f".steps.{key}")
+            raise CodecError(
+                "has {n_column:,} values instead of {n:,}",
+                f".steps.{key}",
+                n_column=len(column),
+                n=n,
+            )
         return column
 
     def ints(self, keys: str, n: int) -> list[list[int]]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from paceline.sizes import readable_size
 
-Argument = str | int | float | Path
-"""What stands at a place; a sentence is a `str`, and translated, too."""
+Argument = str | int | float | Path | Exception
+"""What stands at a place; a sentence is a `str`, and translated, too. So is a `ReasonError`."""
 
 
 class Sentence(str):
@@ -24,8 +24,9 @@ class Sentence(str):
 
     Attributes:
         template: The text with named places as `str.format` has them: ``"“{name}” is empty."``.
-            The format ``size`` gives a number of bytes its unit. Without arguments it is the text
-            itself, and braces are braces.
+            Further formats: ``size`` gives a number of bytes its unit, ``capital`` and ``lower``
+            begin a part so, ``bare`` takes a sentence's full stop away. Without arguments it
+            is the text itself, and braces are braces.
         arguments: What stands at the places: numbers, texts and other sentences.
     """
 
@@ -51,6 +52,11 @@ class Sentence(str):
 def sentence(template: str, /, **arguments: Argument) -> Sentence:
     """Return a sentence; the template is a literal, which the translations are collected from."""
     return Sentence(template, arguments)
+
+
+def made(text: str, arguments: Mapping[str, Argument]) -> Sentence:
+    """Return a template with its arguments; a sentence that is complete stays as it is."""
+    return text if isinstance(text, Sentence) else Sentence(text, arguments)
 
 
 def joined(parts: Sequence[str], by: str = " ") -> Sentence:
@@ -86,8 +92,18 @@ class Wording(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return an argument in its format."""
         try:
-            return readable_size(value) if format_spec == "size" else format(value, format_spec)
-        except (ValueError, TypeError):
+            match format_spec:
+                case "size":
+                    return readable_size(value)
+                case "capital":
+                    return value[:1].upper() + value[1:]  # type: ignore[no-any-return]
+                case "lower":
+                    return value[:1].lower() + value[1:]  # type: ignore[no-any-return]
+                case "bare":
+                    return value.removesuffix(".")  # type: ignore[no-any-return]
+                case _:
+                    return format(value, format_spec)
+        except (ValueError, TypeError, AttributeError):
             return str(value)
 
 
@@ -96,4 +112,5 @@ _ENGLISH = Wording()
 
 def _plain(value: Argument) -> str | int | float:
     is_plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    # What `str` makes of an error can be a sentence.
     return value if is_plain else str(value)  # type: ignore[return-value]

@@ -12,7 +12,8 @@ from PySide6.QtCore import QTranslator
 from linguist.catalogue import Catalogue
 from linguist.sources import Found, Source
 
-_PLACES = re.compile(r"{[^{}]*}|%n|%\d")
+_PLACES = re.compile(r"{[^{}]*?(?=:lower}|})|%n|%\d")
+"""Without the format of a part that another language may begin with a capital letter."""
 _KEY = re.compile(r"&(?=[^\s&])")
 _TAGS = re.compile(r"</?[a-z]+[^>]*>")
 

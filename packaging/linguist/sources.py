@@ -21,11 +21,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
-from string import Formatter
+from types import MappingProxyType
 from typing import TypeGuard
 
 from paceline.chat.advice import CLAUSES
@@ -52,7 +52,9 @@ _UNSEEN = frozenset(
 _WORDS = (
     *("target", "draft", "begins", "ends", "plainly", "fewer", "switch", "a number"),
     *("a GPU", "a processor", "MTP head", "{0} threads", "1 thread"),
-    *("“{0}”: {1}", "(memory)", "Temperature"),
+    *("“{0}”: {1}", "must be {0}, not {1}", "one of {0}", "a list of {0}"),
+    *("has {0} values instead of {1}", "has no reason of Auto's ({0})"),
+    "{0} is {1}, but it must be {2}.",
 )
 """Short ones of which sentences are made."""
 _MUTE = frozenset(
@@ -61,6 +63,29 @@ _MUTE = frozenset(
      "compile", "exception", "ints", "partition", "removeprefix"}
 )  # fmt: skip
 """Calls whose texts are no words to users."""
+_TEMPLATES = {
+    "sentence": (0, 1),
+    "refuse": (0, 2),
+    ".refuse": (1, 2),
+    "_refuse": (0, 2),
+    "misfit": (1, 2),
+    "bad_answer": (1, 2),
+    "_bad": (1, 2),
+    "Reason": (1, 2),
+    "Remedy": (0, 1),
+    "MemoryRemedy": (1, 2),
+    "_if_fitting": (1, 2),
+    "_refusal": (0, 1),
+    "UserError": (1, 3),
+    "ReasonError": (0, 1),
+    "NoKernelsError": (0, 2),
+    "Death": (1, 3),
+    "RunError": (1, 3),
+    "TurnFailed": (2, 4),
+    "LoadFailed": (2, 4),
+    "TuneRejected": (3, 5),
+}
+"""Where the templates stand in the arguments of calls; of errors, in those of their base."""
 _DATA = frozenset(
     {"detailed thinking off", "detailed thinking on", "first question", "second question",
      "the reply", "Here are my reasoning steps:", "[END FINAL RESPONSE]",
@@ -134,7 +159,10 @@ def _find_drafters(found: Found) -> None:
 
 
 def find_said(
-    source: str, file: str, found: Found, errors: Container[str] = frozenset({"UserError"})
+    source: str,
+    file: str,
+    found: Found,
+    errors: Mapping[str, str] = MappingProxyType({"UserError": "UserError"}),
 ) -> None:
     """Add what one module below the window says, whole sentences and phrases that they are made of.
 
@@ -171,22 +199,23 @@ def _find_sentences(package: Path, found: Found) -> None:
             found.add(SENTENCES, text, CURATED)
 
 
-def error_classes(package: Path) -> set[str]:
-    """Return the names of `UserError` and of the classes that derive from it."""
-    found = {"UserError"}
-    bases = {
-        node.name: {_called(base) for base in node.bases}
+def error_classes(package: Path) -> dict[str, str]:
+    """Return the classes that derive from `UserError` and `ReasonError`, with which of them."""
+    found = {"UserError": "UserError", "ReasonError": "ReasonError"}
+    classes = [
+        (node.name, [_called(base) for base in node.bases])
         for file in package.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
-    }
-    while more := {name for name, of in bases.items() if of & found} - found:
-        found |= more
+    ]
+    for _ in range(4):  # deep enough for what derives from what
+        for name, bases in classes:
+            found |= {name: found[base] for base in bases if base in found}
     return found
 
 
 def find_templates(
-    tree: ast.Module, file: str, found: Found, errors: Container[str]
+    tree: ast.Module, file: str, found: Found, errors: Mapping[str, str]
 ) -> set[ast.expr]:
     """Add the templates of a module's sentences and errors, and return their nodes.
 
@@ -207,17 +236,16 @@ def find_templates(
 
 def places_of(template: str) -> set[str]:
     """Return the names of a template's places."""
-    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+    return set(re.findall(r"{([a-z]\w*)[:}]", template))
 
 
-def _template_arguments(call: ast.Call, errors: Container[str]) -> Sequence[ast.expr]:
-    """Return a call's arguments that are templates: those of a sentence, an error, a refusal."""
-    name = call.func.id if isinstance(call.func, ast.Name) else _called(call.func)
-    if name in errors:
-        return call.args[1:3]
-    if isinstance(call.func, ast.Attribute):
-        return ()
-    return call.args[: {"sentence": 1, "refuse": 2}.get(name, 0)]
+def _template_arguments(call: ast.Call, errors: Mapping[str, str]) -> Sequence[ast.expr]:
+    """Return a call's arguments that are templates."""
+    name = _called(call.func)
+    if isinstance(call.func, ast.Attribute) and name == "refuse":
+        name = ".refuse"
+    first, last = _TEMPLATES.get(name) or _TEMPLATES.get(errors.get(name, ""), (0, 0))
+    return call.args[first:last]
 
 
 def _alternatives(nodes: Iterable[ast.expr]) -> Iterator[ast.Constant]:

@@ -96,7 +96,10 @@ def make_plan(
         parse_strategy(strategy)
         if strategies.count(strategy) > 1:
             raise ValueOutOfRangeError(
-                "bad-strategy", f"The strategy {strategy} is given twice.", "Give it once."
+                "bad-strategy",
+                "The strategy {strategy} is given twice.",
+                "Give it once.",
+                strategy=strategy,
             )
     others = [strategy for strategy in strategies if strategy != PLAIN]
     return Plan(tuple(workloads), (PLAIN, *others), n_repeats, is_fresh)

@@ -62,6 +62,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from paceline.sentence import sentence
 
 BETWEEN_S = 0.02
 """A reset, and what a host needs to pass commands and events."""
@@ -192,7 +193,7 @@ class BenchRun:
             case Calibrated() if self._awaits is Calibrated:
                 self._calibrated, self._awaits, self._request_id = event, None, ""
                 if self._is_unloaded:
-                    self._end("unloaded", event.problem, "Load the models again.")
+                    self._end("unloaded", event.problem, sentence("Load the models again."))
             case TurnFinished() if event.turn_id == self._request_id:
                 self._finished(event)
             case TurnFailed() if event.turn_id == self._request_id:
@@ -205,7 +206,11 @@ class BenchRun:
                 pass
         # Where a failure was the reason, it comes next, as the answer that is awaited.
         if self._is_unloaded and self._awaits is None:
-            self._end("unloaded", "The models were unloaded.", "Load them, and begin again.")
+            self._end(
+                "unloaded",
+                sentence("The models were unloaded."),
+                sentence("Load them, and begin again."),
+            )
 
     def stop(self) -> None:
         """Make no further run; what is under way is not counted. Cancel `request_id` then."""
@@ -263,17 +268,21 @@ class BenchRun:
         )
 
     def _notes(self) -> list[str]:
-        notes = []
+        notes = list[str]()
         problem = self._calibrated.problem if self._calibrated else ""
         has_auto = any(map(is_controlled, self._plan.strategies))
         if problem and not self._is_unloaded:
-            notes.append(
-                f"What steps cost could not be measured, so Auto had to learn it: {problem}"
-                if has_auto
-                else f"What steps cost could not be measured: {problem}"
-            )
+            words = sentence("What steps cost could not be measured: {problem}", problem=problem)
+            if has_auto:
+                words = sentence(
+                    "What steps cost could not be measured, so Auto had to learn it: {problem}",
+                    problem=problem,
+                )
+            notes.append(words)
         if self._plan.is_fresh and has_auto:
-            notes.append("Auto began every reply without knowing how often drafts are accepted.")
+            notes.append(
+                sentence("Auto began every reply without knowing how often drafts are accepted.")
+            )
         return notes
 
     # -------------------------------------------------------------------------------- turns

@@ -370,16 +370,18 @@ def _check_sparse(path: Path, n_there: int) -> None:
 def _not_a_model(name: str) -> ModelError:
     return ModelError(
         "not-a-gguf",
-        f"“{name}” is no model in GGUF format.",
+        "“{name}” is no model in GGUF format.",
         "Choose a model in GGUF format; other formats must be converted first.",
+        name=name,
     )
 
 
 def _no_room(error: OSError) -> UserError:
     return UserError(
         "header-not-kept",
-        f"The header of the model cannot be kept ({error.strerror or error}).",
+        "The header of the model cannot be kept ({why}).",
         "Make room on the disk, or set PACELINE_HOME to another one.",
+        why=error.strerror or error,
     )
 
 

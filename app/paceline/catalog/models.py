@@ -47,6 +47,7 @@ from paceline.errors import ModelError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 from paceline.paths import Paths
+from paceline.sentence import sentence
 
 _WORTH_A_REMEDY = frozenset({"same-model", "draft-larger", "draft-large", BY_TRANSLATION})
 _REMEDY_S = 8.0
@@ -177,7 +178,7 @@ class Models:
             return verdict
         is_larger = any(reason.code == "draft-larger" for reason in verdict.reasons)
         if is_larger and judge(of_draft, of_target).ok:
-            text = "Take them the other way round: the smaller one drafts."
+            text = sentence("Take them the other way round: the smaller one drafts.")
             return replace(verdict, remedy=Remedy(text, target=draft, draft=target))
         remedy = self._remedy(of_target, is_stopped, by_translation=not verdict.ok)
         if verdict.ok and (remedy is None or not remedy.draft or remedy.draft == draft):
@@ -354,7 +355,9 @@ def _whole(file: Path) -> ModelFile:
     """
     model = model_at(file)
     if model.what_is_missing:
-        raise _unusable(file.name, model.what_is_missing, "Put all parts into one folder.")
+        raise _unusable(
+            file.name, model.what_is_missing, sentence("Put all parts into one folder.")
+        )
     return model
 
 
@@ -369,8 +372,10 @@ def _is_sidecar(error: ModelError, code: str) -> Verdict:
     return Verdict(ok=False, reasons=(Reason(code, error.message, "bad"),))
 
 
-def _unusable(
-    name: str, problem: str, hint: str = "Download it again, or choose another one."
-) -> ModelError:
-    text = f"“{name}” cannot be used: {problem[:1].lower()}{problem[1:]}"
-    return ModelError("cannot-use", text, hint)
+_AGAIN = sentence("Download it again, or choose another one.")
+
+
+def _unusable(name: str, problem: str, hint: str = _AGAIN) -> ModelError:
+    return ModelError(
+        "cannot-use", "“{name}” cannot be used: {problem:lower}", hint, name=name, problem=problem
+    )

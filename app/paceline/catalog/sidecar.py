@@ -17,10 +17,11 @@ from pathlib import PurePosixPath
 from paceline.catalog.card import ModelCard, SidecarKind, without_quantisation
 from paceline.engine.model.model_file import GgufHeader, model_name
 from paceline.errors import ModelError
+from paceline.sentence import Sentence, sentence
 
 _TITLES: dict[SidecarKind, str] = {
-    "mtp": "MTP head",
-    "assistant": "MTP assistant",
+    "mtp": sentence("MTP head"),
+    "assistant": sentence("MTP assistant"),
     "eagle": "EAGLE",
     "dflash": "DFlash",
 }
@@ -33,10 +34,10 @@ _ARCHITECTURES: dict[str, SidecarKind] = {
 }
 """Names in src/llama-arch.cpp, and of Gemma's assistants those of earlier files and of a fork.
 DSpark's files are of DFlash's architecture, too."""
-NOT_YET = "this version cannot use it yet"
+NOT_YET = sentence("this version cannot use it yet")
 HEADS: tuple[SidecarKind, ...] = ("mtp", "assistant")
 """Kinds that can draft."""
-HEAD_INSIDE = "MTP head inside"
+HEAD_INSIDE = sentence("MTP head inside")
 """How a model is called that brings its own."""
 SIDECAR = "sidecar"
 """The code of the error that a file is one."""
@@ -80,11 +81,14 @@ class Sidecar:
         return self.kind in HEADS
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """What it is, and what can be done with it."""
-        model = self.model or "another model"
-        use = "choose it as that model's drafter" if self.is_usable else NOT_YET
-        return f"Drafter of {model} ({self.title}); {use}."
+        return sentence(
+            "Drafter of {model} ({title}); {use}.",
+            model=self.model or sentence("another model"),
+            title=self.title,
+            use=sentence("choose it as that model's drafter") if self.is_usable else NOT_YET,
+        )
 
 
 def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[SidecarKind, int]:
@@ -149,10 +153,15 @@ def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
 
 def refusal(sidecar: Sidecar, file_name: str) -> ModelError:
     """Return the error that a file which should be a model is a sidecar."""
-    hint = "Choose a model, or lookups, which need none."
-    if sidecar.is_usable:
-        hint = "Load it together with its target: in the list of draft models, or by --mtp FILE."
-    return ModelError(SIDECAR, f"“{file_name}” is no model of its own. {sidecar.sentence}", hint)
+    return ModelError(
+        SIDECAR,
+        "“{file_name}” is no model of its own. {words}",
+        "Load it together with its target: in the list of draft models, or by --mtp FILE."
+        if sidecar.is_usable
+        else "Choose a model, or lookups, which need none.",
+        file_name=file_name,
+        words=sidecar.sentence,
+    )
 
 
 def check_head(card: ModelCard, file_name: str) -> None:
@@ -167,8 +176,9 @@ def check_head(card: ModelCard, file_name: str) -> None:
     if not sidecar:
         raise ModelError(
             "wrong-head",
-            f"“{file_name}” is no MTP head in a file of its own.",
+            "“{file_name}” is no MTP head in a file of its own.",
             "Choose the file with the head that was made for this target, or none.",
+            file_name=file_name,
         )
 
 

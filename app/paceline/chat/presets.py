@@ -138,7 +138,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
         if isinstance(error, UnknownFieldError):
             hint = "If a newer Paceline exported it, install that; otherwise take the field out."
             raise _unusable(f"Preset {where} cannot be read: {place} is not known.", hint) from None
-        raise _unusable(f"Preset {where} is damaged: {place} {error.why}.") from None
+        raise _unusable(f"Preset {where} is damaged: {place} {error.reason}.") from None
     except UserError as error:
         raise _unusable(f"Preset {where} cannot be used: {error.message}", error.hint) from None
     return preset

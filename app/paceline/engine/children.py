@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from paceline.sentence import sentence
+
 if sys.platform != "win32":
     import resource
 
@@ -52,7 +54,9 @@ def end_of(child: subprocess.Popen[bytes]) -> str:
         code = child.wait(1.0)
     except subprocess.TimeoutExpired:
         return "hung"
-    return f"crashed, {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    if code < 0:
+        return sentence("crashed, {signal}", signal=signal_name(-code))
+    return sentence("ended with exit code {code}", code=code)
 
 
 def signal_name(number: int) -> str:
@@ -60,7 +64,7 @@ def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return sentence("signal {number}", number=number)
 
 
 def end_quietly_with_parent() -> None:

@@ -19,6 +19,7 @@ from paceline.engine.prompt.template import ChatTemplate
 from paceline.engine.sameness.promise import Promise
 from paceline.errors import EngineError
 from paceline.messages import Prompting
+from paceline.sentence import sentence
 
 _GUESS = 1.5
 """Decoding reads every weight once, so it takes time in proportion to a model's size; and half as
@@ -100,9 +101,10 @@ class LoadedPair:
             problem: What is wrong with the file's own template, as a sentence.
         """
         self.guessed = family_of(self.target.model.vocab) or PLAIN
-        self.template_failure = (
-            f"{problem.rstrip('.')}, so the template {self.guessed.name} is used in its place, "
-            "which is a guess."
+        self.template_failure = sentence(
+            "{problem:bare}, so the template {name} is used in its place, which is a guess.",
+            problem=problem,
+            name=self.guessed.name,
         )
 
     def check_files(self) -> None:
@@ -120,9 +122,10 @@ class LoadedPair:
                 self.is_lost = True
                 raise EngineError(
                     OVERWRITTEN,
-                    f"The file “{path.name}” was written to after it was loaded, so nothing "
-                    "that comes of it can be trusted.",
+                    "The file “{name}” was written to after it was loaded, so nothing that "
+                    "comes of it can be trusted.",
                     "Try again: the models are loaded anew. If that fails, download the file anew.",
+                    name=path.name,
                 )
 
     def settle(self) -> bool:

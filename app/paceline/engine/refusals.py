@@ -16,6 +16,7 @@ from paceline.messages import (
     TuneRejected,
     TurnFailed,
 )
+from paceline.sentence import sentence
 
 _log = logging.getLogger(__name__)
 
@@ -28,14 +29,18 @@ def describe_failure(error: Exception) -> tuple[str, str, str]:
         case UserError():
             return error.code, error.message, error.hint
         case MemoryError() | OSError(errno=errno.ENOMEM):  # the latter of mmap
-            hint = "Choose a shorter context or a smaller model."
-            return "out-of-memory", "There is not enough memory.", hint
+            hint = sentence("Choose a shorter context or a smaller model.")
+            return "out-of-memory", sentence("There is not enough memory."), hint
         case _:
             _log.exception("unexpected failure in the engine")
             return (
                 "bug",
-                f"Something unexpected went wrong in the engine: {type(error).__name__}: {error}.",
-                "This is a fault of Paceline; the log file tells more.",
+                sentence(
+                    "Something unexpected went wrong in the engine: {name}: {error}.",
+                    name=type(error).__name__,
+                    error=error,
+                ),
+                sentence("This is a fault of Paceline; the log file tells more."),
             )
 
 
@@ -63,10 +68,12 @@ def not_counted(question: CountTokens) -> TokensCounted:
 def no_prompt(question: RenderPrompt) -> PromptRendered:
     """Answer a question about a prompt that finds no model loaded."""
     return PromptRendered(
-        question.request_id, problem="No model is loaded.", hint="Load one to see its prompts."
+        question.request_id,
+        problem=sentence("No model is loaded."),
+        hint=sentence("Load one to see its prompts."),
     )
 
 
 def not_calibrated(command: Calibrate) -> Calibrated:
     """Answer a wish to measure that finds no model loaded."""
-    return Calibrated(command.request_id, problem="No model is loaded.")
+    return Calibrated(command.request_id, problem=sentence("No model is loaded."))

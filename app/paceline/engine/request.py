@@ -35,6 +35,7 @@ from paceline.messages import (
     StartTurn,
     TokensCounted,
 )
+from paceline.sentence import sentence
 
 _T = TypeVar("_T")
 _LONGEST_MARK = 40
@@ -95,9 +96,9 @@ def check_limits(command: StartTurn, seed: int) -> None:
         ValueOutOfRangeError: Names the value and what it may be.
     """
     if command.max_tokens < 1:
-        refuse(f"Max tokens is {command.max_tokens}, but must be at least 1.")
+        refuse("Max tokens is {max_tokens}, but must be at least 1.", max_tokens=command.max_tokens)
     if not 0 <= seed < 1 << 63:
-        refuse(f"The seed is {seed}, but must be from 0 to 2^63 - 1.")
+        refuse("The seed is {seed}, but must be from 0 to 2^63 - 1.", seed=seed)
 
 
 class Begun(NamedTuple):
@@ -125,7 +126,7 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
         tokens = written[:-1] if written[-1] in vocab.eog else written
         again = TextAssembler(vocab, prompt.stops, prompt.opening, prompt.marks)
         if any(again.push(token) for token in tokens):
-            raise _cannot_continue("it ended where the model began the next turn")
+            raise _cannot_continue(sentence("it ended where the model began the next turn"))
         return Begun(tokens, may_end=tokens == written)
     text = command.begun_text.removeprefix(prompt.opening)
     parts = [(text, False)]
@@ -133,7 +134,7 @@ def encode_begun(vocab: Vocabulary, command: StartTurn, prompt: FittedPrompt) ->
         parts = _parts(text, prompt)
     if any(not special and _holds_control_tokens(vocab, part) for part, special in parts):
         raise _cannot_continue(
-            "its text holds control tokens, and is not what the loaded model wrote"
+            sentence("its text holds control tokens, and is not what the loaded model wrote")
         )
     found = (tokenize_after(vocab, part, special=special) for part, special in parts if part)
     return Begun(tuple(chain.from_iterable(found)), may_end=False)
@@ -196,16 +197,20 @@ def _check_tokens(vocab: Vocabulary, tokens: Sequence[int]) -> None:
     if bad:
         raise ValueOutOfRangeError(
             "no-such-token",
-            f"Token {bad[0]} does not exist: the vocabulary has {vocab.n_tokens:,} tokens.",
-            f"Give ids from 0 to {vocab.n_tokens - 1}.",
+            "Token {token} does not exist: the vocabulary has {n_tokens:,} tokens.",
+            "Give ids from 0 to {last}.",
+            token=bad[0],
+            n_tokens=vocab.n_tokens,
+            last=vocab.n_tokens - 1,
         )
 
 
 def _cannot_continue(why: str) -> UserError:
     return UserError(
         "cannot-continue",
-        f"This reply cannot be continued: {why}.",
+        "This reply cannot be continued: {why}.",
         "Generate it again, or ask for the rest in a message.",
+        why=why,
     )
 
 
@@ -332,7 +337,11 @@ def check_messages(messages: Sequence[ChatMessage]) -> None:
         raise _empty()
     for role in {m.role for m in messages} - _ROLES:
         raise ValueOutOfRangeError(
-            "no-such-role", f"A message has the role “{role}”.", f"Roles are {_ROLE_NAMES}."
+            "no-such-role",
+            "A message has the role “{role}”.",
+            "Roles are {role_names}.",
+            role=role,
+            role_names=_ROLE_NAMES,
         )
 
 

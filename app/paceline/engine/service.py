@@ -68,6 +68,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.sentence import sentence
 
 
 class EngineService:
@@ -219,8 +220,9 @@ class EngineService:
                 if mismatch and not command.draft:
                     raise ModelError(
                         "wrong-head",
-                        f"The MTP head is for other tokens than the target's: {mismatch.text}.",
+                        "The MTP head is for other tokens than the target's: {text}.",
                         "Choose the head that was made for this target, or none.",
+                        text=mismatch.text,
                     )
                 if mismatch:
                     translation = Translation(target.vocab, draft.vocab, command.translating)
@@ -228,9 +230,12 @@ class EngineService:
                     if translation.share < LEAST_SHARE:
                         raise ModelError(
                             "vocabulary-mismatch",
-                            f"“{draft.info.name}” cannot draft for “{target.info.name}”. {words}",
+                            "“{name}” cannot draft for “{target}”. {words}",
                             "Take a smaller model of the target's own family, or prompt-lookup, "
                             "which needs none.",
+                            name=draft.info.name,
+                            target=target.info.name,
+                            words=words,
                         )
                     told = (*told, words)
                 elif command.translating != Translating():
@@ -275,7 +280,9 @@ class EngineService:
         except CancelledError:
             raise
         except UserError as error:
-            return None, (f"The model's MTP head is not used. {error.message}",)
+            return None, (
+                sentence("The model's MTP head is not used. {message}", message=error.message),
+            )
 
     def _load_model(
         self,
@@ -427,10 +434,10 @@ class EngineService:
         return None
 
 
-_NOT_TRANSLATED = (
+_NOT_TRANSLATED = sentence(
     "Both models read the same tokens, so there is nothing to translate or to replace in drafts."
 )
-_NOT_EXACT = "Exact mode is not possible with a memory that overwrites what is far back."
+_NOT_EXACT = sentence("Exact mode is not possible with a memory that overwrites what is far back.")
 
 
 def _is_inside(command: LoadPair) -> bool:
@@ -467,8 +474,11 @@ def _load_notes(pair: LoadedPair) -> tuple[str, ...]:
         notes.append(back.sentence)
     if draft and draft.n_ctx < target.n_ctx:
         notes.append(
-            f"The draft model's context ends at {draft.n_ctx:,} tokens; of longer chats it knows "
-            "the end alone."
+            sentence(
+                "The draft model's context ends at {n_ctx:,} tokens; of longer chats it "
+                "knows the end alone.",
+                n_ctx=draft.n_ctx,
+            )
         )
     sameness = pair.promise.sameness
     if sameness.is_exact:  # asked for, so it is to say what it does

@@ -14,7 +14,7 @@ from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
 from paceline.engine.draft.strategy import Strategy, complete, strategy_text
 from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
-from paceline.engine.model.states import NO_COPIES
+from paceline.engine.model.states import no_copies
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
 from paceline.engine.request import (
@@ -48,6 +48,7 @@ from paceline.messages import (
     TurnStarted,
     TurnStats,
 )
+from paceline.sentence import joined, sentence
 
 Emit = Callable[[Event], None]
 
@@ -103,8 +104,10 @@ class Turn:
         if n_prompt >= n_ctx:
             raise ContextFullError(
                 "prompt-too-long",
-                f"The prompt has {n_prompt:,} tokens, but the context holds {n_ctx:,}.",
+                "The prompt has {n_prompt:,} tokens, but the context holds {n_ctx:,}.",
                 "Shorten it, start a new chat, or load the model with a longer context.",
+                n_prompt=n_prompt,
+                n_ctx=n_ctx,
             )
         vocab = model.vocab
         asked = complete(command.strategy, find)
@@ -303,20 +306,19 @@ class Turn:
             if drafter in self._told_failures:
                 continue
             self._told_failures.add(drafter)
-            goes_on = "without it" if self._decoder.may_draft else "plainly"
-            self._reject(
-                self._strategy_text,
-                failure,
-                f"The drafter {drafter} failed, so the reply goes on {goes_on}. ",
+            introduction = sentence(
+                "The drafter {drafter} failed, so the reply goes on {how}.",
+                drafter=drafter,
+                how=sentence("without it") if self._decoder.may_draft else sentence("plainly"),
             )
+            self._reject(self._strategy_text, failure, introduction)
             if not self._decoder.may_draft:
                 self._strategy_text = "off"
 
     def _reject(self, strategy: str, error: Exception, introduction: str = "") -> None:
         code, message, hint = describe_failure(error)
-        self._emit(
-            TuneRejected(self._command.turn_id, strategy, code, introduction + message, hint)
-        )
+        words = joined([introduction, message]) if introduction else message
+        self._emit(TuneRejected(self._command.turn_id, strategy, code, words, hint))
 
     def _tune(self, tune: Tune) -> None:
         text = strategy_text(tune.strategy, self._find)
@@ -351,7 +353,7 @@ def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
         return replace(strategy, drafters=((OFF_INFO, {}),))
     raise UserError(
         "cannot-rollback",
-        NO_COPIES.format("target"),
+        no_copies(sentence("target")),
         "Use the strategy “off” with it.",
     )
 
@@ -361,7 +363,9 @@ def limits_of(strategy: Strategy, pair: LoadedPair) -> tuple[str, ...]:
     if not strategy.is_auto:
         return ()
     if not pair.target.model.max_rollback:
-        return (f"{NO_COPIES.format('target')} Auto decodes plainly.",)
+        why = no_copies(sentence("target"))
+        return (sentence("{why} Auto decodes plainly.", why=why),)
     if pair.draft is not None and not pair.draft.model.max_rollback:
-        return (f"{NO_COPIES.format('draft model')} Auto uses the lookups alone.",)
+        why = no_copies(sentence("draft model"))
+        return (sentence("{why} Auto uses the lookups alone.", why=why),)
     return ()

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paceline.engine.children import signal_name
+from paceline.sentence import sentence
 
 OUT_OF_MEMORY = "out-of-memory"
 DIED = "engine-died"
@@ -28,23 +29,29 @@ _MEMORY_SIGNS = re.compile(
 _MOST_WORDS = 2000
 """Characters of a last message; a broken process may send a very long one, and the search for paths
 in it must not take long."""
-AGAIN = "It starts again with the next message."
-LATER = "That was the third time within a minute: it can be started again in a minute."
-_MEMORY_HINT = "Choose a shorter context or a smaller model, or close other programs."
+AGAIN = sentence("It starts again with the next message.")
+LATER = sentence("That was the third time within a minute: it can be started again in a minute.")
+_MEMORY_HINT = sentence("Choose a shorter context or a smaller model, or close other programs.")
 _CAUSES = {
     "SIGKILL": (
-        "The engine's process was ended from outside (SIGKILL), as the system does when memory "
-        "runs out.",
-        f"{AGAIN} If it happens again, choose a shorter context or a smaller model.",
+        sentence(
+            "The engine's process was ended from outside (SIGKILL), as the system "
+            "does when memory runs out."
+        ),
+        sentence(
+            "{again} If it happens again, choose a shorter context or a smaller model.", again=AGAIN
+        ),
     ),
     "SIGBUS": (
-        "A model file became unreadable while it was used (SIGBUS): it was changed, or its disk "
-        "failed.",
-        "Download the file again or check the disk.",
+        sentence(
+            "A model file became unreadable while it was used (SIGBUS): it was "
+            "changed, or its disk failed."
+        ),
+        sentence("Download the file again or check the disk."),
     ),
     "SIGILL": (
-        "llama.cpp uses an instruction that this CPU does not know (SIGILL).",
-        "Install a build of llama-cpp-python that was made on this computer.",
+        sentence("llama.cpp uses an instruction that this CPU does not know (SIGILL)."),
+        sentence("Install a build of llama-cpp-python that was made on this computer."),
     ),
 }
 """What a signal means, and what to do about it."""
@@ -87,25 +94,40 @@ def describe_death(exit_code: int | None, last_words: str, stderr: str) -> Death
     """
     name = _signal_name(exit_code)
     words = _one_line(last_words)
-    what = f"the engine's process ended ({name})" if name else _exit_words(exit_code)
+    what = _exit_words(exit_code)
+    if name:
+        what = sentence("the engine's process ended ({name})", name=name)
     if _MEMORY_SIGNS.search(last_words) or _MEMORY_SIGNS.search(stderr):
-        return Death(OUT_OF_MEMORY, f"Memory ran out, and {what}.", _MEMORY_HINT, is_native=True)
+        return Death(
+            OUT_OF_MEMORY,
+            sentence("Memory ran out, and {what}.", what=what),
+            _MEMORY_HINT,
+            is_native=True,
+        )
     if words:
-        reason = f"llama.cpp gave up: {words}" if name else f"The engine ended: {words}"
-        return Death(DIED, f"{reason.rstrip('.')}.", AGAIN, is_native=bool(name))
+        reason = sentence("The engine ended: {words:bare}.", words=words)
+        if name:
+            reason = sentence("llama.cpp gave up: {words:bare}.", words=words)
+        return Death(DIED, reason, AGAIN, is_native=bool(name))
     if name in _CAUSES:
         return Death(DIED, *_CAUSES[name], is_native=name != "SIGKILL")
     if name in ("SIGSEGV", "SIGABRT", "SIGFPE"):
-        return Death(DIED, f"llama.cpp crashed ({name}).", AGAIN, is_native=True)
+        return Death(
+            DIED, sentence("llama.cpp crashed ({name}).", name=name), AGAIN, is_native=True
+        )
     if name:
-        return Death(DIED, f"The engine's process was ended from outside ({name}).", AGAIN)
-    return Death(DIED, f"{what[0].upper()}{what[1:]}.", AGAIN)
+        return Death(
+            DIED,
+            sentence("The engine's process was ended from outside ({name}).", name=name),
+            AGAIN,
+        )
+    return Death(DIED, sentence("{what:capital}.", what=what), AGAIN)
 
 
 def _exit_words(exit_code: int | None) -> str:
     if exit_code is None:
-        return "the engine's process ended"
-    return f"the engine's process ended with exit code {exit_code}"
+        return sentence("the engine's process ended")
+    return sentence("the engine's process ended with exit code {exit_code}", exit_code=exit_code)
 
 
 def _signal_name(exit_code: int | None) -> str:

@@ -65,6 +65,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.sentence import sentence
 
 _logger = logging.getLogger(__name__)
 
@@ -136,16 +137,21 @@ class LoadWatch:
         if death.code == NOT_STARTED:
             return death.reason, death.hint
         name = Path(self._params.path).name
-        message = f"The engine ended while it loaded “{name}”. {death.reason}"
+        message = sentence(
+            "The engine ended while it loaded “{name}”. {reason}", name=name, reason=death.reason
+        )
         if death.code == OUT_OF_MEMORY or not death.is_native:
             return message, death.hint
-        return message, "The file may be damaged: download it again, or choose another one."
+        return message, sentence(
+            "The file may be damaged: download it again, or choose another one."
+        )
 
     @staticmethod
     def _told(reason: str) -> str:
-        return (
-            f"{reason} So the models were loaded again without the special instructions of this "
-            "CPU, which is a little slower."
+        return sentence(
+            "{reason} So the models were loaded again without the special "
+            "instructions of this CPU, which is a little slower.",
+            reason=reason,
         )
 
 
@@ -246,7 +252,7 @@ class ProcessService:
             watch = again
             death = self._carry_out(watch.command, watch.hear)
         if death is None and not watch.is_over:
-            death = self._keeper.give_up("The engine left a load without an answer")
+            death = self._keeper.give_up(sentence("The engine left a load without an answer"))
         if death is None or watch.is_over:
             self._pass_on(death)
         elif self._inbox.flag.is_set():
@@ -271,7 +277,7 @@ class ProcessService:
             )  # fmt: skip
             return
         if death is None and not self._is_over:
-            death = self._keeper.give_up("The engine left a reply without an end")
+            death = self._keeper.give_up(sentence("The engine left a reply without an end"))
         self._pass_on(death)
         if self._is_unsound:
             self._keeper.end()
@@ -369,7 +375,9 @@ class ProcessService:
                 if stop.is_overdue(child):
                     return self._keeper.stop_by_force()
             elif self._watchdog.awake_s - self._over_since > KEEP_S:
-                return self._keeper.give_up("The engine did not come to an end after a reply")
+                return self._keeper.give_up(
+                    sentence("The engine did not come to an end after a reply")
+                )
             trouble = self._watchdog.trouble()
             if trouble:
                 return self._give_up(trouble)
@@ -413,7 +421,7 @@ class ProcessService:
             self._take_last(child, POLL_S)
         if child.has_ended:
             return self._keeper.explain_end()
-        return self._keeper.give_up("The engine takes no commands any more")
+        return self._keeper.give_up(sentence("The engine takes no commands any more"))
 
 
 class _Stop:

@@ -14,6 +14,7 @@ from paceline.hosting.child_process import ChildMain, ChildProcess, engine_langu
 from paceline.hosting.exit_reasons import AGAIN, DIED, LATER, NOT_STARTED, Death, RestartPolicy
 from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, Upward, WireError
 from paceline.messages import Command, Event
+from paceline.sentence import sentence
 
 SILENT_S = 5.0
 STUCK_S = 60.0
@@ -63,7 +64,11 @@ class Keeper:
             return Death(
                 NOT_STARTED,
                 "The engine has ended three times within a minute, so it is not started again yet.",
-                f"Wait {refused_s:.0f} seconds; then take other models or settings, or try again.",
+                sentence(
+                    "Wait {refused_s:.0f} seconds; then take other models or settings, or "
+                    "try again.",
+                    refused_s=refused_s,
+                ),
             )
         self._sleep(self._restarts.delay_s)
         try:
@@ -78,7 +83,10 @@ class Keeper:
         except OSError as error:
             return Death(
                 NOT_STARTED,
-                f"The engine's process cannot be started ({error.strerror or error}).",
+                sentence(
+                    "The engine's process cannot be started ({why}).",
+                    why=error.strerror or error,
+                ),
                 "Close other programs and try again.",
             )  # fmt: skip
         death = self._wait_until_ready(self.child, is_stopped)
@@ -100,7 +108,11 @@ class Keeper:
                 return self.explain_end()
             if is_stopped():
                 return self.stop_by_force()
-        return self.give_up(f"The engine's process was not ready within {START_S:.0f} seconds")
+        return self.give_up(
+            sentence(
+                "The engine's process was not ready within {start_s:.0f} seconds", start_s=START_S
+            )
+        )
 
     def give_up(self, reason: str) -> Death:
         """Kill a child that cannot be used any more; counts as a death.
@@ -110,7 +122,9 @@ class Keeper:
         """
         self._kill()
         _logger.warning("%s; its process is ended", reason)
-        return self._counted(Death(DIED, f"{reason}, so its process was ended.", AGAIN))
+        return self._counted(
+            Death(DIED, sentence("{reason}, so its process was ended.", reason=reason), AGAIN)
+        )
 
     def stop_by_force(self) -> Death:
         """Kill a child that does not stop on request; does not count as a death."""
@@ -159,7 +173,7 @@ def take_report(message: Upward) -> Event | None:
 
 def nonsense(error: WireError) -> str:
     """Return the reason to give up a child that sent something undecodable."""
-    return f"The engine sent something that is no message ({error})"
+    return sentence("The engine sent something that is no message ({error})", error=error)
 
 
 def _own_logger(name: str) -> str:
@@ -224,11 +238,15 @@ class Watchdog:
         self._silent_s += passed
         self._stuck_s += passed
         if self._silent_s > SILENT_S:
-            return f"The engine has not answered for {SILENT_S:.0f} seconds"
+            return sentence(
+                "The engine has not answered for {silent_s:.0f} seconds", silent_s=SILENT_S
+            )
         if self.decode_trouble():
             return self.decode_trouble()
         if self._stuck_s > STUCK_S:
-            return f"Nothing has moved in the engine for {STUCK_S:.0f} seconds"
+            return sentence(
+                "Nothing has moved in the engine for {stuck_s:.0f} seconds", stuck_s=STUCK_S
+            )
         return ""
 
     def decode_trouble(self) -> str:
@@ -238,7 +256,10 @@ class Watchdog:
         """
         beat = self._beat
         if beat is not None and beat.decode_s > beat.decode_limit_s > 0:
-            return f"A computation of the engine hangs: it has taken {beat.decode_s:.0f} seconds"
+            return sentence(
+                "A computation of the engine hangs: it has taken {decode_s:.0f} seconds",
+                decode_s=beat.decode_s,
+            )
         return ""
 
     @property

@@ -71,8 +71,10 @@ class TokenSource:
         except OSError as error:
             raise UserError(
                 "token-not-kept",
-                f"The access token cannot be kept in {path} ({error.strerror or error}).",
+                "The access token cannot be kept in {path} ({why}).",
                 "Set HF_TOKEN instead.",
+                path=path,
+                why=error.strerror or error,
             ) from error
 
     def forget(self) -> None:
@@ -91,8 +93,10 @@ class TokenSource:
         except OSError as error:
             raise UserError(
                 "token-not-deleted",
-                f"The access token cannot be deleted ({error.strerror or error}).",
-                f"Delete the file {path}.",
+                "The access token cannot be deleted ({why}).",
+                "Delete the file {path}.",
+                why=error.strerror or error,
+                path=path,
             ) from error
 
     def _from_keyring(self) -> str:
@@ -274,8 +278,9 @@ class Hub:
         except UnicodeEncodeError as error:
             raise ValueOutOfRangeError(
                 "bad-text",
-                f"{error.object!r:.80} has signs that cannot be sent to the Hub.",
+                "{text:.80} has signs that cannot be sent to the Hub.",
                 "Leave them out.",
+                text=repr(error.object),
             ) from error
 
     def _caller(self) -> Caller:
@@ -285,8 +290,9 @@ class Hub:
         if scheme not in ("http", "https") or not host:
             raise ValueOutOfRangeError(
                 "bad-endpoint",
-                f"“{self.endpoint}” is not the address of a Hub.",
+                "“{endpoint}” is not the address of a Hub.",
                 "Give one such as https://huggingface.co.",
+                endpoint=self.endpoint,
             )
         return Caller(self.endpoint, self.tokens.token())
 

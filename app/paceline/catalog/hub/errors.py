@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from paceline.errors import UserError
+from paceline.sentence import Argument, made, sentence
 from paceline.sizes import duration
 
 _REPO = re.compile(
@@ -34,8 +35,17 @@ class HubError(UserError):
         retry_after: Seconds to wait before the next try; 0: not said.
     """
 
-    def __init__(self, code: str, message: str, hint: str = "", *, retry_after: int = 0) -> None:
-        super().__init__(code, message, hint)
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str = "",
+        /,
+        *,
+        retry_after: int = 0,
+        **arguments: Argument,
+    ) -> None:
+        super().__init__(code, message, hint, **arguments)
         self.retry_after = retry_after
 
 
@@ -57,17 +67,20 @@ def timed_out(host: str) -> HubError:
     """Return the error that ends a call that takes too long."""
     return HubError(
         "timed-out",
-        f"{host} did not answer in time.",
+        "{host} did not answer in time.",
         "Try again; if that does not help, check the network connection.",
+        host=host,
     )
 
 
-def bad_answer(host: str, what: str) -> HubError:
+def bad_answer(host: str, what: str, /, **arguments: Argument) -> HubError:
     """Return the error for an answer that is not what the Hub's protocol says."""
     return HubError(
         "bad-answer",
-        f"{host} did not answer as the Hub does: {what}.",
+        "{host} did not answer as the Hub does: {what}.",
         "Log in to the network if it asks for that, or check the address in HF_ENDPOINT.",
+        host=host,
+        what=made(what, arguments),
     )
 
 
@@ -116,23 +129,28 @@ def from_exception(error: Exception, host: str) -> HubError:
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         return HubError(
             "tls-failed",
-            f"The connection to {host} is not trustworthy: its certificate was refused.",
+            "The connection to {host} is not trustworthy: its certificate was refused.",
             "Check the clock of this computer; behind a company's proxy, install its certificate.",
+            host=host,
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return HubError(
             "no-network",
-            f"The address of {host} cannot be found.",
+            "The address of {host} cannot be found.",
             "Check the network connection.",
+            host=host,
         )
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
         return HubError(
             "no-network",
-            f"{host} cannot be reached.",
+            "{host} cannot be reached.",
             "Check the network connection and the proxy.",
+            host=host,
         )
     if isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError):
-        return HubError("no-network", f"The connection to {host} broke off.", "Try again.")
+        return HubError(
+            "no-network", "The connection to {host} broke off.", "Try again.", host=host
+        )
     return bad_answer(host, "the answer cannot be read")
 
 
@@ -159,8 +177,9 @@ def from_status(
     if status == 416:
         return HubError(
             "range-refused",
-            f"{host} has no such part of the file.",
+            "{host} has no such part of the file.",
             "Start the download again.",
+            host=host,
         )
     if is_foreign and status in (401, 403, 404, 410):
         return HubError(
@@ -175,8 +194,10 @@ def from_status(
     if status >= 500:
         return HubError(
             "server-error",
-            f"{host} has a problem of its own (status {status}).",
+            "{host} has a problem of its own (status {status}).",
             "Try again later.",
+            host=host,
+            status=status,
         )
     return _refused(status, headers, url, page, sent_token=sent_token)
 
@@ -186,54 +207,64 @@ def _refused(
 ) -> HubError:
     """Return the error for a repository or file that is not handed out."""
     repo, revision, path = _parts(url, page)
-    what = f"“{repo}”" if repo else "this address"
+    what = sentence("“{name}”", name=repo) if repo else sentence("this address")
     code = headers.get("x-error-code", "")
     is_refused_token = status == 401 and sent_token  # with a valid token it would be 403
     if code == "GatedRepo" and not is_refused_token:
         where = f"{page}/{repo}" if page else repo
-        hint = (
-            f"Ask for access on {where}."
+        return HubError(
+            "gated",
+            "{what} is only for those who asked for it.",
+            "Ask for access on {where}."
             if sent_token
-            else f"Accept its terms on {where}, then give Paceline your access token."
+            else "Accept its terms on {where}, then give Paceline your access token.",
+            where=where,
+            what=what,
         )
-        return HubError("gated", f"{what} is only for those who asked for it.", hint)
-    hint = "Check the name; upper and lower case count."
     if status == 404 or code in ("RepoNotFound", "RevisionNotFound", "EntryNotFound"):
+        if not repo:
+            return HubError(
+                "not-found",
+                "{host} has nothing at {path:.80}, where a Hub has its models.",
+                "Check the address in HF_ENDPOINT.",
+                host=host_of(url),
+                path=repr(urlsplit(url).path),
+            )
         if code == "EntryNotFound":
-            text = f"{what} has no file “{path}”."
+            text = sentence("{what} has no file “{path}”.", what=what, path=path)
         elif code == "RevisionNotFound":
-            text = f"{what} has no revision “{revision}”."
-        elif repo:
-            text = f"The Hub has no repository {what}, or it is private."
+            text = sentence("{what} has no revision “{revision}”.", what=what, revision=revision)
         else:
-            host = host_of(url)
-            text = f"{host} has nothing at {urlsplit(url).path!r:.80}, where a Hub has its models."
-            hint = "Check the address in HF_ENDPOINT."
-        return HubError("not-found", text, hint)
+            text = sentence("The Hub has no repository {what}, or it is private.", what=what)
+        return HubError("not-found", text, "Check the name; upper and lower case count.")
     if status in (401, 403):
         if sent_token:
             return HubError(
                 "unauthorized",
-                f"The Hub does not accept the access token for {what}.",
+                "The Hub does not accept the access token for {what}.",
                 "Make a new token with read access in the settings of your account there.",
+                what=what,
             )
         return HubError(
             "unauthorized",
-            f"The Hub wants an access token for {what}.",
+            "The Hub wants an access token for {what}.",
             "Give Paceline your access token, or set HF_TOKEN.",
+            what=what,
         )
-    return bad_answer(host_of(url), f"status {status}")
+    return bad_answer(host_of(url), "status {status}", status=status)
 
 
 def _rate_limited(host: str, headers: Mapping[str, str]) -> HubError:
     seconds = _seconds_to_wait(headers)
     return HubError(
         "rate-limited",
-        f"{host} takes no more requests for now.",
-        f"Wait {duration(seconds)}, then try again."
+        "{host} takes no more requests for now.",
+        "Wait {time}, then try again."
         if seconds
         else "Wait a few minutes, then try again; with an access token more is allowed.",
         retry_after=seconds,
+        host=host,
+        time=duration(seconds),
     )
 
 

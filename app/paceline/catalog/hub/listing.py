@@ -147,11 +147,14 @@ def choice_for(reference: HubReference, repository: HubRepository, n_free: int) 
         one = recommended(choices, n_free) or next((c for c in choices if c.is_complete), None)
         found = [one] if one else []
     if not found:
-        what = f"no model “{wanted}”" if wanted else "no model in GGUF format"
         raise errors.HubError(
             "not-found",
-            f"The repository {reference.repo} has {what}.",
-            f"`paceline hub files {reference.repo}` lists what it has.",
+            "The repository {repo} has no model “{wanted}”."
+            if wanted
+            else "The repository {repo} has no model in GGUF format.",
+            "`paceline hub files {repo}` lists what it has.",
+            repo=reference.repo,
+            wanted=wanted,
         )
     return found[0]
 

@@ -121,7 +121,7 @@ def _head(response: httpx2.Response, location: Location, start: int, end: int | 
         length = response.headers.get("content-length", "")
         head = Head(0, int(length) if length.isdigit() else 0)
     else:
-        raise errors.bad_answer(host, f"status {response.status_code}")
+        raise errors.bad_answer(host, "status {status_code}", status_code=response.status_code)
     if "html" in response.headers.get("content-type", "") and not location.url.endswith(".html"):
         raise errors.bad_answer(host, "a web page came instead of the file")
     if location.n_bytes and head.n_bytes and head.n_bytes != location.n_bytes:

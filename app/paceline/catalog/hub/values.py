@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from paceline.catalog.card import quantisation_in_name
 from paceline.catalog.download.names import can_be_kept
 from paceline.catalog.hub.errors import HubError
+from paceline.sentence import Sentence
 
 Sort = Literal["trending", "downloads", "likes", "recent"]
 Gate = Literal["open", "auto", "manual"]
@@ -263,6 +264,8 @@ def is_repo(text: str) -> bool:
 def _bad(text: str, why: str) -> HubError:
     return HubError(
         "bad-reference",
-        f"“{text}” names no model on the Hub: {why}.",
+        "“{text}” names no model on the Hub: {why}.",
         "Write hf:OWNER/REPO:FILE, for example hf:Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf.",
+        text=text,
+        why=Sentence(why),
     )

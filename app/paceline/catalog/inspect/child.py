@@ -77,16 +77,20 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
     if not header.text("general.architecture"):
         raise ModelError(
             "cannot-load",
-            f"“{file_name}” holds no model: its header names no architecture.",
+            "“{file_name}” holds no model: its header names no architecture.",
             "Of a split model choose the first part, else another file.",
+            file_name=file_name,
         )
     n_layers = header.of_architecture("block_count")
     if not 0 <= n_layers <= _MOST_LAYERS:
         raise ModelError(
             "cannot-load",
-            f"“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, and "
-            f"llama.cpp takes at most {_MOST_LAYERS}.",
+            "“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, "
+            "and llama.cpp takes at most {most_layers}.",
             "Download it again, or choose another one.",
+            file_name=file_name,
+            n_layers=n_layers,
+            most_layers=_MOST_LAYERS,
         )
     layers, experts = [0] * n_layers, [0] * n_layers
     n_params = input_bytes = output_bytes = embedding_bytes = 0
@@ -373,8 +377,9 @@ class Reader:
         if len(joined) >= MOST_TEXT:
             raise ModelError(
                 "cannot-load",
-                f"“{path.name}” cannot be used: its vocabulary is larger than any other.",
+                "“{name}” cannot be used: its vocabulary is larger than any other.",
                 "Choose another one.",
+                name=path.name,
             )
         return Texts(base64.b64encode(joined).decode("ascii"))
 

@@ -50,6 +50,7 @@ from paceline.hosting.child_process import ChildMain, ChildProcess, Language
 from paceline.hosting.exit_reasons import OUT_OF_MEMORY
 from paceline.hosting.wire import FrameError, Ready, WireError, encode_message
 from paceline.params import ModelParams
+from paceline.sentence import Sentence, sentence
 from paceline.sizes import one_line
 
 ANSWER_S = 20.0
@@ -69,11 +70,12 @@ class NoAnswerError(Exception):
 
     Attributes:
         trouble: What happened to the process.
+        text: More about that, as a part of a sentence; empty: it says it all.
     """
 
     def __init__(self, trouble: Trouble, text: str = "") -> None:
         super().__init__(text or trouble)
-        self.trouble = trouble
+        self.trouble, self.text = trouble, text
 
 
 class InspectorThread:
@@ -162,7 +164,7 @@ class InspectorThread:
             if isinstance(answer, Ready):
                 raise WireError("an answer without a question")
         except (WireError, FrameError) as error:
-            text = f"it said nonsense: {error}"
+            text = sentence("it said nonsense: {error}", error=error)
             raise self._killed("nonsense", text) from None
         return answer
 
@@ -175,7 +177,7 @@ class InspectorThread:
             if self._is_closed:
                 raise self._killed("closed")
             if time.monotonic() > deadline:
-                raise self._killed("slow", "it took too long")
+                raise self._killed("slow", sentence("it took too long"))
         if len(answers) > 1:
             raise WireError("more than one answer")
         return answers[0]
@@ -200,7 +202,9 @@ class InspectorThread:
         except NoAnswerError as error:
             if error.trouble == "closed":
                 raise
-            why = "it was not ready in time" if error.trouble == "slow" else "it ended at once"
+            why = sentence("it ended at once")
+            if error.trouble == "slow":
+                why = sentence("it was not ready in time")
             raise NoAnswerError("not-started", why) from None
         return child
 
@@ -230,34 +234,36 @@ class InspectorThread:
             child.end()
 
 
-_LONGEST = 500
-"""Characters of a message."""
-_AGAIN = "Download it again, or choose another one."
+_LONGEST = 400
+"""Characters of a message without arguments, and of each argument."""
+_AGAIN = sentence("Download it again, or choose another one.")
 _WHY: dict[Trouble, tuple[str, str, str]] = {
     "crashed": (
         "crashes-the-reader",
-        "“{name}” cannot be used: llama.cpp crashes when it reads the file's header.",
+        sentence("“{name}” cannot be used: llama.cpp crashes when it reads the file's header."),
         _AGAIN,
     ),
     "nonsense": (
         "crashes-the-reader",
-        "“{name}” cannot be used: llama.cpp gave nonsense when it read the file's header.",
+        sentence(
+            "“{name}” cannot be used: llama.cpp gave nonsense when it read the file's header."
+        ),
         _AGAIN,
     ),
     "out-of-memory": (
         "crashes-the-reader",
-        "“{name}” cannot be used: its header asks for more memory than there is.",
+        sentence("“{name}” cannot be used: its header asks for more memory than there is."),
         _AGAIN,
     ),
     "slow": (
         "takes-too-long",
-        "“{name}” cannot be used: reading its header does not come to an end.",
-        "Check the disk that it lies on, or choose another one.",
+        sentence("“{name}” cannot be used: reading its header does not come to an end."),
+        sentence("Check the disk that it lies on, or choose another one."),
     ),
     "not-started": (
         "cannot-look",
-        "“{name}” cannot be looked at: no process can be started for it ({text}).",
-        "Close other programs and try again.",
+        sentence("“{name}” cannot be looked at: no process can be started for it ({text})."),
+        sentence("Close other programs and try again."),
     ),
 }
 """Code, message and hint."""
@@ -401,8 +407,9 @@ class Inspector:
         if len(texts) != seen.card.n_vocab or hash_of_texts(texts) != seen.card.vocabulary:
             raise ModelError(
                 "changed",
-                f"“{path.name}” was changed while it was looked at.",
+                "“{name}” was changed while it was looked at.",
                 "Try again when it is complete.",
+                name=path.name,
             )
         return texts
 
@@ -412,7 +419,7 @@ class Inspector:
         except NoAnswerError as error:
             if error.trouble == "closed":
                 raise CancelledError from None
-            raise _error(error.trouble, path, str(error)) from None
+            raise _error(error.trouble, path, error.text) from None
         if isinstance(answer, Refused):
             raise _refusal(answer)
         return answer
@@ -436,19 +443,29 @@ def _check_name(path: Path) -> None:
         shown = path.name.encode(errors="replace").decode()
         raise ModelError(
             "cannot-read",
-            f"The name “{shown}” or that of its folder is no valid text.",
+            "The name “{shown}” or that of its folder is no valid text.",
             "Rename it.",
+            shown=shown,
         ) from None
 
 
 def _error(trouble: Trouble, path: Path, text: str = "") -> ModelError:
     code, message, hint = _WHY[trouble]
-    return ModelError(code, message.format(name=path.name, text=text), hint)
+    return ModelError(code, str(message), hint, name=path.name, text=text)
+
+
+def _short(text: str) -> str:
+    """Return what a child says on one line: it quotes the file, whose texts may be of any kind."""
+    if not (isinstance(text, Sentence) and text.arguments):
+        return one_line(text, _LONGEST)
+    arguments = text.arguments.items()
+    return Sentence(
+        text.template, {k: _short(v) if isinstance(v, str) else v for k, v in arguments}
+    )
 
 
 def _refusal(answer: Refused) -> UserError:
-    # llama.cpp quotes the file, whose texts may have any length and control characters.
-    message, hint = (one_line(text, _LONGEST) for text in (answer.message, answer.hint))
+    message, hint = _short(answer.message), _short(answer.hint)
     if answer.is_value:
         return ValueOutOfRangeError(answer.code, message, hint)
     error = ModelError(answer.code, message, hint)

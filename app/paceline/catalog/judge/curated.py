@@ -19,12 +19,12 @@ from paceline.catalog.sidecar import NOT_YET, Sidecar
 from paceline.codec import decode_part
 from paceline.errors import UserError
 from paceline.paths import resources
-from paceline.sizes import readable_size
+from paceline.sentence import Sentence, joined, sentence
 
 Kind = Literal["draft", "mtp", "dflash", "lookup"]
 Machine = Literal["any", "gpu", "processor"]
 
-NOT_CHECKED = "not checked"
+NOT_CHECKED = sentence("not checked")
 """How an unknown value is shown."""
 BYTES_PER_WEIGHT = 0.62
 """Of Q4_K_M, the usual choice: 4.9 bits (llama.cpp, tools/quantize) and some for the context."""
@@ -58,10 +58,13 @@ class Gain:
     temperature: float | None
 
     def __str__(self) -> str:
-        texts = f"on {self.texts}" if self.texts else ""
-        heat = "" if self.temperature is None else f"at temperature {self.temperature:g}"
-        when = ", ".join(filter(None, (texts, heat)))
-        return f"{self.claim}; {when}" if when else self.claim
+        when = []
+        if self.texts:
+            when.append(sentence("on {texts}", texts=Sentence(self.texts)))
+        if self.temperature is not None:
+            when.append(sentence("at temperature {n:g}", n=self.temperature))
+        claim = Sentence(self.claim)
+        return joined([claim, joined(when, ", ")], "; ") if when else claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,12 @@ class CuratedPair:
     def drafter(self) -> str:
         """Who drafts in place of a draft model, as a phrase; empty: a draft model does."""
         if self.kind == "lookup":
-            return "no second model: lookups draft from the chat itself"
+            return sentence("no second model: lookups draft from the chat itself")
         if self.kind == "draft":
             return ""
-        where = self.draft_file or self.draft_repo or "inside the target's file"
-        later = "" if self.is_usable else f"; {NOT_YET}"
-        return f"{Sidecar(self.kind, '').title}, {where}{later}"
+        where = self.draft_file or self.draft_repo or sentence("inside the target's file")
+        drafter = joined([Sidecar(self.kind, "").title, where], ", ")
+        return drafter if self.is_usable else joined([drafter, NOT_YET], "; ")
 
     @property
     def is_usable(self) -> bool:
@@ -123,9 +126,14 @@ class CuratedPair:
     @property
     def needs(self) -> str:
         """Which machine it is for, as a phrase."""
-        machine = {"any": "any machine", "gpu": "a GPU", "processor": "a processor"}[self.machine]
-        size = f", from {readable_size(self.least_memory)} of memory" if self.least_memory else ""
-        return f"{machine}{size}"
+        machine = {
+            "any": sentence("any machine"),
+            "gpu": sentence("a GPU"),
+            "processor": sentence("a processor"),
+        }[self.machine]
+        if not self.least_memory:
+            return machine
+        return sentence("{machine}, from {n:size} of memory", machine=machine, n=self.least_memory)
 
     @property
     def draft_reference(self) -> str:
@@ -183,6 +191,8 @@ def load_curated(path: Path) -> tuple[CuratedPair, ...]:
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
             "bad-curated-pairs",
-            f"The list of pairs “{path.name}” cannot be used: {str(error).lstrip('_')}.",
+            "The list of pairs “{name}” cannot be used: {error}.",
             "Install Paceline again, or correct the file.",
+            name=path.name,
+            error=error,
         ) from None

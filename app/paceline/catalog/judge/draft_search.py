@@ -27,7 +27,7 @@ from paceline.catalog.judge.pairing import (
 )
 from paceline.catalog.local.library import LibraryEntry
 from paceline.errors import UserError
-from paceline.sizes import readable_size
+from paceline.sentence import Sentence, sentence
 
 _MOST_LOOKED_INTO = 8
 """Number of library files whose vocabularies are compared; the cards sort them."""
@@ -95,8 +95,13 @@ class DraftSearch:
         path, best = min(fitting, key=order)
         share = 100 * size_ratio(target.card, best.card)
         return Remedy(
-            f"Take “{best.card.name}” ({readable_size(best.card.n_bytes)}), which is here already: "
-            f"it reads the same tokens, and {share:.0f} % of the bytes per token.",
+            sentence(
+                "Take “{name}” ({size:size}), which is here already: it reads the "
+                "same tokens, and {share:.0f} % of the bytes per token.",
+                name=best.card.name,
+                size=best.card.n_bytes,
+                share=share,
+            ),
             draft=path,
         )
 
@@ -108,8 +113,15 @@ class DraftSearch:
             if verdict.ok and (verdict.translated or 0.0) > share:
                 share = verdict.translated or 0.0
                 words = next(r.text for r in verdict.reasons if r.code == BY_TRANSLATION)
-                name, size = draft.card.name, readable_size(draft.card.n_bytes)
-                best = Remedy(f"Take “{name}” ({size}), which is here already. {words}", draft=path)
+                best = Remedy(
+                    sentence(
+                        "Take “{name}” ({size:size}), which is here already. {words}",
+                        name=draft.card.name,
+                        size=draft.card.n_bytes,
+                        words=words,
+                    ),
+                    draft=path,
+                )
         return best
 
     def _looked_into(
@@ -181,8 +193,12 @@ class DraftSearch:
             if fitting is not None:
                 file, draft = fitting
                 return Remedy(
-                    f"Download “{draft.card.name}” ({readable_size(draft.card.n_bytes)}) from "
-                    f"{model.repo}: it reads the same tokens.",
+                    sentence(
+                        "Download “{name}” ({size:size}) from {repo}: it reads the same tokens.",
+                        name=draft.card.name,
+                        size=draft.card.n_bytes,
+                        repo=model.repo,
+                    ),
                     draft=f"hf:{model.repo}:{file}",
                 )
         return None
@@ -250,15 +266,14 @@ def may_draft(target: ModelCard, draft: ModelCard) -> bool:
 
 
 def _proposed(pair: CuratedPair) -> Remedy:
-    checked = (
-        "its vocabulary was checked"
+    text = sentence(
+        "Download {what} from {repo}, which was reported to draft for {title}; {checked}.",
+        what=pair.draft_file or sentence("a file"),
+        repo=pair.draft_repo,
+        title=Sentence(pair.title),
+        checked=sentence("its vocabulary was checked")
         if pair.vocabulary_checked
-        else "its vocabulary will be checked before anything is downloaded"
-    )
-    what = pair.draft_file or "a file"
-    text = (
-        f"Download {what} from {pair.draft_repo}, which was reported to draft for "
-        f"{pair.title}; {checked}."
+        else sentence("its vocabulary will be checked before anything is downloaded"),
     )
     return Remedy(text, draft=pair.draft_reference)
 

@@ -20,6 +20,7 @@ from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
 from paceline.engine.model.translation import LEAST_SHARE, share_of, words_on_translation
 from paceline.engine.model.vocabularies import Mismatch, vocabulary_mismatch
+from paceline.sentence import sentence
 
 Level = Literal["good", "note", "bad"]
 
@@ -83,7 +84,9 @@ BY_TRANSLATION = "by-translation"
 LARGEST_RATIO = 0.25
 """Bytes read per token, draft to target, up to which drafting is expected to be faster."""
 GOOD_RATIO = 0.1
-NOTHING_TO_DRAFT = "The target does not write text from left to right, so nothing can be drafted."
+NOTHING_TO_DRAFT = sentence(
+    "The target does not write text from left to right, so nothing can be drafted."
+)
 _SMALL_TARGET = 3_000_000_000
 """Weights; LM Studio's documentation and draftbench report no gain for smaller targets."""
 _FEW_BITS = 3.5
@@ -163,17 +166,21 @@ def judge_head(target: Examined, head: ModelCard | None) -> Verdict:
         found.append(Reason("other-head", text, "bad"))
     if found:
         return Verdict(ok=False, reasons=tuple(found), is_about_head=True)
-    where = "The target has its MTP head inside" if head is None else "The MTP head is the target's"
+    fits = sentence("The MTP head is the target's, so no second model is needed.")
+    if head is None:
+        fits = sentence("The target has its MTP head inside, so no second model is needed.")
     found = [
         *_about_experts(ours),
         *_about_checking(ours),
-        *_about_memory("target", target.nature),
+        *_about_memory(sentence("target"), target.nature),
         *_about_template(ours),
-        Reason("head-fits", f"{where}, so no second model is needed.", "good"),
+        Reason("head-fits", fits, "good"),
     ]
-    gain = "Expect a gain on code and other predictable text, little on free prose."
+    gain = sentence("Expect a gain on code and other predictable text, little on free prose.")
     if ours.n_experts or ours.n_params < _SMALL_TARGET:
-        gain = "Expect little: with small targets and mixtures of experts heads seldom pay."
+        gain = sentence(
+            "Expect little: with small targets and mixtures of experts heads seldom pay."
+        )
     return Verdict(ok=True, reasons=tuple(found), gain=gain, is_about_head=True)
 
 
@@ -188,13 +195,17 @@ def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
         target.vocabulary == head.vocabulary
     )
     if target.architecture != architecture or not are_texts_same:
-        return f"The MTP head is not the target's: it was made for “{head.name}”."
+        return sentence(
+            "The MTP head is not the target's: it was made for “{name}”.", name=head.name
+        )
     width = target.n_embd_out or target.n_embd
     read = head.n_embd_out or (width if is_assistant else head.n_embd)
     if read != width:
-        return (
-            f"The MTP head is not the target's: it reads {read} columns, and the target's states "
-            f"have {width}."
+        return sentence(
+            "The MTP head is not the target's: it reads {read} columns, and the "
+            "target's states have {width}.",
+            read=read,
+            width=width,
         )
     return ""
 
@@ -235,7 +246,9 @@ def _silences(target: Examined, draft: Examined) -> Iterator[Reason]:
     if not target.nature.writes:
         yield Reason("target-does-not-write", NOTHING_TO_DRAFT, "bad")
     if not draft.nature.writes:
-        text = "The draft model does not write text from left to right, so it cannot draft."
+        text = sentence(
+            "The draft model does not write text from left to right, so it cannot draft."
+        )
         yield Reason("draft-does-not-write", text, "bad")
 
 
@@ -255,26 +268,36 @@ def _remarks(target: Examined, draft: Examined, *, is_alike: bool) -> Iterator[R
     yield from _about_family(target.card, draft.card)
     yield from _about_quantisation(draft.card)
     yield from _about_checking(target.card)
-    yield from _about_memory("target", target.nature)
-    yield from _about_memory("draft model", draft.nature)
+    yield from _about_memory(sentence("target"), target.nature)
+    yield from _about_memory(sentence("draft model"), draft.nature)
     yield from _about_template(target.card)
     yield from _about_the_rest(target.card, draft.card)
 
 
 def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
     ratio = size_ratio(target.card, draft.card)
-    share = f"{100 * ratio:.0f} %" if ratio >= 0.01 else "less than 1 %"
-    reads = f"The draft model reads {share} of the bytes that the target reads per token"
+    share = sentence("less than 1 %")
+    if ratio >= 0.01:
+        share = sentence("{n:.0f} %", n=100 * ratio)
+    reads = sentence(
+        "The draft model reads {share} of the bytes that the target reads per token", share=share
+    )
     if is_same_model(target, draft):
-        text = "Both are the same model, so drafting costs as much as it saves."
+        text = sentence("Both are the same model, so drafting costs as much as it saves.")
         yield Reason("same-model", text, "note")
     elif not _have_weights(target.card, draft.card):
         return  # a file that is only a vocabulary has no weights
     elif ratio > 1:
-        text = "The draft model is larger than the target; the other way round they may pay."
+        text = sentence(
+            "The draft model is larger than the target; the other way round they may pay."
+        )
         yield Reason("draft-larger", text, "note")
     elif ratio > LARGEST_RATIO:
-        text = f"{reads}; above {100 * LARGEST_RATIO:.0f} % drafting hardly pays."
+        text = sentence(
+            "{reads}; above {most:.0f} % drafting hardly pays.",
+            reads=reads,
+            most=100 * LARGEST_RATIO,
+        )
         yield Reason("draft-large", text, "note")
     else:
         yield Reason("draft-small", f"{reads}.", "good")
@@ -294,28 +317,47 @@ def _about_experts(target: ModelCard) -> Iterator[Reason]:
 def _about_vocabulary(target: Examined, draft: Examined) -> Iterator[Reason]:
     ours, theirs = target.nature.n_tokens, draft.nature.n_tokens
     if ours == theirs:
-        yield Reason("vocabulary-fits", f"Both read the same {ours:,} tokens.", "good")
+        yield Reason(
+            "vocabulary-fits", sentence("Both read the same {ours:,} tokens.", ours=ours), "good"
+        )
         return
-    more = "target" if ours > theirs else "draft model"
+    more = sentence("target") if ours > theirs else sentence("draft model")
     yield Reason(
         "vocabulary-tail",
-        f"The first {min(ours, theirs):,} tokens are the same; the {more} has "
-        f"{abs(ours - theirs):,} more, which are never drafted.",
+        sentence(
+            "The first {n:,} tokens are the same; the {model} has {n_more:,} more, "
+            "which are never drafted.",
+            n=min(ours, theirs),
+            model=more,
+            n_more=abs(ours - theirs),
+        ),
         "good",
     )
 
 
 def _about_family(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
     if target.family and target.family == draft.family:
-        yield Reason("same-family", f"Both are of the family “{target.family}”.", "good")
+        yield Reason(
+            "same-family",
+            sentence("Both are of the family “{family}”.", family=target.family),
+            "good",
+        )
     elif target.family and draft.family:
-        names = f"“{target.family}” and “{draft.family}”"
+        names = sentence("“{ours}” and “{theirs}”", ours=target.family, theirs=draft.family)
         if family_words(target.family) & family_words(draft.family):
-            yield Reason("related-family", f"Their families are related: {names}.", "good")
+            yield Reason(
+                "related-family",
+                sentence("Their families are related: {names}.", names=names),
+                "good",
+            )
         else:
             yield Reason(
                 "other-family",
-                f"They come from different families, {names}; fewer drafted tokens may be right.",
+                sentence(
+                    "They come from different families, {names}; fewer drafted tokens may be "
+                    "right.",
+                    names=names,
+                ),
                 "note",
             )
 
@@ -331,15 +373,21 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
     if 0 < bits < _FEW_BITS:
         yield Reason(
             "draft-few-bits",
-            f"The draft model has {bits:.1f} bits per weight; with so few, fewer drafted tokens "
-            "may be right.",
+            sentence(
+                "The draft model has {bits:.1f} bits per weight; with so few, fewer "
+                "drafted tokens may be right.",
+                bits=bits,
+            ),
             "note",
         )
     elif bits > _MANY_BITS and draft.n_params >= _LARGE_DRAFT:
         yield Reason(
             "draft-many-bits",
-            f"The draft model has {bits:.0f} bits per weight; one of 8 bits reads half as much "
-            "or less per drafted token.",
+            sentence(
+                "The draft model has {bits:.0f} bits per weight; one of 8 bits reads "
+                "half as much or less per drafted token.",
+                bits=bits,
+            ),
             "note",
         )
 
@@ -348,8 +396,12 @@ def _about_checking(target: ModelCard) -> Iterator[Reason]:
     if target.quantisation.startswith(_EXPENSIVE_TO_CHECK):
         yield Reason(
             "target-slow-to-verify",
-            f"On a processor, checking several tokens in {target.quantisation} costs about as much "
-            "as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.",
+            sentence(
+                "On a processor, checking several tokens in {quantisation} costs about "
+                "as much as writing them one by one; it costs least in Q4_0, IQ4_NL, "
+                "Q4_K and Q8_0.",
+                quantisation=target.quantisation,
+            ),
             "note",
         )
 
@@ -358,8 +410,11 @@ def _about_memory(who: str, nature: Nature) -> Iterator[Reason]:
     if nature.memory != "attention":
         yield Reason(
             f"{who.split(maxsplit=1)[0]}-has-states",
-            f"The {who} has a recurrent memory: taking tokens back costs earlier states or "
-            "copies of one, which eat a part of the gain.",
+            sentence(
+                "The {who} has a recurrent memory: taking tokens back costs earlier "
+                "states or copies of one, which eat a part of the gain.",
+                who=who,
+            ),
             "note",
         )
 
@@ -378,15 +433,25 @@ def _about_the_rest(target: ModelCard, draft: ModelCard) -> Iterator[Reason]:
     if 0 < draft.n_ctx_train < target.n_ctx_train:
         yield Reason(
             "draft-context",
-            f"The draft model was trained for {draft.n_ctx_train:,} tokens and the target for "
-            f"{target.n_ctx_train:,}; of longer chats it knows the end alone.",
+            sentence(
+                "The draft model was trained for {theirs:,} tokens and the target for {ours:,}; "
+                "of longer chats it knows the end alone.",
+                theirs=draft.n_ctx_train,
+                ours=target.n_ctx_train,
+            ),
             "note",
         )
     if draft.license and draft.license.lower() != target.license.lower():
-        theirs = f"“{target.license}”" if target.license else "not named"
+        theirs = sentence("not named")
+        if target.license:
+            theirs = sentence("“{name}”", name=target.license)
         yield Reason(
             "other-license",
-            f"The draft model's licence is “{draft.license}”, the target's is {theirs}.",
+            sentence(
+                "The draft model's licence is “{license}”, the target's is {theirs}.",
+                license=draft.license,
+                theirs=theirs,
+            ),
             "note",
         )
 
@@ -400,18 +465,20 @@ def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> str:
     if not _have_weights(target.card, draft.card):
         return ""
     if is_same_model(target, draft) or ratio > 1:
-        return "Expect replies to become slower."
+        return sentence("Expect replies to become slower.")
     if ratio > LARGEST_RATIO:
-        return "Expect little: the draft model is too large beside the target."
+        return sentence("Expect little: the draft model is too large beside the target.")
     if target.card.n_params < _SMALL_TARGET:
-        return (
-            "Expect little on a GPU, where so small a target is fast by itself; on a CPU it may "
-            "pay."
+        return sentence(
+            "Expect little on a GPU, where so small a target is fast by itself; on a "
+            "CPU it may pay."
         )
     if not is_alike:
-        return "Expect a gain only where the text is predictable; try it."
+        return sentence("Expect a gain only where the text is predictable; try it.")
     if target.card.n_experts:
-        return "Expect less than with a dense target, and most on code and other predictable text."
+        return sentence(
+            "Expect less than with a dense target, and most on code and other predictable text."
+        )
     if ratio > GOOD_RATIO:
-        return "Expect a gain on code and other predictable text, little on free prose."
-    return "Expect a clear gain on code and other predictable text, less on free prose."
+        return sentence("Expect a gain on code and other predictable text, little on free prose.")
+    return sentence("Expect a clear gain on code and other predictable text, less on free prose.")

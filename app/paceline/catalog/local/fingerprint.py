@@ -107,6 +107,8 @@ def _identity(parts: tuple[Path, ...]) -> _Identity:
 def _unreadable(path: Path, error: Exception) -> ModelError:
     return ModelError(
         "file-not-readable",
-        f"“{path.name}” cannot be read ({getattr(error, 'strerror', None) or error}).",
+        "“{name}” cannot be read ({why}).",
         "Check that the file is still there and that you may read it.",
+        name=path.name,
+        why=getattr(error, "strerror", None) or error,
     )

@@ -30,6 +30,7 @@ from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import CancelledError, ModelError
 from paceline.files import write_whole
+from paceline.sentence import joined, sentence
 from paceline.sizes import part_and_whole
 
 CURRENT_S = 60.0
@@ -202,12 +203,12 @@ class Library:
             problem = file.what_is_missing
         elif not all(os.access(part, os.R_OK) for part in file.parts):
             # Not remembered: a change of permissions leaves size and time as they are.
-            problem, is_lasting = "It cannot be read with your permissions.", False
+            problem, is_lasting = sentence("It cannot be read with your permissions."), False
         else:
             try:
                 card = self._inspector.card(file.path, file.parts)
                 reasons = why_no_model(card, file.path.name), _why_not_whole(card, file)
-                problem = " ".join(filter(None, reasons))
+                problem = joined([reason for reason in reasons if reason])
             except CancelledError:
                 return LibraryEntry(file, None)
             except ModelError as error:
@@ -265,9 +266,11 @@ def why_no_model(card: ModelCard, file_name: str) -> str:
     if sidecar := sidecar_of(card, file_name):
         return sidecar.sentence
     if not card.n_params:
-        return "It holds a vocabulary and no weights."
+        return sentence("It holds a vocabulary and no weights.")
     if not card.n_layers:
-        return "It belongs to a model, as an adapter or a projector does, and is none itself."
+        return sentence(
+            "It belongs to a model, as an adapter or a projector does, and is none itself."
+        )
     return ""
 
 
@@ -276,7 +279,7 @@ def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
     if file.n_bytes >= card.n_bytes:
         return ""
     here, whole = part_and_whole(file.n_bytes, card.n_bytes)
-    return f"It is incomplete: {here} of {whole} are here."
+    return sentence("It is incomplete: {here} of {whole} are here.", here=here, whole=whole)
 
 
 _logger = logging.getLogger(__name__)

@@ -19,6 +19,7 @@ from paceline import paths as files_of_ours
 from paceline.engine.model.model_file import PART, model_name, part_names
 from paceline.errors import ModelError, UserError
 from paceline.paths import Paths
+from paceline.sentence import sentence
 
 BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
 """Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
@@ -63,12 +64,20 @@ class ModelFile:
         gone = [name for name in part_names(self.path.name) if name not in here]
         n_here, n_parts, more = len(self.parts), self.n_parts, len(gone) - 1
         if not gone:
-            return f"Only {n_here} of its {n_parts} parts are here."
+            return sentence("Only {n} of its {n_parts} parts are here.", n=n_here, n_parts=n_parts)
         if not more:
-            return f"Only {n_here} of its {n_parts} parts are here; “{gone[0]}” is missing."
-        return (
-            f"Only {n_here} of its {n_parts} parts are here; “{gone[0]}” and {more} more are "
-            "missing."
+            return sentence(
+                "Only {n_here} of its {n_parts} parts are here; “{gone}” is missing.",
+                n_here=n_here,
+                n_parts=n_parts,
+                gone=gone[0],
+            )
+        return sentence(
+            "Only {n_here} of its {n_parts} parts are here; “{gone}” and {more} more are missing.",
+            n_here=n_here,
+            n_parts=n_parts,
+            gone=gone[0],
+            more=more,
         )
 
 
@@ -129,9 +138,12 @@ def model_at(path: Path) -> ModelFile:
     if model is None:
         # pathlib's raises for a name that is too long.
         is_folder = os.path.isdir(path)  # noqa: PTH112
-        gone = f"“{path.name}” is not there, or cannot be read."
-        message = f"“{path.name}” is a folder." if is_folder else gone
-        raise ModelError("file-not-found", message, "Choose a file that ends in .gguf.")
+        raise ModelError(
+            "file-not-found",
+            "“{name}” is a folder." if is_folder else "“{name}” is not there, or cannot be read.",
+            "Choose a file that ends in .gguf.",
+            name=path.name,
+        )
     return model
 
 

@@ -47,7 +47,7 @@ from paceline.engine.model.memory_hints import (
 from paceline.engine.model.states import MOST_STATES
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
-from paceline.sizes import readable_size
+from paceline.sentence import joined, sentence
 
 T = TypeVar("T")
 AUTO_LAYERS = -1
@@ -210,7 +210,7 @@ def plan(
 
 
 _QUANTISED = "q8_0"
-FEWER_LAYERS = "automatic GPU layers"
+FEWER_LAYERS = sentence("automatic GPU layers")
 _PARTS = (2, 4, 8, 16)
 
 
@@ -229,46 +229,51 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[Memory
     """
     found: list[MemoryRemedy] = []
     if saved := _beyond_windows(target, machine):
-        text = (
-            f"Keep no more than their window in the target's layers that have one: "
-            f"{readable_size(saved)} less. A change far back in a long chat then reads the "
-            "prompt again, and the same text with any strategy is not promised."
+        text = sentence(
+            "Keep no more than their window in the target's layers that have one: "
+            "{saved:size} less. A change far back in a long chat then reads the "
+            "prompt again, and the same text with any strategy is not promised.",
+            saved=saved,
         )
         found += _if_fitting("windows", text, target.changed(swa_full=False), draft, machine)
     if target.head is not None:
         target = replace(target, head=None)
-        text = "Draft by lookups alone, without the MTP head."
+        text = sentence("Draft by lookups alone, without the MTP head.")
         found += _if_fitting("no-head", text, target, None, machine)
     if draft is not None:
         found += _with_draft(target, draft, machine)
-        text = "Draft by lookups alone, without a draft model."
+        text = sentence("Draft by lookups alone, without a draft model.")
         found += _if_fitting("lookups", text, target, None, machine)
     return tuple(found) or (_nothing_fits(target, draft, machine),)
 
 
 def _with_draft(target: Load, draft: Load, machine: Machine) -> Iterator[MemoryRemedy]:
     if quantised := _quantised(draft):
-        text = (
-            f"Keep the draft model's cache in {_QUANTISED}. On a processor it then reads long "
-            "prompts about three times slower."
+        text = sentence(
+            "Keep the draft model's cache in {quantised}. On a processor it then "
+            "reads long prompts about three times slower.",
+            quantised=_QUANTISED,
         )
         yield from _if_fitting("draft-cache", text, target, quantised, machine)
     if gpus_for(draft.params, machine):
-        text = "Keep the draft model in the CPU's memory."
+        text = sentence("Keep the draft model in the CPU's memory.")
         yield from _if_fitting("draft-on-cpu", text, target, _on_cpu(draft, machine), machine)
     n_ctx = _longest(draft, lambda shorter: _fitted(target, shorter, machine) is not None)
     if n_ctx:
-        text = (
-            f"Give the draft model a context of {n_ctx:,} tokens; of longer chats it knows the "
-            "end alone."
+        text = sentence(
+            "Give the draft model a context of {n_ctx:,} tokens; of longer chats it "
+            "knows the end alone.",
+            n_ctx=n_ctx,
         )
         shorter = draft.changed(n_ctx=n_ctx)
         yield from _if_fitting("draft-context", text, target, shorter, machine)
     for part in _PARTS:
         smaller = replace(draft, card=_part_of(draft.card, part), measured=None)
         if _fitted(target, smaller, machine):
-            size = readable_size(smaller.card.n_bytes)
-            text = f"Choose a smaller draft model: one of {size} would fit."
+            text = sentence(
+                "Choose a smaller draft model: one of {size:size} would fit.",
+                size=smaller.card.n_bytes,
+            )
             yield MemoryRemedy("smaller-draft", text, target.params, draft.params)
             break
 
@@ -290,7 +295,7 @@ def _fitted(target: Load, draft: Load | None, machine: Machine) -> tuple[Load, L
 
 def _named(device: DevicePlan, machine: Machine) -> str:
     """Return a device's name as it stands within a sentence."""
-    return "memory" if device.device == machine.cpu.name else device.title
+    return sentence("memory") if device.device == machine.cpu.name else device.title
 
 
 def _longest(load: Load, suits: Callable[[Load], bool]) -> int:
@@ -331,12 +336,12 @@ def _part_of(card: ModelCard, n: int) -> ModelCard:
 def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryRemedy:
     """Return the sentence for a target that finds no room, and the closest that would."""
     plans = device_plans(*fit_loads(target, None, machine), machine)
-    missing = ", ".join(
-        f"{readable_size(device.missing)} ({_named(device, machine)})"
+    missing = [
+        sentence("{size:size} ({where})", size=device.missing, where=_named(device, machine))
         for device in plans
         if device.missing
-    )
-    ways, chosen = [], target
+    ]
+    ways, chosen = list[str](), target
     automatic = target.changed(n_gpu_layers=AUTO_LAYERS)
     if automatic.params != target.params and _fitted(automatic, None, machine):
         ways.append(FEWER_LAYERS)
@@ -350,8 +355,9 @@ def _nothing_fits(target: Load, draft: Load | None, machine: Machine) -> MemoryR
         ways.append(QUANTISED_CACHE)
         chosen = quantised if chosen is target else chosen
     ways.append(SMALLER_MODEL)
-    text = (
-        f"The target does not fit, even without a draft model. Missing: {missing}. "
-        f"{what_helps([*ways, FEWER_PROGRAMS])}"
+    text = sentence(
+        "The target does not fit, even without a draft model. Missing: {missing}. {help}",
+        missing=joined(missing, ", "),
+        help=what_helps([*ways, FEWER_PROGRAMS]),
     )
     return MemoryRemedy("none", text, chosen.params, draft.params if draft else None)

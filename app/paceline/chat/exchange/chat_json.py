@@ -27,7 +27,7 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
-from paceline.run_record import RunRecord, record_from_json, record_to_json
+from paceline.run_record import RunRecord, in_english, record_from_json, record_to_json
 
 MAX_NAME_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000_000
@@ -128,7 +128,9 @@ def to_json(
             for name, message in messages.items()
         ],
         "runs": [
-            _without_infinity(record_to_json(records[name])) for name in messages if name in records
+            _without_infinity(record_to_json(in_english(records[name])))
+            for name in messages
+            if name in records
         ],
     }
 
@@ -196,7 +198,7 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
     try:
         return decode_known(kind, data)
     except CodecError as error:
-        raise broken(place + error.place, error.why) from None
+        raise broken(place + error.place, error.reason) from None
 
 
 def _check_size(place: str, value: Sized, most: int) -> None:
@@ -288,7 +290,7 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     except UnknownFieldError as error:
         raise _newer(f"{place}{error.place} is not known") from None
     except CodecError as error:
-        raise broken(place + error.place, error.why) from None
+        raise broken(place + error.place, error.reason) from None
     except OverflowError:
         raise broken(f"{place}.steps", "has a number that does not fit") from None
     message = messages.get(record.message_id)

@@ -53,6 +53,7 @@ from paceline.messages import (
     StepCommitted,
     TokenTrace,
 )
+from paceline.sentence import sentence
 
 PIECE = 32
 """Tokens per decode when a context is filled again. No wider than a draft, since so many give the
@@ -106,7 +107,8 @@ class Recovery:
                 self._make_room(failure, len(tokens), n_left)
             elif isinstance(failure, BatchRefusedError) and n_draft:
                 self._go_on_plainly(
-                    "batch-refused", "llama.cpp refused a batch, so the reply goes on plainly."
+                    "batch-refused",
+                    sentence("llama.cpp refused a batch, so the reply goes on plainly."),
                 )
             elif not (isinstance(failure, ContextFullError) and n_draft):
                 raise failure
@@ -137,7 +139,9 @@ class Recovery:
         target = self._target
         if self._n_short_of_memory == 1:
             target.clear(wipe=True)
-            self._go_on_plainly("out-of-memory", "Memory is short, so the reply goes on plainly.")
+            self._go_on_plainly(
+                "out-of-memory", sentence("Memory is short, so the reply goes on plainly.")
+            )
         elif self._n_short_of_memory == 2:
             n_ctx = target.model.n_ctx
             n_padding = n_ctx - target.n_ctx
@@ -147,12 +151,18 @@ class Recovery:
                 target.remake(n_ctx, SMALL_BATCH)
             except ModelError as refusal:
                 raise DecodeMemoryError(
-                    "out-of-memory", f"Memory ran out in mid-reply. {refusal.message}", failure.hint
+                    "out-of-memory",
+                    "Memory ran out in mid-reply. {message}",
+                    failure.hint,
+                    message=refusal.message,
                 ) from refusal
             self._go_on_plainly(
                 "out-of-memory",
-                "Memory is short, so the reply goes on plainly and in a context of "
-                f"{n_ctx:,} tokens.",
+                sentence(
+                    "Memory is short, so the reply goes on plainly and in a context of "
+                    "{n_ctx:,} tokens.",
+                    n_ctx=n_ctx,
+                ),
             )
         else:
             raise failure

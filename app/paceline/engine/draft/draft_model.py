@@ -23,8 +23,9 @@ from paceline.engine.draft.base import (
     Workbench,
 )
 from paceline.engine.model.context import CachedContext, common_prefix
-from paceline.engine.model.states import NO_COPIES
+from paceline.engine.model.states import no_copies
 from paceline.errors import EngineError, NothingAllowedError, SamplingError, UserError
+from paceline.sentence import sentence
 
 
 class DraftModel:
@@ -58,7 +59,7 @@ class DraftModel:
         if not bench.draft.model.max_rollback:
             raise UserError(
                 "draft-cannot-rollback",
-                NO_COPIES.format("draft model"),
+                no_copies(sentence("draft model")),
                 "Close other programs and load it again, or choose another draft model.",
             )
         return bench.draft

@@ -25,6 +25,7 @@ from paceline.engine.draft.lookups import (
     suffix,
 )
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.sentence import sentence
 
 LONGEST = 32
 """Tokens per draft at most, where nothing else is said."""
@@ -153,13 +154,16 @@ def find(name: str) -> DrafterInfo:
             return _load_plugin(entry)
         raise ValueOutOfRangeError(
             "bad-strategy",
-            f"No plug-in called “{name}” is installed.",
+            "No plug-in called “{name}” is installed.",
             "Install it, or choose another strategy.",
+            name=name,
         )
     raise ValueOutOfRangeError(
         "bad-strategy",
-        f"There is no strategy “{name}”.",
-        f"Choose one of {', '.join([*_BUILT_IN, *_plugin_names()])}.",
+        "There is no strategy “{name}”.",
+        "Choose one of {known}.",
+        name=name,
+        known=", ".join([*_BUILT_IN, *_plugin_names()]),
     )
 
 
@@ -185,7 +189,7 @@ def describe(
     if not all(isinstance(parameter, Parameter) for parameter in parameters):
         raise TypeError("its parameters are no tuple of Parameter")
     lines = (make.__doc__ or "").strip().splitlines()
-    summary = lines[0] if lines else "A drafter from a plug-in."
+    summary = lines[0] if lines else sentence("A drafter from a plug-in.")
     title = str(getattr(make, "title", name.removeprefix(PLUGIN_PREFIX)))
     return DrafterInfo(name, title, summary, "lookup", parameters, make)
 
@@ -205,6 +209,8 @@ def _load_plugin(entry: EntryPoint) -> DrafterInfo:
     except Exception as error:
         raise UserError(
             "broken-plugin",
-            f"The drafter plug-in {entry.name} cannot be imported: {error}.",
+            "The drafter plug-in {name} cannot be imported: {error}.",
             "Update or uninstall it.",
+            name=entry.name,
+            error=error,
         ) from error

@@ -19,6 +19,7 @@ from paceline.engine.draft import grammar_drafter, mtp
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
 from paceline.engine.draft.registry import LONGEST, find, portfolio
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.sentence import Argument, joined, sentence
 
 Member = tuple[DrafterInfo, Settings]
 Needs = Literal["", "draft", "mtp"]
@@ -115,16 +116,25 @@ def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> param
     names = drafters_named(text)
     if any(names) and not all(names):
         missing = "+".join(names)
-        _refuse(f"A drafter is missing in “{missing}”.", "Name one on either side of every “+”.")
+        _refuse(
+            "A drafter is missing in “{missing}”.",
+            "Name one on either side of every “+”.",
+            missing=missing,
+        )
     infos = _order([find(name) for name in names])
     given: dict[str, dict[str, float]] = {info.id: {} for info in infos}
     for assignment in settings_named(text):
         key, equals, value = assignment.partition("=")
         info, parameter = _setting(infos, assignment, key)
         if not equals:
-            _refuse(f"“{key}” has no value.", f"Write {key}={parameter.default:g}, for example.")
+            _refuse(
+                "“{key}” has no value.",
+                "Write {key}={default:g}, for example.",
+                key=key,
+                default=parameter.default,
+            )
         if parameter.name in given[info.id]:
-            _refuse(f"{key} is given twice.", "Give it once.")
+            _refuse("{key} is given twice.", "Give it once.", key=key)
         given[info.id][parameter.name] = _parse_value(parameter, value)
     return params.Strategy(tuple((info.id, tuple(given[info.id].items())) for info in infos))
 
@@ -221,18 +231,20 @@ def _order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
         names = [info.id for info in infos]
         for info in infos:
             if info.family == "off":
-                _refuse(f"“{info.id}” cannot be part of a chain.", "Leave it out.")
+                _refuse("“{id}” cannot be part of a chain.", "Leave it out.", id=info.id)
             if info.family == "auto":
                 _refuse(
                     "“auto” cannot be part of a chain.",
                     "It stands alone, and uses every drafter that pays.",
                 )
             if names.count(info.id) > 1:
-                _refuse(f"“{info.id}” is named twice.", "Name it once.")
-        models = [f"“{info.id}”" for info in infos if info.family == "model"]
+                _refuse("“{id}” is named twice.", "Name it once.", id=info.id)
+        models = [info.id for info in infos if info.family == "model"]
         if len(models) > 1:
-            text = f"One model can draft, and the chain has more: {', '.join(models)}."
-            _refuse(text, "Keep one of them.")
+            _refuse(
+                "One model can draft, and the chain has more: {models}.", "Keep one of them.",
+                models=joined([sentence("“{name}”", name=name) for name in models], ", "),
+            )  # fmt: skip
     return sorted(infos, key=lambda info: info.family == "model")
 
 
@@ -249,18 +261,27 @@ def _setting(
     ]
     if len(found) > 1:
         options = ", ".join(f"{info.id}.{name}" for info, _ in found)
-        _refuse(f"“{assignment}” could mean several settings.", f"Choose one of {options}.")
+        _refuse(
+            "“{assignment}” could mean several settings.",
+            "Choose one of {options}.",
+            assignment=assignment,
+            options=options,
+        )
     if not found:
         prefix = len(infos) > 1
-        known = ", ".join(
+        names = ", ".join(
             f"{info.id}.{parameter.name}" if prefix else parameter.name
             for info in infos
             for parameter in info.parameters
         )
+        known = names or sentence("no settings")
         whose = "+".join(info.id for info in infos)
         _refuse(
-            f"“{assignment}” is no setting of {whose}.",
-            f"It takes {known or 'no settings'} (key=value).",
+            "“{assignment}” is no setting of {whose}.",
+            "It takes {known} (key=value).",
+            assignment=assignment,
+            whose=whose,
+            known=known,
         )
     return found[0]
 
@@ -282,8 +303,10 @@ def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
     if "n_min" in settings and "n_max" in settings and settings["n_min"] > settings["n_max"]:
         if "n_min" in given:
             _refuse(
-                f"n_min is {settings['n_min']:g}, above n_max {settings['n_max']:g}.",
+                "n_min is {n_min:g}, above n_max {n_max:g}.",
                 "No draft could ever be long enough: lower n_min or raise n_max.",
+                n_min=settings["n_min"],
+                n_max=settings["n_max"],
             )
         settings["n_min"] = settings["n_max"]
     return settings
@@ -313,9 +336,15 @@ def _in_range(parameter: Parameter, value: float, text: str) -> float:
     p = parameter
     if not p.low <= value <= p.high:
         _refuse(
-            f"{p.name} is {text}, but it must be {_kind(p)} from {p.low:g} to {p.high:g}"
-            f"{_or_auto(p)}.",
-            f"The default is {p.default:g}.",
+            "{name} is {text}, but it must be {kind} from {low:g} to {high:g}{or_auto}.",
+            "The default is {default:g}.",
+            name=p.name,
+            text=text,
+            kind=_kind(p),
+            low=p.low,
+            high=p.high,
+            or_auto=_or_auto(p),
+            default=p.default,
         )
     return value
 
@@ -323,18 +352,24 @@ def _in_range(parameter: Parameter, value: float, text: str) -> float:
 def _refuse_kind(parameter: Parameter, text: str) -> NoReturn:
     p = parameter
     _refuse(
-        f"{p.name}={text} is not {_kind(p)}.",
-        f"Give one from {p.low:g} to {p.high:g}{_or_auto(p)}.",
+        "{name}={text} is not {kind}.",
+        "Give one from {low:g} to {high:g}{or_auto}.",
+        name=p.name,
+        text=text,
+        kind=_kind(p),
+        low=p.low,
+        high=p.high,
+        or_auto=_or_auto(p),
     )
 
 
 def _kind(parameter: Parameter) -> str:
-    return "a whole number" if parameter.kind == "int" else "a number"
+    return sentence("a whole number") if parameter.kind == "int" else sentence("a number")
 
 
 def _or_auto(parameter: Parameter) -> str:
-    return ", or auto" if parameter.can_be_auto else ""
+    return sentence(", or auto") if parameter.can_be_auto else ""
 
 
-def _refuse(message: str, hint: str) -> NoReturn:
-    raise ValueOutOfRangeError("bad-strategy", message, hint)
+def _refuse(message: str, hint: str, /, **arguments: Argument) -> NoReturn:
+    raise ValueOutOfRangeError("bad-strategy", message, hint, **arguments)

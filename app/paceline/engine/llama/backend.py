@@ -28,7 +28,7 @@ from paceline.engine.model.model_file import check_model_file, check_whole_model
 from paceline.engine.model.model_params import check_params, free_memory
 from paceline.errors import CancelledError, ModelError
 from paceline.messages import EngineDescribed, KernelWish, ModelParams
-from paceline.sizes import readable_size
+from paceline.sentence import sentence
 
 
 class LlamaBackend:
@@ -156,26 +156,32 @@ def open_model(
         why = log.why()
         if is_about_memory(why):
             size, free = path.stat().st_size, free_memory()
-            sizes = readable_size(size)
+            sizes = sentence("{size:size}", size=size)
             if free < size:  # otherwise it is a limit of the process, or of one device
-                sizes += f", {readable_size(free)} are free"
+                sizes = sentence("{size:size}, {free:size} are free", size=size, free=free)
             raise ModelError(
                 "does-not-fit",
-                f"“{path.name}” ({sizes}) does not fit into memory: {with_readable_sizes(why)}.",
+                "“{name}” ({sizes}) does not fit into memory: {why}.",
                 what_to_do_about_weights(params),
+                name=path.name,
+                sizes=sizes,
+                why=with_readable_sizes(why),
             )
         if newer := newer_model(path.name, why):
             raise newer
         if _LATER_PART.match(why):
             raise ModelError(
                 "not-the-first-part",
-                f"“{path.name}” is not the first part of its model, and not called as parts are.",
+                "“{name}” is not the first part of its model, and not called as parts are.",
                 "Choose the first part, and leave all parts their names.",
+                name=path.name,
             )
         raise ModelError(
             "cannot-load",
-            f"“{path.name}” cannot be loaded: {why}.",
+            "“{name}” cannot be loaded: {why}.",
             "The file may be incomplete or of an unknown kind: download it again, or choose "
             "another.",
+            name=path.name,
+            why=why,
         )
     return model

@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from paceline.errors import ReasonError
+from paceline.sentence import Argument, made, sentence
+
 _MOST_CHARACTERS = 256 << 10
 _MOST_RULES = 6_000
 _MOST_REPEATS = 20_000
@@ -32,8 +35,8 @@ _NUMBER = re.compile(r"[0-9]+")
 _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
-class GrammarError(Exception):
-    """Why a grammar cannot be used, as a part of a sentence: where and why."""
+class GrammarError(ReasonError):
+    """Where and why a grammar cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +112,9 @@ def read(text: str) -> dict[str, Node]:
         GrammarError: It is no GBNF; says where and why.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise GrammarError(f"it has more than {_MOST_CHARACTERS:,} characters")
+        raise GrammarError(
+            "it has more than {most_characters:,} characters", most_characters=_MOST_CHARACTERS
+        )
     if "\0" in text:
         raise GrammarError("it contains a NUL character")
     if re.search("[\ud800-\udfff]", text):
@@ -158,22 +163,25 @@ class _Reader:
             self._skip(lines=True)
         for name, place in self._places.items():
             if name not in self._rules:
-                raise self._error(f"there is no rule “{name[:80]}”", place)
+                raise self._refusal("there is no rule “{name}”", place, name=name[:80])
         if "root" not in self._rules:
             raise GrammarError("there is no rule “root”, which it would begin with")
         if len(self._rules) > _MOST_RULES:
-            raise GrammarError(f"it has more than {_MOST_RULES:,} rules")
+            raise GrammarError("it has more than {most_rules:,} rules", most_rules=_MOST_RULES)
         endless = _used(self._rules) - _ending(self._rules)
         if endless:
             name = next(name for name in self._rules if name in endless)
-            raise GrammarError(f"the rule “{name[:80]}” never comes to an end")
+            raise GrammarError("the rule “{name}” never comes to an end", name=name[:80])
         return self._rules
 
-    def _error(self, what: str, at: int | None = None) -> GrammarError:
+    def _refusal(self, what: str, /, at: int | None = None, **arguments: Argument) -> GrammarError:
         place = self._at if at is None else at
         line = self._text.count("\n", 0, place) + 1
         column = place - self._text.rfind("\n", 0, place)
-        return GrammarError(f"line {line}, column {column}: {what}")
+        what = made(what, arguments)
+        return GrammarError(
+            "line {line}, column {column}: {what}", line=line, column=column, what=what
+        )
 
     def _skip(self, *, lines: bool) -> None:
         match = (_SPACE_AND_LINES if lines else _SPACE).match(self._text, self._at)
@@ -182,7 +190,7 @@ class _Reader:
     def _name(self) -> str:
         match = _NAME.match(self._text, self._at)
         if not match:
-            raise self._error("the name of a rule is expected (letters, digits and “-”)")
+            raise self._refusal("the name of a rule is expected (letters, digits and “-”)")
         self._at = match.end()
         return match[0]
 
@@ -190,16 +198,16 @@ class _Reader:
         name = self._name()
         self._skip(lines=False)
         if not self._text.startswith("::=", self._at):
-            raise self._error(f"“::=” is expected after the name “{name[:80]}”")
+            raise self._refusal("“::=” is expected after the name “{name}”", name=name[:80])
         self._at += 3
         self._skip(lines=True)
         levels = [_Level()]
         while self._item(levels):
             pass
         if len(levels) > 1:
-            raise self._error("“)” is missing")
+            raise self._refusal("“)” is missing")
         if self._at < len(self._text) and self._text[self._at] not in "\r\n":
-            raise self._error(f"“{self._text[self._at]}” does not belong here")
+            raise self._refusal("“{text}” does not belong here", text=self._text[self._at])
         self._rules[name] = _whole(levels[0])
 
     def _item(self, levels: list[_Level]) -> bool:
@@ -213,7 +221,9 @@ class _Reader:
             self._skip(lines=True)
         elif sign == "(":
             if len(levels) > _BRACKETS:
-                raise self._error(f"brackets are nested more than {_BRACKETS:,} deep")
+                raise self._refusal(
+                    "brackets are nested more than {brackets:,} deep", brackets=_BRACKETS
+                )
             levels.append(_Level())
             self._at += 1
             self._skip(lines=True)
@@ -228,7 +238,7 @@ class _Reader:
         elif sign and sign in "*+?{":
             self._repeat(level, lines=len(levels) > 1)
         elif sign and sign in "<!":
-            raise self._error("rules on single tokens (<…>) are not supported")
+            raise self._refusal("rules on single tokens (<…>) are not supported")
         elif _NAME.match(self._text, self._at):
             level.begin()
             at, name = self._at, self._name()
@@ -250,14 +260,14 @@ class _Reader:
         level.last_depth += n
         level.depth = max(level.depth, level.last_depth)
         if level.depth > _DEEPEST:
-            raise self._error(f"expressions are nested more than {_DEEPEST} deep")
+            raise self._refusal("expressions are nested more than {deepest} deep", deepest=_DEEPEST)
 
     def _literal(self, level: _Level) -> None:
         start = self._at
         self._at += 1
         made: list[Node] = []
         while not self._text.startswith('"', self._at):
-            code = self._code("a text in quotes", start)
+            code = self._code(sentence("a text in quotes"), start)
             made.append(Chars(((code, code),)))
         self._at += 1
         if made:
@@ -276,12 +286,14 @@ class _Reader:
                 self._at += 1
                 last = self._code("“[”", start)
             if last < first:
-                raise self._error("a range of characters runs backwards")
+                raise self._refusal("a range of characters runs backwards")
             ranges.append((first, last))
         self._at += 1
         found = _united(ranges)
         if not ranges or not (found := _without(found) if is_negated else found):
-            raise self._error(f"“{self._text[start : self._at][:80]}” is no character", start)
+            raise self._refusal(
+                "“{text}” is no character", start, text=self._text[start : self._at][:80]
+            )
         level.items.append(Chars(found))
 
     def _any(self, level: _Level) -> None:
@@ -293,15 +305,15 @@ class _Reader:
         match = _CHAR.match(self._text, self._at)
         if not match:
             if self._at >= len(self._text):
-                raise self._error(f"{what} is not closed", start)
-            raise self._error("there is no such escape")
+                raise self._refusal("{what} is not closed", start, what=what)
+            raise self._refusal("there is no such escape")
         digits = match["x"] or match["u"] or match["U"]
         sign = match["plain"] or match["sign"] or ""
         code = (
             int(digits, 16) if digits else ord(sign if match["plain"] else _SIGNS.get(sign, sign))
         )
         if code > _LAST_CODE or _SURROGATES[0] <= code <= _SURROGATES[1]:
-            raise self._error(f"there is no character “{match[0]}”")
+            raise self._refusal("there is no character “{match}”", match=match[0])
         self._at = match.end()
         return code
 
@@ -309,9 +321,14 @@ class _Reader:
         start = self._at
         least, most = self._counts(lines=lines)
         if level.last == len(level.items):
-            raise self._error("there is nothing before this to repeat", start)
+            raise self._refusal("there is nothing before this to repeat", start)
         if most is not None and most < least:
-            raise self._error(f"at least {least} and at most {most} times contradict", start)
+            raise self._refusal(
+                "at least {least} and at most {most} times contradict",
+                start,
+                least=least,
+                most=most,
+            )
         item = in_sequence(level.items[level.last :])
         del level.items[level.last :]
         if most != 0:
@@ -333,7 +350,7 @@ class _Reader:
             is_open = not _NUMBER.match(self._text, self._at)
             most = None if is_open else self._count(lines=lines)
         if not self._text.startswith("}", self._at):
-            raise self._error("“}” is expected")
+            raise self._refusal("“}” is expected")
         self._at += 1
         self._skip(lines=lines)
         return least, most
@@ -341,9 +358,12 @@ class _Reader:
     def _count(self, *, lines: bool) -> int:
         match = _NUMBER.match(self._text, self._at)
         if not match:
-            raise self._error("a number is expected")
+            raise self._refusal("a number is expected")
         if len(match[0]) > 9 or int(match[0]) > _MOST_REPEATS:
-            raise self._error(f"more than {_MOST_REPEATS:,} repetitions cannot be counted")
+            raise self._refusal(
+                "more than {most_repeats:,} repetitions cannot be counted",
+                most_repeats=_MOST_REPEATS,
+            )
         self._at = match.end()
         self._skip(lines=lines)
         return int(match[0])

@@ -51,8 +51,10 @@ def read_header(path: Path, *, texts: Collection[str] = ()) -> GgufHeader:
             raise newer
         raise ModelError(
             "not-a-gguf",
-            f"“{path.name}” is no model in GGUF format, or is damaged: {why}.",
+            "“{name}” is no model in GGUF format, or is damaged: {why}.",
             "Download it again, or choose another one.",
+            name=path.name,
+            why=why,
         )
     return _taken(context, texts)
 

@@ -20,6 +20,7 @@ from paceline.engine.llama.lexemes import Written, write
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.schema.terms import SchemaError
 from paceline.errors import EngineError, SamplingError
+from paceline.sentence import sentence
 
 _OPTIONS = {
     "whitespace_pattern": r"[ \t]{1,2}|\r?\n[ \t]{0,24}",
@@ -33,8 +34,8 @@ _NOTHING = "NoExtensionBias"
 """The library's word where no token of the vocabulary writes what has to follow."""
 _SPECIAL = b"\xff"
 """Before the text of a token that no text consists of."""
-_NO_TEXT = "no text is allowed by it"
-_TOO_COMPLEX = "it is too large or too complex"
+_NO_TEXT = sentence("no text is allowed by it")
+_TOO_COMPLEX = sentence("it is too large or too complex")
 
 
 class GrammarTokens:
@@ -251,8 +252,8 @@ def _blame(error: str, lines: list[str], written: Written) -> str:
     found = re.search(r"(\d+)\(\d+\):", error)
     line = lines[int(found[1]) - 1] if found and int(found[1]) <= len(lines) else ""
     owner = written.owners.get(line.partition(":")[0])
-    reason = _TOO_COMPLEX if "limit" in error else "it cannot be carried out"
-    return f"rule “{owner}”: {reason}" if owner else reason
+    reason = _TOO_COMPLEX if "limit" in error else sentence("it cannot be carried out")
+    return sentence("rule “{owner}”: {reason}", owner=owner, reason=reason) if owner else reason
 
 
 def rules_before(opening: Sequence[str | int], closing: Sequence[str | int]) -> str:
@@ -297,12 +298,12 @@ def _matcher(grammar: str, tokens: GrammarTokens) -> Any:
 
 
 _REASONS = (
-    ("are not disjoint", "two patterns match the same names"),
-    ("can't determine if patternProperty", "two patterns may match the same names"),
-    ("circular references", "a “$ref” leads back to itself beside other keywords"),
-    ("Unsatisfiable", "no value is allowed"),
-    ("min/maxProperties", "numbers of properties cannot be enforced here"),
-    ("regex", "a pattern is too complex"),
+    ("are not disjoint", sentence("two patterns match the same names")),
+    ("can't determine if patternProperty", sentence("two patterns may match the same names")),
+    ("circular references", sentence("a “$ref” leads back to itself beside other keywords")),
+    ("Unsatisfiable", sentence("no value is allowed")),
+    ("min/maxProperties", sentence("numbers of properties cannot be enforced here")),
+    ("regex", sentence("a pattern is too complex")),
 )
 
 

@@ -26,7 +26,7 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.children import end_of, end_quietly_with_parent, start_own
 from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
-from paceline.errors import CancelledError
+from paceline.errors import CancelledError, ReasonError
 
 INTERFACE = 1
 """What `paceline_kernels_interface` must answer."""
@@ -56,11 +56,16 @@ class KernelLibrary:
         try:
             self._lib = lib = _declared(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
-            raise NoKernelsError(f"their library cannot be loaded ({error})", BUILD) from None
+            raise NoKernelsError(
+                "their library cannot be loaded ({error})", BUILD, error=error
+            ) from None
         found = lib.paceline_kernels_interface()
         if found != INTERFACE:
             raise NoKernelsError(
-                f"their library has the interface {found} instead of {INTERFACE}", BUILD
+                "their library has the interface {found} instead of {interface}",
+                BUILD,
+                found=found,
+                interface=INTERFACE,
             )
         self.isa: str = lib.paceline_kernels_isa().decode()
         self.kernels = tuple(self._kernel(i) for i in range(lib.paceline_kernels_count()))
@@ -138,7 +143,7 @@ _OUTCOMES = {"1": "equal", "0": "different", "-1": "not run"}
 _POLL_S = 0.05
 
 
-class CannotProveError(Exception):
+class CannotProveError(ReasonError):
     """No kernel could be tested; the text says why, as part of a sentence."""
 
 
@@ -181,7 +186,7 @@ def _one_child(
         if first == _REFUSED:
             raise CannotProveError("this build of llama.cpp does not take them")
         if first != _READY:
-            raise CannotProveError(f"its process {end_of(child)}")
+            raise CannotProveError("its process {end}", end=end_of(child))
         for name in names:
             line = next(lines)
             if line is None:  # time is up for all, which is not this kernel's fault
@@ -223,7 +228,7 @@ def _child(library: Path, names: Sequence[str]) -> Iterator[subprocess.Popen[byt
         child = start_own(PROVE, str(library), *names)
     except OSError as error:
         raise CannotProveError(
-            f"no process can be started for it: {error.strerror or error}"
+            "no process can be started for it: {error}", error=error.strerror or error
         ) from None
     with child:
         try:

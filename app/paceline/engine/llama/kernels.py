@@ -35,6 +35,7 @@ from paceline.engine.model.own_kernels import (
 from paceline.figures import KernelUse
 from paceline.files import private_folder
 from paceline.params import KernelWish
+from paceline.sentence import joined, sentence
 
 
 class OwnKernels:
@@ -79,8 +80,11 @@ class OwnKernels:
                 raise
             if not kernel_files.is_possible():  # there is nothing that a user could do
                 return ()
-            note = f"Paceline's own CPU kernels cannot be used: {error.why}; llama.cpp's compute."
-            return (f"{note} {error.hint}".rstrip(),)
+            note = sentence(
+                "Paceline's own CPU kernels cannot be used: {why}; llama.cpp's compute.",
+                why=error.why,
+            )
+            return (joined([note, error.hint]) if error.hint else note,)
 
     def _switch_off(self) -> None:
         for library in _libraries().values():  # of other backends in this process, too
@@ -175,7 +179,7 @@ def proved(
             for keeper in (facts, here):
                 keeper.put(fact_name(key, name), outcome)
     except CannotProveError as error:
-        raise NoKernelsError(f"their test cannot be run ({error})") from None
+        raise NoKernelsError("their test cannot be run ({error})", error=error) from None
     return outcomes
 
 
@@ -200,7 +204,12 @@ def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
     if not refused:
         return ()
     return (
-        f"Paceline's own CPU kernels that failed their test here are left out: {refused}. {AGAIN}",
+        sentence(
+            "Paceline's own CPU kernels that failed their test here are left out: "
+            "{refused}. {again}",
+            refused=refused,
+            again=AGAIN,
+        ),
     )
 
 

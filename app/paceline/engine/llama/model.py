@@ -222,11 +222,17 @@ class LlamaModel:
         n, past = len(tokens), self._n_past
         if past + n > self.n_ctx:
             raise ContextFullError(
-                "context-full", f"The context of {self.n_ctx:,} tokens is full.",
+                "context-full", "The context of {n_ctx:,} tokens is full.",
                 "Start a new chat, or load the model with a longer context.",
+                n_ctx=self.n_ctx,
             )  # fmt: skip
         if not (0 < n <= self.n_batch and n_rows <= self.max_rows):  # llama.cpp would abort
-            raise EngineError("batch-too-large", f"{n:,} tokens with {n_rows:,} rows are too many.")
+            raise EngineError(
+                "batch-too-large",
+                "{n:,} tokens with {n_rows:,} rows are too many.",
+                n=n,
+                n_rows=n_rows,
+            )
         if self._cancel.is_set():
             raise CancelledError
         batch = self._batch
@@ -296,20 +302,26 @@ class LlamaModel:
         if code == -1:  # llama.cpp's reason may name a token of a private text
             raise BatchRefusedError(
                 "batch-refused",
-                f"llama.cpp refused a batch of {n:,} tokens after {past:,} others.",
+                "llama.cpp refused a batch of {n:,} tokens after {past:,} others.",
                 "This is a fault of Paceline, please report it. Asking again may help.",
+                n=n,
+                past=past,
             )
         if code in {-2, 2}:  # aborted, though it was not asked to
             raise DecodeMemoryError(
                 "out-of-memory",
-                f"There is too little memory for a decode of {n:,} tokens: {why}.",
+                "There is too little memory for a decode of {n:,} tokens: {why}.",
                 what_to_do(self._wanted_context[0], self.n_ctx),
+                n=n,
+                why=why,
             )
         raise ComputeFailedError(
             "compute-failed",
-            f"llama.cpp could not compute (code {code}): {why}.",
+            "llama.cpp could not compute (code {code}): {why}.",
             "The models are loaded again with the next message. If it fails once more, restart "
             "Paceline, or choose a smaller model or another device.",
+            code=code,
+            why=why,
         )
 
     def rollback(self, n_past: int) -> bool:

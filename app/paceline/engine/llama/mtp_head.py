@@ -82,8 +82,10 @@ class MtpHead(LlamaModel):
         if not self._n_bytes or (kind, width) != wanted:  # llama.cpp may crash with another's
             raise ModelError(
                 "wrong-head",
-                f"“{path.name}” holds no MTP head for “{target.info.name}”.",
+                "“{name}” holds no MTP head for “{target}”.",
                 "Choose the file with the head that was made for this target, or none.",
+                name=path.name,
+                target=target.info.name,
             )
         self._rows = target.give_hidden_rows()
         self._state = np.zeros(width, np.float32)  # its own, of the last row that it gave

@@ -127,5 +127,9 @@ def _device_list(name: str, devices: list[tuple[int, DeviceInfo]]) -> Any:
             return (ctypes.c_void_p * 2)(pointer, None)
     known = ", ".join(info.name for _, info in devices)
     raise ValueOutOfRangeError(
-        "no-such-device", f"There is no device “{name}”.", f"Choose one of {known}."
+        "no-such-device",
+        "There is no device “{name}”.",
+        "Choose one of {known}.",
+        name=name,
+        known=known,
     )

@@ -44,9 +44,11 @@ def newer_model(name: str, why: str) -> ModelError | None:
         return _perhaps_newer(name, why)
     return ModelError(
         NEWER,
-        f"“{name}” is newer than this llama.cpp: {found[0]}.",
+        "“{name}” is newer than this llama.cpp: {found}.",
         "The file is not damaged. Install a newer version of Paceline or llama-cpp-python, or "
         "choose another model.",
+        name=name,
+        found=found[0],
     )
 
 
@@ -57,9 +59,11 @@ def _perhaps_newer(name: str, why: str) -> ModelError | None:
         return None
     return ModelError(
         NEWER,
-        f"“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.",
+        "“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.",
         "Install a newer version of Paceline or llama-cpp-python; if that does not know it either, "
         "download the file again.",
+        name=name,
+        why=why,
     )
 
 

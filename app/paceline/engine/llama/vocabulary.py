@@ -117,8 +117,9 @@ class LlamaVocabulary:
         except GrammarError as error:
             raise ValueOutOfRangeError(
                 "bad-grammar",
-                f"The grammar cannot be used: {error}.",
+                "The grammar cannot be used: {error}.",
                 "Correct it; grammars/README.md of llama.cpp describes the notation.",
+                error=error,
             ) from None
 
     def grammar_of_schema(self, schema: str, after: Reasoning | None = None) -> Grammar:
@@ -133,8 +134,9 @@ class LlamaVocabulary:
         except SchemaError as error:
             raise ValueOutOfRangeError(
                 "bad-json-schema",
-                f"The JSON schema cannot be used: {error}.",
+                "The JSON schema cannot be used: {error}.",
                 "Correct or simplify it.",
+                error=error,
             ) from None
 
     def prepare_grammars(self) -> bool:
@@ -239,7 +241,8 @@ def vocabulary_pointer(model: Any, path: Path) -> Any:
     if is_none or not llama_cpp.llama_vocab_n_tokens(pointer):
         raise ModelError(
             "no-tokenizer",
-            f"“{path.name}” holds no tokenizer, so it cannot read text.",
+            "“{name}” holds no tokenizer, so it cannot read text.",
             "Choose a file that was made for chatting.",
+            name=path.name,
         )
     return pointer

@@ -31,7 +31,7 @@ from paceline.engine.auto.costs import DraftCosts, VerifyCosts
 from paceline.engine.auto.tuning import TUNING
 from paceline.engine.measure.known import BACKLOG, add_draft_costs, keep_costs
 from paceline.engine.model.context import CachedContext
-from paceline.engine.model.states import NO_COPIES
+from paceline.engine.model.states import no_copies
 from paceline.engine.model.threads import Clock, own_clock
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import not_calibrated
@@ -44,6 +44,7 @@ from paceline.errors import (
 from paceline.figures import WidthCost
 from paceline.messages import Calibrate, Calibrated
 from paceline.params import SamplingParams
+from paceline.sentence import sentence
 
 WIDTHS = (1, 2, 4, 8, 3, 5, 6, 12, 16, 9, 17, 33)
 """Most useful first: cliffs were seen beyond 4 and 8, and lookups draft far."""
@@ -434,7 +435,7 @@ def calibrated(
     if not pair.target.model.max_rollback:
         return Calibrated(
             request_id,
-            problem=NO_COPIES.format("target"),
+            problem=no_copies(sentence("target")),
         )
     try:
         pair.empty()

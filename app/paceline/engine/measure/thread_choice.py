@@ -23,6 +23,7 @@ import psutil
 from paceline.engine.facts import Facts
 from paceline.engine.model.backend import LanguageModel
 from paceline.params import ModelParams
+from paceline.sentence import sentence
 
 BUDGET_S = 1.5
 """Seconds that measuring may take in one load, for both models together."""
@@ -209,10 +210,16 @@ def best_of(rounds: dict[int, list[Trial]], n_default: int) -> Choice | None:
 
 def note(name: str, choice: Choice) -> str:
     """Say what was chosen for a model."""
-    threads = "1 thread" if choice.n_threads == 1 else f"{choice.n_threads} threads"
-    return (
-        f"“{name}” decodes single tokens with {threads}, which is {choice.gain - 1:.0%} faster "
-        f"here than with {choice.n_default}."
+    threads = sentence("{n} threads", n=choice.n_threads)
+    if choice.n_threads == 1:
+        threads = sentence("1 thread")
+    return sentence(
+        "“{name}” decodes single tokens with {threads}, which is {gain:.0%} "
+        "faster here than with {n_default}.",
+        name=name,
+        threads=threads,
+        gain=choice.gain - 1,
+        n_default=choice.n_default,
     )
 
 

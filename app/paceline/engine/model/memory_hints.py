@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from paceline.params import ModelParams
+from paceline.sentence import joined, sentence
 from paceline.sizes import readable_size
 
 MIN_PROPOSAL = 512
@@ -17,16 +18,17 @@ MIN_PROPOSAL = 512
 CTX_STEP = 256
 """Tokens; llama.cpp pads contexts to it."""
 _SHARE = 0.8  # of the free memory: the buffers for computing come on top
-SMALLER_MODEL = "a smaller model"
-QUANTISED_CACHE = "a quantised cache"
-SLOW_CACHE = (
-    "On a processor a quantised cache makes long prompts slower to read: 2,400 tokens take about "
-    "three times as long with q8_0, and four to seven times with fewer bits."
+SMALLER_MODEL = sentence("a smaller model")
+QUANTISED_CACHE = sentence("a quantised cache")
+SLOW_CACHE = sentence(
+    "On a processor a quantised cache makes long prompts slower to read: "
+    "2,400 tokens take about three times as long with q8_0, and four to "
+    "seven times with fewer bits."
 )
 """SmolLM2-135M Q8_0 on two processors, keys and values, in times of f16: q8_0 2.6 to 3.3, q4_0 4.3
 to 5.7, q5_0 6.6, iq4_nl 7.0. It grows with the prompt: at 512 tokens q8_0 1.7 and q4_0 2.5, at
 1,200 2.0 and 4.0. A token of a reply takes 1.1 to 2.6 times as long after 2,400."""
-FEWER_PROGRAMS = "fewer other programs at the same time"
+FEWER_PROGRAMS = sentence("fewer other programs at the same time")
 _PLAIN_TYPES = ("f32", "f16", "bf16")
 _MEMORY = re.compile(
     r"bad_alloc|out of memory|cannot allocate|(unable|failed) to allocate|malloc failed"
@@ -77,7 +79,7 @@ def what_to_do(params: ModelParams, n_ctx: int, n_fits: float | None = None) -> 
 
 def a_context_of(n_ctx: int) -> str:
     """Return one of the ways for `what_helps`."""
-    return f"a context of {n_ctx:,} tokens or fewer"
+    return sentence("a context of {n_ctx:,} tokens or fewer", n_ctx=n_ctx)
 
 
 def has_plain_cache(params: ModelParams) -> bool:
@@ -92,12 +94,12 @@ def has_quantised_cache(params: ModelParams) -> bool:
 
 def what_helps(ways: list[str]) -> str:
     """Return a sentence that lists these, at least one, by signs alone: no word joins them."""
-    return f"What can help: {', '.join(ways)}."
+    return sentence("What can help: {ways}.", ways=joined(ways, ", "))
 
 
 def what_to_do_about_weights(params: ModelParams) -> str:
     """Return a sentence about what to try when a model's weights found no room."""
-    ways = [SMALLER_MODEL, "one with fewer bits per weight"]
+    ways = [SMALLER_MODEL, sentence("one with fewer bits per weight")]
     if params.extra_bufts:
-        ways.append("a load without repacking (no second copy of the weights)")
+        ways.append(sentence("a load without repacking (no second copy of the weights)"))
     return what_helps([*ways, FEWER_PROGRAMS])

@@ -133,30 +133,39 @@ def check_model_file(text: str) -> Path:
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise ModelError(
-                "not-a-file", f"“{path}” is a device or a pipe.", "Choose a .gguf file."
+                "not-a-file", "“{path}” is a device or a pipe.", "Choose a .gguf file.", path=path
             )
         if path.is_dir():
             raise ModelError(
                 "is-a-directory",
-                f"“{path}” is a folder, not a model file.",
+                "“{path}” is a folder, not a model file.",
                 "Choose a .gguf file in it.",
+                path=path,
             )
         with path.open("rb") as file:
             magic = file.read(4)
     except FileNotFoundError:
         raise ModelError(
-            "file-not-found", f"There is no file “{path}”.", "Check the path, or choose another."
+            "file-not-found",
+            "There is no file “{path}”.",
+            "Check the path, or choose another.",
+            path=path,
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(
-            "cannot-read", f"“{path}” cannot be read: {reason}.", "Check its permissions."
+            "cannot-read",
+            "“{path}” cannot be read: {reason}.",
+            "Check its permissions.",
+            path=path,
+            reason=reason,
         ) from None
     if magic != b"GGUF":
         raise ModelError(
             "not-a-gguf",
-            f"“{path.name}” is not a GGUF file.",
+            "“{name}” is not a GGUF file.",
             "Choose a model in GGUF format; other formats must be converted first.",
+            name=path.name,
         )
     return path
 
@@ -174,13 +183,18 @@ def check_whole_model(text: str) -> Path:
     names = part_names(path.name)
     missing = [name for name in names if not path.with_name(name).is_file()]
     if missing and len(missing) < len(names):
-        what = f"“{path.name}” is one of {len(names)} parts of a model; “{missing[0]}” is missing."
-        if len(missing) > 1:
-            what = (
-                f"“{path.name}” is one of {len(names)} parts of a model; “{missing[0]}” and "
-                f"{len(missing) - 1} more are missing."
-            )
-        raise ModelError("part-missing", what, "Put all parts into one folder.")
+        n_more = len(missing) - 1
+        raise ModelError(
+            "part-missing",
+            "“{name}” is one of {n} parts of a model; “{missing}” and {n_more} more are missing."
+            if n_more
+            else "“{name}” is one of {n} parts of a model; “{missing}” is missing.",
+            "Put all parts into one folder.",
+            name=path.name,
+            n=len(names),
+            missing=missing[0],
+            n_more=n_more,
+        )
     return path.with_name(names[0])
 
 
@@ -287,6 +301,7 @@ def check_in_place(files: Mapping[Path, Written]) -> None:
 def _moved(path: Path) -> ModelError:
     return ModelError(
         "file-moved",
-        f"The file “{path.name}” was deleted, moved or replaced while it was loaded.",
+        "The file “{name}” was deleted, moved or replaced while it was loaded.",
         "Load the models again, from where they are now.",
+        name=path.name,
     )

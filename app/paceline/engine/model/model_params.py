@@ -14,13 +14,13 @@ from paceline.engine.model.memory_hints import (
 )
 from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.messages import ModelParams
-from paceline.sizes import readable_size
+from paceline.sentence import sentence
 
 MOST_HIDDEN_BYTES = 64 * 2**20
 """Of hidden states that are kept for an MTP head: 3,276 places of 5,120 columns. A head that comes
 late to a longer text reads its end alone."""
 DEFAULT_CTX = 4096
-NO_REASON = "llama.cpp does not say why"
+NO_REASON = sentence("llama.cpp does not say why")
 FLASH_ATTN = {"auto": -1, "off": 0, "on": 1}
 KV_TYPES = {
     "f32": (0, 4.0),
@@ -52,22 +52,32 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
         ValueOutOfRangeError: Names the value and what it may be.
     """
     for name, value, known in (
-        ("Flash attention", params.flash_attn, FLASH_ATTN),
-        ("The K cache's type", params.kv_type_k, KV_TYPES),
-        ("The V cache's type", params.kv_type_v, KV_TYPES),
+        (sentence("Flash attention"), params.flash_attn, FLASH_ATTN),
+        (sentence("The K cache's type"), params.kv_type_k, KV_TYPES),
+        (sentence("The V cache's type"), params.kv_type_v, KV_TYPES),
     ):
         if value not in known:
-            refuse(f"{name} cannot be “{value}”.", f"Choose one of {', '.join(known)}.")
+            refuse(
+                "{name} cannot be “{value}”.",
+                "Choose one of {known}.",
+                name=name,
+                value=value,
+                known=", ".join(known),
+            )
     if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
         refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
     if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
         refuse("The number of threads is out of range.", "Give one from 1 to 512.")
     if params.n_ctx < 0:
-        refuse(f"A context of {params.n_ctx} tokens makes no sense.", "Give at least 1.")
+        refuse(
+            "A context of {n_ctx} tokens makes no sense.", "Give at least 1.", n_ctx=params.n_ctx
+        )
     if not -1 <= params.n_cpu_moe <= _MAX_CPU_MOE:
         refuse(
-            f"The experts of {params.n_cpu_moe} layers cannot stay in the CPU's memory.",
-            f"Give -1 for all layers, or 0 to {_MAX_CPU_MOE}.",
+            "The experts of {n_cpu_moe} layers cannot stay in the CPU's memory.",
+            "Give -1 for all layers, or 0 to {max_cpu_moe}.",
+            n_cpu_moe=params.n_cpu_moe,
+            max_cpu_moe=_MAX_CPU_MOE,
         )
     _check_split(params, max_devices)
     if not supports_gpu:
@@ -77,21 +87,33 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
 def _check_split(params: ModelParams, max_devices: int) -> None:
     if params.split_mode and params.split_mode not in SPLIT_MODES:
         refuse(
-            f"The split mode cannot be “{params.split_mode}”.",
-            f"Choose one of {', '.join(SPLIT_MODES)}.",
+            "The split mode cannot be “{split_mode}”.",
+            "Choose one of {split_modes}.",
+            split_mode=params.split_mode,
+            split_modes=", ".join(SPLIT_MODES),
         )
     shares = params.tensor_split
     if len(shares) > max_devices:
         refuse(
-            f"{len(shares)} shares are more than the {max_devices} GPUs that llama.cpp can use.",
+            "{n_shares} shares are more than the {max_devices} GPUs that llama.cpp can use.",
             "Give one share per GPU.",
+            n_shares=len(shares),
+            max_devices=max_devices,
         )
     if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
-        refuse("A GPU's share of the model is out of range.", f"Give 0 to {_MAX_SHARE:,.0f}.")
+        refuse(
+            "A GPU's share of the model is out of range.",
+            "Give 0 to {max_share:,.0f}.",
+            max_share=_MAX_SHARE,
+        )
     if shares and not any(shares):
         refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
     if not 0 <= params.main_gpu < max_devices:
-        refuse(f"There is no GPU number {params.main_gpu}.", "The first one is number 0.")
+        refuse(
+            "There is no GPU number {main_gpu}.",
+            "The first one is number 0.",
+            main_gpu=params.main_gpu,
+        )
 
 
 def _refuse_gpu(params: ModelParams) -> None:
@@ -118,9 +140,11 @@ def choose_ctx(params: ModelParams, n_ctx_train: int) -> int:
     if params.n_ctx > n_ctx_train > 0:
         raise ValueOutOfRangeError(
             "context-too-long",
-            f"A context of {params.n_ctx:,} tokens is longer than the {n_ctx_train:,} that the "
-            "model was trained for.",
-            f"Choose {n_ctx_train:,} or less.",
+            "A context of {n_ctx:,} tokens is longer than the {n_ctx_train:,} that "
+            "the model was trained for.",
+            "Choose {n_ctx_train:,} or less.",
+            n_ctx=params.n_ctx,
+            n_ctx_train=n_ctx_train,
         )
     return params.n_ctx or min(DEFAULT_CTX, n_ctx_train or DEFAULT_CTX)
 
@@ -157,8 +181,14 @@ def check_kv_memory(params: ModelParams, n_ctx: int, per_token: float) -> None:
     need, free = n_ctx * per_token, free_memory()
     if need > free:
         raise _no_room(
-            f"A context of {n_ctx:,} tokens for “{Path(params.path).name}” needs "
-            f"{readable_size(need)} of memory; {readable_size(free)} are free.",
+            sentence(
+                "A context of {n_ctx:,} tokens for “{name}” needs {need:size} of memory; "
+                "{free:size} are free.",
+                n_ctx=n_ctx,
+                name=Path(params.path).name,
+                need=need,
+                free=free,
+            ),
             params,
             n_ctx,
             free / per_token,
@@ -174,16 +204,24 @@ def no_context(params: ModelParams, n_ctx: int, per_token: float | None, why: st
         per_token: From `kv_bytes_per_token`; None where the cache lies in a GPU's memory.
         why: llama.cpp's complaint.
     """
-    what = f"context of {n_ctx:,} tokens for “{Path(params.path).name}”"
+    what = sentence(
+        "context of {n_ctx:,} tokens for “{name}”", n_ctx=n_ctx, name=Path(params.path).name
+    )
     if why != NO_REASON and not is_about_memory(why):
         return ModelError(
             "no-context",
-            f"llama.cpp cannot make a {what}: {why}.",
+            "llama.cpp cannot make a {what}: {why}.",
             "Choose other types for the cache or another setting of flash attention.",
+            what=what,
+            why=why,
         )
-    size = f", whose cache takes {readable_size(n_ctx * per_token)}" if per_token else ""
-    n_fits = free_memory() / per_token if per_token else None
-    message = f"There is no room for a {what}{size}: {with_readable_sizes(why)}."
+    n_fits = None
+    if per_token:
+        n_fits = free_memory() / per_token
+        what = sentence("{what}, whose cache takes {size:size}", what=what, size=n_ctx * per_token)
+    message = sentence(
+        "There is no room for a {what}: {why}.", what=what, why=with_readable_sizes(why)
+    )
     return _no_room(message, params, n_ctx, n_fits)
 
 

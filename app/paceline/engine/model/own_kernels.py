@@ -20,11 +20,12 @@ from paceline import kernel_files
 from paceline.engine.facts import Facts
 from paceline.errors import ModelError
 from paceline.files import write_whole
+from paceline.sentence import Argument, made, sentence
 
 NO_KERNELS = "no-own-kernels"
 """The code of a load that insists on kernels which cannot be used."""
-AGAIN = "`paceline doctor --build-kernels` has them tested again."
-BUILD = "`paceline doctor --build-kernels` builds them where there is a C++ compiler."
+AGAIN = sentence("`paceline doctor --build-kernels` has them tested again.")
+BUILD = sentence("`paceline doctor --build-kernels` builds them where there is a C++ compiler.")
 EQUAL = "equal"
 """The outcome of a kernel's test that allows its use; any other says why it is not used."""
 
@@ -35,10 +36,10 @@ _FLAG = re.compile(r"avx\w*|amx\w*|f16c|fma|bmi\d|sse4_\d")
 class NoKernelsError(ModelError):
     """Own kernels cannot be used; `why` is a part of a sentence."""
 
-    def __init__(self, why: str, hint: str = "") -> None:
-        message = f"Paceline's own CPU kernels cannot be used: {why}."
+    def __init__(self, why: str, hint: str = "", /, **arguments: Argument) -> None:
+        self.why = made(why, arguments)
+        message = sentence("Paceline's own CPU kernels cannot be used: {why}.", why=self.why)
         super().__init__(NO_KERNELS, message, hint)
-        self.why = why
 
 
 def find_library(cache_dir: str) -> Path:
@@ -53,8 +54,10 @@ def find_library(cache_dir: str) -> Path:
     if not kernel_files.is_possible():
         raise NoKernelsError("they need Linux and an x86-64 processor with AVX2")
     if not kernel_files.key():
-        missing = "their sources, or libggml-cpu of llama-cpp-python, cannot be found"
-        raise NoKernelsError(missing, "Install Paceline again.")
+        raise NoKernelsError(
+            "their sources, or libggml-cpu of llama-cpp-python, cannot be found",
+            "Install Paceline again.",
+        )
     raise NoKernelsError("they are not built for this llama.cpp", BUILD)
 
 
@@ -67,9 +70,10 @@ def check_mark(cache_dir: str, key: str) -> None:
     culprit = read_mark(cache_dir, key)
     if culprit is not None:
         raise NoKernelsError(
-            f"they have ended the engine once ({culprit})",
+            "they have ended the engine once ({culprit})",
             "They are used again with another version of them, or once `paceline doctor "
             "--build-kernels` was called.",
+            culprit=culprit,
         )
 
 

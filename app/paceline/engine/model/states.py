@@ -10,25 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from paceline.sentence import Sentence, sentence
+
 MOST_STATES = 16
 """In the context at most: longer drafts are seldom accepted whole, and each of their tokens takes
 one state, 150 MB with 27 B weights."""
 N_COPIES = 2
 """Copies at most: from before the last draft, and within the last prompt."""
-NO_COPIES = (
-    "This {} has a recurrent memory, and copies of its state find no room or do not work here, so "
-    "it cannot take tokens back."
-)
-"""Why nothing is drafted, with the model's part in it."""
-_SENTENCES = {
-    "cells": "All that was drafted can be taken back.",
-    "windows": "Its layers keep no more than their sliding windows: drafts can be taken back, but "
-    "what is far back is read again, and the same text is not promised.",
-    "states": "This model can take back {} tokens: drafts end there.",
-    "copies": "This model's state is copied before each draft. When tokens are rejected, those "
-    "before them are decoded once more.",
-    "none": f"{NO_COPIES.format('target')} It runs without speculation.",
-}
 _SHARE = 0.1  # of the memory that is free after the load
 _LEAST = 4  # with fewer states, copies are better: they limit no draft
 
@@ -42,6 +30,15 @@ def states_in(free_bytes: int, state_bytes: int, n_most: int = MOST_STATES) -> i
 def has_copies(free_bytes: int, state_bytes: int) -> bool:
     """Whether copies find room, by what is free of the CPU's memory."""
     return N_COPIES * state_bytes <= _SHARE * free_bytes
+
+
+def no_copies(part: str) -> Sentence:
+    """Return why nothing is drafted, with the model's part in it."""
+    return sentence(
+        "This {part} has a recurrent memory, and copies of its state find no room or do not work "
+        "here, so it cannot take tokens back.",
+        part=part,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +55,26 @@ class GoingBack:
     n_tokens: int = 0
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """What that means, and why it is so where nothing can be drafted."""
-        return _SENTENCES[self.way].format(self.n_tokens)
+        match self.way:
+            case "cells":
+                return sentence("All that was drafted can be taken back.")
+            case "windows":
+                return sentence(
+                    "Its layers keep no more than their sliding windows: drafts can be taken back, "
+                    "but what is far back is read again, and the same text is not promised."
+                )
+            case "states":
+                return sentence(
+                    "This model can take back {n} tokens: drafts end there.", n=self.n_tokens
+                )
+            case "copies":
+                return sentence(
+                    "This model's state is copied before each draft. When tokens are rejected, "
+                    "those before them are decoded once more."
+                )
+            case "none":
+                return sentence(
+                    "{why} It runs without speculation.", why=no_copies(sentence("target"))
+                )

@@ -25,6 +25,7 @@ from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.model.vocabularies import BYTE_PAIR_ENCODING, Mismatch, Tokens
 from paceline.errors import NothingAllowedError, refuse
 from paceline.params import Translating
+from paceline.sentence import sentence
 
 LEAST_SHARE = 0.6
 """Of a text's tokens; with fewer, a draft of two tokens is cut short more often than not."""
@@ -58,19 +59,23 @@ I'm sorry, but I can't see the picture. Could you please describe what's in it?
 
 def words_on_translation(differs: Mismatch, share: float) -> str:
     """Return whether drafts are translated, and what is lost by that, in a few sentences."""
-    why = f"{differs.text[:1].upper()}{differs.text[1:]}."
-    n = f"{100 * share:.0f} %"
+    n = sentence("{n:.0f} %", n=100 * share)
     lost = round(100 * (1 - share))
-    fewer = f"at least {lost} % fewer" if lost else "fewer"
+    fewer = sentence("at least {lost} % fewer", lost=lost) if lost else sentence("fewer")
     if share < LEAST_SHARE:
-        return (
-            f"{why} Drafts cannot be translated either: of the tokens that the target writes the "
-            f"draft model has only {n}."
+        return sentence(
+            "{why:capital}. Drafts cannot be translated either: of the tokens that the target "
+            "writes the draft model has only {n}.",
+            why=differs.text,
+            n=n,
         )
-    return (
-        f"{why} So drafts are translated: of the tokens that the target writes in English and code "
-        f"the draft model has {n}, and a draft ends at any other. Expect {fewer} accepted tokens "
-        "than with the same tokenizer."
+    return sentence(
+        "{why:capital}. So drafts are translated: of the tokens that the target writes in "
+        "English and code the draft model has {n}, and a draft ends at any "
+        "other. Expect {fewer} accepted tokens than with the same tokenizer.",
+        why=differs.text,
+        n=n,
+        fewer=fewer,
     )
 
 

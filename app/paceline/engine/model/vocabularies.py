@@ -19,6 +19,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from paceline.engine.model.backend import Vocabulary
+from paceline.sentence import sentence
 
 
 def vocabulary_hash(vocab: Vocabulary) -> str:
@@ -41,8 +42,8 @@ FIRST_COMPARED = 5
 _LONGEST_NAME = 40
 BYTE_PAIR_ENCODING = 2
 _KINDS = {
-    1: "SentencePiece", BYTE_PAIR_ENCODING: "byte-pair encoding", 3: "WordPiece", 4: "Unigram",
-    5: "RWKV", 6: "PLaMo-2",
+    1: "SentencePiece", BYTE_PAIR_ENCODING: sentence("byte-pair encoding"), 3: "WordPiece",
+    4: "Unigram", 5: "RWKV", 6: "PLaMo-2",
 }  # fmt: skip
 """`enum llama_vocab_type`."""
 
@@ -104,8 +105,13 @@ def vocabulary_mismatch(target: Tokens, draft: Tokens) -> Mismatch | None:
     Takes about 20 ms for 262k tokens whose texts lie in tuples.
     """
     if target.kind != draft.kind:
-        kinds = ", ".join(_KINDS.get(v.kind, f"kind {v.kind}") for v in (target, draft))
-        return Mismatch("vocabulary-kind", f"their tokenizers are of different kinds: {kinds}")
+        ours, theirs = (
+            _KINDS.get(v.kind) or sentence("kind {kind}", kind=v.kind) for v in (target, draft)
+        )
+        text = sentence(
+            "their tokenizers are of different kinds: {ours}, {theirs}", ours=ours, theirs=theirs
+        )
+        return Mismatch("vocabulary-kind", text)
     bos = _boundary("BOS", (target.add_bos, target.bos), (draft.add_bos, draft.bos))
     if bos:
         return Mismatch("bos-differs", bos)
@@ -113,29 +119,49 @@ def vocabulary_mismatch(target: Tokens, draft: Tokens) -> Mismatch | None:
     if eos:
         return Mismatch("eos-differs", eos)
     if abs(target.n_tokens - draft.n_tokens) > MAX_SIZE_DIFFERENCE:
-        return Mismatch(
-            "vocabulary-size",
-            f"their vocabularies differ in size: {target.n_tokens:,} and {draft.n_tokens:,} tokens",
+        text = sentence(
+            "their vocabularies differ in size: {ours:,} and {theirs:,} tokens",
+            ours=target.n_tokens,
+            theirs=draft.n_tokens,
         )
+        return Mismatch("vocabulary-size", text)
     # Without a loop in Python: the texts of large vocabularies are a quarter of a million.
     ids = range(FIRST_COMPARED, min(target.n_tokens, draft.n_tokens))
     differ = map(operator.ne, map(target.text, ids), map(draft.text, ids))
     token = next(compress(ids, differ), None)
     if token is None:
         return None
-    ours, theirs = _names(target.text(token), draft.text(token))
-    text = f"token {token} is “{ours}” in the target and “{theirs}” in the draft"
+    name, other = _names(target.text(token), draft.text(token))
+    text = sentence(
+        "token {token} is “{name}” in the target and “{other}” in the draft",
+        token=token,
+        name=name,
+        other=other,
+    )
     return Mismatch("token-differs", text, token)
 
 
 def _boundary(name: str, target: tuple[bool, int], draft: tuple[bool, int]) -> str:
     """Return how the two differ in the token that begins or ends a text; empty: not at all."""
-    where = {"BOS": "begins", "EOS": "ends"}[name]
+    where = sentence("begins") if name == "BOS" else sentence("ends")
     if target[0] != draft[0]:
-        adding, other = ("target", "draft") if target[0] else ("draft", "target")
-        return f"the {adding} {where} a text with the {name} token, and the {other} does not"
+        adding, other = sentence("target"), sentence("draft")
+        if draft[0]:
+            adding, other = other, adding
+        return sentence(
+            "the {adding} {where} a text with the {name} token, and the {other} does not",
+            adding=adding,
+            where=where,
+            name=name,
+            other=other,
+        )
     if target[0] and target[1] != draft[1]:
-        return f"their {name} tokens differ: {target[1]} and {draft[1]}"
+        return sentence(
+            "their {name} tokens differ: {target} and {draft}",
+            name=name,
+            target=target[1],
+            draft=draft[1],
+        )
     return ""
 
 

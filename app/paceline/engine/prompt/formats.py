@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from paceline.sentence import sentence
+
 if TYPE_CHECKING:
     from paceline.engine.model.backend import Vocabulary
 
@@ -138,19 +140,26 @@ def family_of(vocab: Vocabulary) -> Format | None:
 def words_on(guessed: Format, vocab: Vocabulary) -> str:
     """Return what a user should know of a file without a template, in sentences."""
     if guessed.marks:
-        return (
-            "The file has no chat template. By its name it was made to chat, and its vocabulary "
-            f"has {guessed.marks[0]}: so the template {guessed.name} is taken, which is a guess."
+        return sentence(
+            "The file has no chat template. By its name it was made to chat, and its "
+            "vocabulary has {marks}: so the template {name} is taken, which is a "
+            "guess.",
+            marks=guessed.marks[0],
+            name=guessed.name,
         )
-    words = (
-        "The file has no chat template, so it is probably a base model, which goes on with a text "
-        "and was not made to chat. The chat is written as a text with “User:” and “Assistant:”, "
-        "and a reply ends before the next turn."
+    words = sentence(
+        "The file has no chat template, so it is probably a base model, which "
+        "goes on with a text and was not made to chat. The chat is written as a "
+        "text with “User:” and “Assistant:”, and a reply ends before the next "
+        "turn."
     )
     family = family_of(vocab)
     if family is None:
         return words
-    return (
-        f"{words} If it was made to chat, take the template {family.name}: under Models → Chat "
-        f"template… in the window, by --template {family.name} on the command line."
+    return sentence(
+        "{words} If it was made to chat, take the template {name}: under Models "
+        "→ Chat template… in the window, by --template {name} on the command "
+        "line.",
+        words=words,
+        name=family.name,
     )

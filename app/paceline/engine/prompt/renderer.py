@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from paceline.codec import decode_text
 from paceline.engine.children import end_of, start_own
-from paceline.errors import EngineError
+from paceline.errors import EngineError, ReasonError
 from paceline.messages import ChatMessage
+from paceline.sentence import sentence
 
 RENDER = "--render-templates"
 """The program's argument that makes it this process."""
@@ -29,7 +31,7 @@ DEADLINE_S = 2.5
 MEMORY = 300 << 20
 _START_S = 60.0
 _LOOK_S = 0.01
-_HINT = "Close other programs and try again."
+_HINT = sentence("Close other programs and try again.")
 
 _REASONING_NAMES = ("reasoning_content", "reasoning", "thinking")
 """What templates call the reasoning of a reply."""
@@ -69,7 +71,7 @@ class Outcome(NamedTuple):
     text: str
 
 
-class _EndedError(Exception):
+class _EndedError(ReasonError):
     """The process ended over a question; the text says why, as a part of a sentence."""
 
 
@@ -118,7 +120,7 @@ class Renderer:
                 line = self._exchange(child, json.dumps(question).encode() + b"\n", DEADLINE_S)
             except _EndedError as error:
                 return [Outcome("failed", str(error))] * len(jobs)
-        return [Outcome(*outcome) for outcome in json.loads(line)]
+        return [Outcome(kind, decode_text(text)) for kind, text in json.loads(line)]
 
     def close(self) -> None:
         """End the process; the next question starts another one."""
@@ -145,7 +147,9 @@ class Renderer:
                 child.stdin.flush()
                 if (line := child.stdout.readline()).endswith(b"\n"):
                     return line
-            raise _EndedError(reasons[0] if reasons else f"its process {end_of(child)}")
+            raise _EndedError(
+                reasons[0] if reasons else sentence("its process {end}", end=end_of(child))
+            )
         except BaseException:  # also Ctrl+C: the answer would be taken for the next one's
             self._end()
             raise
@@ -170,9 +174,11 @@ def _watched(child: subprocess.Popen[bytes], seconds: float) -> Iterator[list[st
             process = psutil.Process(child.pid)
             while not is_over.wait(_LOOK_S):
                 if time.monotonic() > end:
-                    reasons.append(f"it ran longer than {seconds} seconds")
+                    reasons.append(
+                        sentence("it ran longer than {seconds} seconds", seconds=seconds)
+                    )
                 elif process.memory_info().rss > MEMORY:
-                    reasons.append("it took too much memory")
+                    reasons.append(sentence("it took too much memory"))
                 if reasons:
                     process.kill()
                     return
@@ -189,8 +195,9 @@ def _watched(child: subprocess.Popen[bytes], seconds: float) -> Iterator[list[st
 def _not_started(reason: str) -> EngineError:
     return EngineError(
         "no-renderer",
-        f"Chat templates cannot be read: their process does not start ({reason}).",
+        "Chat templates cannot be read: their process does not start ({reason}).",
         _HINT,
+        reason=reason,
     )
 
 

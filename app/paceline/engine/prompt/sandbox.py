@@ -26,6 +26,9 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from paceline.codec import encode_value
+from paceline.sentence import sentence
+
 if sys.platform != "win32":
     import resource
 
@@ -147,15 +150,15 @@ def _outcome(render: Callable[[], str], longest: int) -> tuple[str, str]:
             raise
         except Exception as error:  # noqa: BLE001  a template can raise anything
             return "failed", _reason(error)
-        return ("text", text) if len(text) <= longest else ("failed", "it wrote too much")
+        return ("text", text) if len(text) <= longest else ("failed", sentence("it wrote too much"))
     except MemoryError:  # also in putting another error into words
-        return "failed", "it took too much memory"
+        return "failed", sentence("it took too much memory")
 
 
 def _reason(error: Exception) -> str:
     reason = str(error)[:_LONGEST_REASON].rstrip(".") or type(error).__name__
     line = _line_of(error)
-    return f"{reason} (line {line})" if line else reason
+    return sentence("{reason} (line {line})", reason=reason, line=line) if line else reason
 
 
 def _line_of(error: Exception) -> int:
@@ -166,19 +169,20 @@ def _line_of(error: Exception) -> int:
     return next((line for file, line in reversed(frames) if file == _TEMPLATE_FILE), 0)
 
 
-def _answer(request: dict[str, Any]) -> list[tuple[str, str]]:
+def _answer(request: dict[str, Any]) -> Any:
     """Return the outcomes of one request; see `renderer.Renderer`."""
 
     def render(messages: list[Message], variables: dict[str, Any]) -> str:
         return _prepared(*request["template"]).render(messages, variables)
 
-    return [
+    outcomes = tuple(
         _outcome(
             functools.partial(render, messages, variables),
             100_000 + 8 * sum(len(message["content"]) for message in messages),
         )
         for messages, variables in request["jobs"]
-    ]
+    )
+    return encode_value(outcomes)
 
 
 def serve() -> int:

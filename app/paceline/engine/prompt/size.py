@@ -30,6 +30,7 @@ from paceline.engine.prompt.learned_marks import MarkTexts
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
+from paceline.sentence import sentence
 
 NEAR = 16
 """Tokens from a limit within which a sum is not trusted."""
@@ -317,6 +318,14 @@ def encode_fitting(
     kept = without_oldest(messages, n_cut)
     tokens, notes = tried.get(len(kept)) or template.encode(kept)
     if n_cut:
-        what = "The oldest message was" if n_cut == 1 else f"The oldest {n_cut} messages were"
-        notes = (*notes, f"{what} left out, because the chat no longer fits into the context.")
+        note = sentence(
+            "The oldest {n} messages were left out, because the chat no longer fits into the "
+            "context.",
+            n=n_cut,
+        )
+        if n_cut == 1:
+            note = sentence(
+                "The oldest message was left out, because the chat no longer fits into the context."
+            )
+        notes = (*notes, note)
     return FittedPrompt(tokens, notes, n_cut)

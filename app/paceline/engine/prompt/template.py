@@ -30,6 +30,7 @@ from paceline.engine.prompt.renderer import Job, Outcome, renderer
 from paceline.engine.prompt.segments import Segment, encode_segments
 from paceline.errors import EngineError
 from paceline.messages import ChatMessage
+from paceline.sentence import sentence
 
 _EFFORTS = {"low": 512, "medium": 2048, "high": 8192, "max": 8192}
 """With the tokens that a template with a budget is told."""
@@ -113,11 +114,11 @@ class ThinkingSwitch:
         return tuple(c for c in CHOICES if c in kept.values()) if len(kept) > 1 else ()
 
 
-_OTHER = (
-    "Take another template: under Models → Chat template… in the window, by --template on the "
-    "command line."
+_OTHER = sentence(
+    "Take another template: under Models → Chat template… in the window, by "
+    "--template on the command line."
 )
-_FORGETS = (
+_FORGETS = sentence(
     "Beside a system prompt, this model's chat template ignores how much the model is to reason."
 )
 _LEAST_STOP = 4
@@ -222,7 +223,7 @@ class ChatTemplate:
             messages = self.switch.messages(messages, self._think)
         tried: list[tuple[ChatMessage, ...]] = []
         for changes in _CHANGES:
-            changed, notes = tuple(messages), []
+            changed, notes = tuple(messages), list[str]()
             for change, note in changes:
                 changed = change(changed)
                 notes.append(note)
@@ -242,12 +243,19 @@ class ChatTemplate:
 
     def _no_such_thinking(self) -> EngineError:
         choices = self.switch.choices
-        message = "The chat template has no switch for how much the model reasons."
-        hint = "Leave that to the model."
-        if choices:
-            message = f"The chat template does not know “{self._think}” as a way to reason."
-            hint = f"It has {', '.join(choices)}."
-        return EngineError("no-thinking-switch", message, hint)
+        if not choices:
+            return EngineError(
+                "no-thinking-switch",
+                "The chat template has no switch for how much the model reasons.",
+                "Leave that to the model.",
+            )
+        return EngineError(
+            "no-thinking-switch",
+            "The chat template does not know “{think}” as a way to reason.",
+            "It has {choices}.",
+            think=self._think,
+            choices=", ".join(choices),
+        )
 
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
         variables = self.switch.variables(self._think) if self._think else {}
@@ -266,7 +274,10 @@ class ChatTemplate:
             if "".join(strip(contents[p]) if p in contents else p for p in parts) == plain:
                 return [(strip(contents[p]), False) if p in contents else (p, True) for p in parts]
         notes.append(
-            "The chat template rewrites messages, so control tokens typed in them were broken up."
+            sentence(
+                "The chat template rewrites messages, so control tokens typed in them "
+                "were broken up."
+            )
         )
         broken = [ChatMessage(m.role, self._break_up(m.content)) for m in messages]
         return [(self._render(broken, variables), True)]
@@ -335,16 +346,18 @@ class ChatTemplate:
             case "refused":
                 raise EngineError(
                     REFUSED,
-                    f"The chat template refuses this conversation: {text.rstrip('.')}.",
-                    f"Let user and assistant alternate. {_OTHER}",
+                    "The chat template refuses this conversation: {text:bare}.",
+                    "Let user and assistant alternate. {other}",
+                    text=text,
+                    other=_OTHER,
                 )
             case _:
-                raise EngineError(BAD, f"The chat template failed: {text}.", _OTHER)
+                raise EngineError(BAD, "The chat template failed: {text}.", _OTHER, text=text)
 
     def _probe(self, jobs: Sequence[Job]) -> list[Outcome]:
         """Try what the template does; one that fails at all of it is tried no more."""
         if self._fails:
-            return [Outcome("failed", "it failed before")] * len(jobs)
+            return [Outcome("failed", sentence("it failed before"))] * len(jobs)
         outcomes = self._outcomes(jobs)
         self._fails = all(outcome.kind == "failed" for outcome in outcomes)
         return outcomes
@@ -381,11 +394,16 @@ def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     return tuple(turns)
 
 
-_FOLDED = fold_system, "This model knows no system role; its text was put before the question."
+_FOLDED = (
+    fold_system,
+    sentence("This model knows no system role; its text was put before the question."),
+)
 _IN_TURNS = (
     in_turns,
-    "This model wants questions and replies in turns: neighbours of one role were put together, "
-    "and replies before the first question left out.",
+    sentence(
+        "This model wants questions and replies in turns: neighbours of one role "
+        "were put together, and replies before the first question left out."
+    ),
 )
 _CHANGES = ((), (_FOLDED,), (_IN_TURNS,), (_FOLDED, _IN_TURNS))
 """What may make a template take a conversation that it refuses, the mildest first."""

@@ -34,6 +34,7 @@ from paceline.engine.model.context import BatchWidths, CachedContext
 from paceline.engine.sameness.evidence import EXACT_WIDTH, FAR, Evidence, evidence_key
 from paceline.engine.sameness.look import N_FEW, look, n_tokens_of, sample_tokens, ways_of_look
 from paceline.figures import Sameness
+from paceline.sentence import joined, sentence
 
 ENOUGH = 8
 """Looks, each at another place, from which on it is said that rows agree; and at least one in
@@ -378,12 +379,13 @@ class Promise:
         self._cost = seconds[widths.lowest] / max(seconds[1], 1e-9)
 
 
-PLAINLY = (
+PLAINLY = sentence(
     "This model runs without speculation, so there is no strategy that a text could depend on."
 )
-NOT_COMPARED = (
-    "Whether the same turn gives the same text with any strategy is not known: this model's memory "
-    "overwrites what is far back, so rows are not compared."
+NOT_COMPARED = sentence(
+    "Whether the same turn gives the same text with any strategy is not "
+    "known: this model's memory overwrites what is far back, so rows are not "
+    "compared."
 )
 
 
@@ -398,26 +400,30 @@ def usual_words(n_rows: int, difference: float | None, *, holds: bool | None, is
     """
     match holds:
         case True if is_sure:
-            return (
-                "The same turn gives the same text with any strategy here: each token is computed "
-                f"as if it were alone{_looked(n_rows)}. A next turn, or regenerating, can differ "
-                "in near-ties; exact mode avoids that."
+            return sentence(
+                "The same turn gives the same text with any strategy here: each token is "
+                "computed as if it were alone{looked}. A next turn, or regenerating, can "
+                "differ in near-ties; exact mode avoids that.",
+                looked=_looked(n_rows),
             )
         case True:
-            return (
-                "The same turn gives the same text with any strategy here, as far as was looked"
-                f"{_looked(n_rows)}. A next turn, or regenerating, can differ in near-ties; exact "
-                "mode avoids that."
+            return sentence(
+                "The same turn gives the same text with any strategy here, as far as was "
+                "looked{looked}. A next turn, or regenerating, can differ in near-ties; "
+                "exact mode avoids that.",
+                looked=_looked(n_rows),
             )
         case False:
-            return (
-                "Another strategy can turn a near-tie here: logits depend on the width of a batch, "
-                f"by up to {difference or 0.0:.2g} as seen so far. Exact mode avoids that."
+            return sentence(
+                "Another strategy can turn a near-tie here: logits depend on the width "
+                "of a batch, by up to {difference:.2g} as seen so far. Exact mode avoids "
+                "that.",
+                difference=difference or 0.0,
             )
         case None:
-            return (
-                "Whether the same turn gives the same text with any strategy is not known yet; it "
-                "is looked at in idle time, and by `paceline calibrate`."
+            return sentence(
+                "Whether the same turn gives the same text with any strategy is not "
+                "known yet; it is looked at in idle time, and by `paceline calibrate`."
             )
 
 
@@ -445,32 +451,47 @@ def words_of_exact_mode(
         may_cost_less: Whether cheaper ones may be found to agree with those in use.
     """
     if not is_possible:
-        return (
-            "Exact mode is not possible here: no batch widths were found at which this device "
-            "computes the same numbers, so replies may differ in near-ties."
+        return sentence(
+            "Exact mode is not possible here: no batch widths were found at which "
+            "this device computes the same numbers, so replies may differ in "
+            "near-ties."
         )
     if holds is False:
-        return (
-            "Exact mode goes on with other batch widths from the next reply on, since rows of "
-            "logits were seen to differ at the present ones."
+        return sentence(
+            "Exact mode goes on with other batch widths from the next reply on, "
+            "since rows of logits were seen to differ at the present ones."
         )
-    looked = "" if is_sure else ", as far as was looked"
     parts = [
-        "Exact mode: a reply is the same with any strategy and whatever was in the context before"
-        f"{looked}{_looked(n_rows)}."
+        sentence(
+            "Exact mode: a reply is the same with any strategy and whatever was in the context "
+            "before{looked}{rows}.",
+            looked="" if is_sure else sentence(", as far as was looked"),
+            rows=_looked(n_rows),
+        )
     ]
     if widths.lowest > 1:
-        time = f", which takes {cost:.2f} × the time of one" if cost is not None else ""
-        parts.append(f"Single tokens are decoded as {widths.lowest}{time}.")
+        words = sentence("Single tokens are decoded as {n}.", n=widths.lowest)
+        if cost is not None:
+            words = sentence(
+                "Single tokens are decoded as {n}, which takes {cost:.2f} × the time of one.",
+                n=widths.lowest,
+                cost=cost,
+            )
+        parts.append(words)
     if may_cost_less:
-        parts.append("Once enough rows were compared, fewer may do, with the same text.")
+        parts.append(sentence("Once enough rows were compared, fewer may do, with the same text."))
     if widths.highest <= BatchWidths().highest - widths.multiple:
-        parts.append(f"Drafts end at {widths.highest - 1} tokens.")
+        parts.append(sentence("Drafts end at {n} tokens.", n=widths.highest - 1))
     parts.append(
-        f"With each prompt the last reply and up to {piece - 1} tokens more are prefilled again."
+        sentence(
+            "With each prompt the last reply and up to {n} tokens more are prefilled again.",
+            n=piece - 1,
+        )
     )
-    return " ".join(parts)
+    return joined(parts)
 
 
 def _looked(n_rows: int) -> str:
-    return f" ({n_rows:,} rows of logits compared, none differs)" if n_rows else ""
+    if not n_rows:
+        return ""
+    return sentence(" ({n:,} rows of logits compared, none differs)", n=n_rows)

@@ -21,6 +21,7 @@ from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
 from paceline.errors import EngineError, NothingAllowedError, refuse
 from paceline.params import SamplingParams, range_of
+from paceline.sentence import sentence
 
 PENALTY_WINDOW = 64
 
@@ -122,13 +123,13 @@ class Penalties:
 
 
 _RANGES_IN_WORDS = {
-    "temperature": ("Temperature", "between 0 and 100"),
-    "top_k": ("Top-k", "0 (off) or more"),
-    "top_p": ("Top-p", "above 0 and at most 1 (off)"),
-    "min_p": ("Min-p", "between 0 (off) and 1"),
-    "repeat_penalty": ("Repeat penalty", "from 0.01 to 10 (1 is off)"),
-    "presence_penalty": ("Presence penalty", "from -10 to 10 (0 is off)"),
-    "frequency_penalty": ("Frequency penalty", "from -10 to 10 (0 is off)"),
+    "temperature": (sentence("Temperature"), sentence("between 0 and 100")),
+    "top_k": ("Top-k", sentence("0 (off) or more")),
+    "top_p": ("Top-p", sentence("above 0 and at most 1 (off)")),
+    "min_p": ("Min-p", sentence("between 0 (off) and 1")),
+    "repeat_penalty": (sentence("Repeat penalty"), sentence("from 0.01 to 10 (1 is off)")),
+    "presence_penalty": (sentence("Presence penalty"), sentence("from -10 to 10 (0 is off)")),
+    "frequency_penalty": (sentence("Frequency penalty"), sentence("from -10 to 10 (0 is off)")),
 }
 """The ranges of `SamplingParams`; a smaller repeat penalty would leave those of float32."""
 _TOP_OF_CONFIDENCE = 10
@@ -156,28 +157,37 @@ def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
     for field, (name, what) in _RANGES_IN_WORDS.items():
         value = getattr(params, field)
         if value not in range_of(SamplingParams, field):
-            refuse(f"{name} is {value:g}, but it must be {what}.")
+            refuse("{name} is {value:g}, but it must be {what}.", name=name, value=value, what=what)
     _check_biases(params, n_vocab)
 
 
 def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
     biases = params.logit_bias
     if len(biases) > _MAX_BIASES:
-        refuse(f"There are {len(biases)} logit biases.", f"Give at most {_MAX_BIASES}.")
+        refuse(
+            "There are {n_biases} logit biases.",
+            "Give at most {max_biases}.",
+            n_biases=len(biases),
+            max_biases=_MAX_BIASES,
+        )
     seen: set[int] = set()
     for token, bias in ((b.token, b.bias) for b in biases):
         if token < 0 or (n_vocab is not None and token >= n_vocab):
             refuse(
-                f"A logit bias names token {token}, which does not exist.",
-                "Give ids from 0 on." if n_vocab is None else f"Give ids from 0 to {n_vocab - 1}.",
+                "A logit bias names token {token}, which does not exist.",
+                "Give ids from 0 on." if n_vocab is None else "Give ids from 0 to {last}.",
+                token=token,
+                last=(n_vocab or 0) - 1,
             )
         if not (bias == -math.inf or abs(bias) <= _MAX_BIAS):
             refuse(
-                f"The logit bias of token {token} is {bias:g}.",
+                "The logit bias of token {token} is {bias:g}.",
                 "Give a number between -1,000,000 and 1,000,000, or -inf to forbid the token.",
+                token=token,
+                bias=bias,
             )
         if token in seen:
-            refuse(f"Token {token} has two logit biases.", "Give it one.")
+            refuse("Token {token} has two logit biases.", "Give it one.", token=token)
         seen.add(token)
 
 

@@ -69,7 +69,9 @@ class ArrayLowering:
         least, most = int(words.get("minItems", 0)), words.get("maxItems")
         most = None if most is None else min(int(most), MOST_ITEMS)
         if least > MOST_ITEMS:
-            scope.refuse("minItems", f"cannot be enforced beyond {MOST_ITEMS:,}")
+            scope.refuse(
+                "minItems", "cannot be enforced beyond {most_items:,}", most_items=MOST_ITEMS
+            )
         if most is not None and least > most:
             scope.refuse("minItems", "is greater than “maxItems”")
         lowered = list_of(first, rest, least, most)
@@ -103,7 +105,9 @@ class ArrayLowering:
         least, most = counts
         top = _MOST_PLACES if most is None else min(most, _MOST_PLACES + n_least)
         if n_least > _MOST_PLACES:
-            scope.refuse("minContains", f"cannot be enforced beyond {_MOST_PLACES}")
+            scope.refuse(
+                "minContains", "cannot be enforced beyond {most_places}", most_places=_MOST_PLACES
+            )
         options = []
         for start in range(max(top - n_least, -1) + 1) if n_least else range(1):
             end = start + n_least
@@ -132,7 +136,9 @@ class ArrayLowering:
         if values is None:
             scope.refuse("uniqueItems", "cannot be enforced, but for a few values as “enum”")
         if len(values) > 2 * _MOST_ORDERS:
-            scope.refuse("uniqueItems", f"cannot be enforced for {len(values)} values")
+            scope.refuse(
+                "uniqueItems", "cannot be enforced for {n_values} values", n_values=len(values)
+            )
         different: list[Any] = []
         for value in values:
             if not any(is_same(value, other) for other in different):
@@ -144,7 +150,11 @@ class ArrayLowering:
             choose = itertools.combinations
             n_all = sum(math.comb(len(different), n) for n in range(least, top + 1))
         if n_all > 2 * _MOST_ORDERS:
-            scope.refuse("uniqueItems", f"cannot be enforced for {len(different)} values")
+            scope.refuse(
+                "uniqueItems",
+                "cannot be enforced for {n_different} values",
+                n_different=len(different),
+            )
         return any_of(
             list_of([{"enum": [value]} for value in chosen], False, n, n)  # noqa: FBT003
             for n in range(least, top + 1)

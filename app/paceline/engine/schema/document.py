@@ -19,6 +19,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from paceline.engine.schema.terms import SchemaError
+from paceline.sentence import Argument, Sentence, made, sentence
 
 _MAX_BYTES = 256 << 10
 _MAX_DEPTH = 64
@@ -54,17 +55,20 @@ class Scope(NamedTuple):
         """The scope of the items of an array."""
         return self._replace(path=f"{self.path}[]")
 
-    def named(self, words: str) -> str:
-        """Return what is said of it, after its property where it stands in one."""
-        return f"property “{self.path[:200]}”: {words}" if self.path else words
+    def error(self, what: Sentence) -> SchemaError:
+        """Return the error that says this of it, after its property where it stands in one."""
+        if not self.path:
+            return SchemaError(what)
+        return SchemaError("property “{path}”: {what}", path=self.path[:200], what=what)
 
-    def refuse(self, keyword: str, reason: str) -> NoReturn:
+    def refuse(self, keyword: str, reason: str, /, **arguments: Argument) -> NoReturn:
         """Say that a keyword stands in the way.
 
         Raises:
             SchemaError: Always.
         """
-        raise SchemaError(self.named(f"“{keyword[:80]}” {reason}"))
+        why = made(reason, arguments)
+        raise self.error(sentence("“{keyword}” {why}", keyword=keyword[:80], why=why))
 
 
 class Document:
@@ -115,9 +119,9 @@ class Document:
         names = ".".join(
             step for before, step in zip(["", *path], path, strict=False) if before == "properties"
         )
-        keyword = str(path[-1]) if path else "the whole"
+        keyword = str(path[-1]) if path else sentence("the whole")
         reason = problem.message[:200].rstrip(".")
-        Scope(None, names).refuse(keyword, f"is not as schemas have it: {reason}")
+        Scope(None, names).refuse(keyword, "is not as schemas have it: {reason}", reason=reason)
 
     def entered(self, schema: Schema, scope: Scope) -> Scope:
         """Return the scope within a part of the schema, which may have an address of its own.
@@ -196,9 +200,15 @@ class Document:
         try:
             found = scope.resolver.lookup(reference)
         except (Unresolvable, ValueError):
-            scope.refuse("$ref", f"does not lead to a part of the schema: “{reference[:80]}”")
+            scope.refuse(
+                "$ref",
+                "does not lead to a part of the schema: “{reference}”",
+                reference=reference[:80],
+            )
         if not isinstance(found.contents, (bool, dict)):
-            scope.refuse("$ref", f"does not lead to a schema: “{reference[:80]}”")
+            scope.refuse(
+                "$ref", "does not lead to a schema: “{reference}”", reference=reference[:80]
+            )
         return found.contents, scope._replace(resolver=found.resolver)
 
     def occurrences(self, keyword: str, value: object) -> int:
@@ -219,17 +229,20 @@ def _objects_in(part: Any) -> Iterator[dict[str, Any]]:
 
 def _parse(text: str) -> Schema:
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
-        raise SchemaError(f"it has more than {_MAX_BYTES >> 10} kB")
+        raise SchemaError("it has more than {max_bytes} kB", max_bytes=_MAX_BYTES >> 10)
     try:
         schema = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise SchemaError(
-            f"it is no JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+            "it is no JSON: line {lineno}, column {colno}: {msg}",
+            lineno=error.lineno,
+            colno=error.colno,
+            msg=error.msg,
         ) from None
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
     except ValueError as error:  # a number of thousands of digits
-        raise SchemaError(f"it is no JSON: {error}") from None
+        raise SchemaError("it is no JSON: {error}", error=error) from None
     if not isinstance(schema, (bool, dict)):
         raise SchemaError("a schema is a JSON object, as {“type”: “object”, …}")
     todo: list[tuple[Any, int]] = [(schema, 1)]
@@ -238,12 +251,15 @@ def _parse(text: str) -> Schema:
         if isinstance(part, float) and not math.isfinite(part):
             raise SchemaError("it has a number that is too large")
         if depth > _MAX_DEPTH:
-            raise SchemaError(f"it is nested more than {_MAX_DEPTH} deep")
+            raise SchemaError("it is nested more than {max_depth} deep", max_depth=_MAX_DEPTH)
         if isinstance(part, (list, dict)):
             inner = part if isinstance(part, list) else part.values()
             todo.extend((value, depth + 1) for value in inner)
         if isinstance(part, list) and len(part) > _MOST_MIXED and not _can_be_sorted(part):
-            raise SchemaError(f"it has a list of more than {_MOST_MIXED:,} values of any kind")
+            raise SchemaError(
+                "it has a list of more than {most_mixed:,} values of any kind",
+                most_mixed=_MOST_MIXED,
+            )
     return schema
 
 
@@ -253,4 +269,4 @@ def _can_be_sorted(values: list[Any]) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise SchemaError(f"{name} is no JSON value")
+    raise SchemaError("{name} is no JSON value", name=name)

@@ -33,6 +33,7 @@ from paceline.engine.schema.terms import (
     size_of,
     types_in,
 )
+from paceline.sentence import sentence
 
 _MOST_PARTS = 50_000
 _MOST_DIVISORS = 100
@@ -82,7 +83,7 @@ class LoweredSchema(NamedTuple):
                 break
             if isinstance(part.lowered, dict) and part.words and fails({**part.lowered, **defs}):
                 words = ", ".join(f"“{word}”" for word in part.words[:4])
-                return SchemaError(part.scope.named(f"{words}: {reason}"))
+                return part.scope.error(sentence("{words}: {reason}", words=words, reason=reason))
         return SchemaError(reason)
 
 
@@ -139,7 +140,9 @@ class _Lowering:
             raise SchemaError("no value is allowed by it")
         if len(self._divisors) > _MOST_DIVISORS:
             self._document.scope.refuse(
-                "multipleOf", f"cannot be enforced for more than {_MOST_DIVISORS} different numbers"
+                "multipleOf",
+                "cannot be enforced for more than {most_divisors} different numbers",
+                most_divisors=_MOST_DIVISORS,
             )
         if len(self._divisors) > 1:
             written = json.dumps([lowered, defs])
@@ -252,7 +255,9 @@ class _Lowering:
             for i, number in enumerate(scaled)
         ):
             self._document.scope.refuse(
-                "multipleOf", f"cannot be enforced for all of {sorted(self._divisors)}"[:200]
+                "multipleOf",
+                "cannot be enforced for all of {divisors:.170}",
+                divisors=str(sorted(self._divisors)),
             )
 
     # --------------------------------------------------------------------------------- options
@@ -334,7 +339,9 @@ class _Lowering:
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
         if lengths.get("minLength", 0) > _MOST_LENGTH:
-            scope.refuse("minLength", f"cannot be enforced beyond {_MOST_LENGTH:,}")
+            scope.refuse(
+                "minLength", "cannot be enforced beyond {most_length:,}", most_length=_MOST_LENGTH
+            )
         if lengths.get("maxLength", 0) > _MOST_LENGTH:
             lengths["maxLength"] = _MOST_LENGTH
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
@@ -352,7 +359,7 @@ class _Lowering:
         try:
             return f"^(?:{translate(pattern)})$"
         except PatternError as error:
-            scope.refuse("pattern", f"cannot be enforced: {error}")
+            scope.refuse("pattern", "cannot be enforced: {error}", error=error)
 
     def _format(self, name: str, scope: Scope) -> Lowered:
         same = formats.SAME.get(name, name)
@@ -361,7 +368,7 @@ class _Lowering:
         if same in formats.PATTERNS:
             return {"type": "string", "pattern": f"^(?:{formats.PATTERNS[same]})$"}
         if self._document.judges_format(name):
-            scope.refuse("format", f"cannot be enforced: “{name[:40]}”")
+            scope.refuse("format", "cannot be enforced: “{name}”", name=name[:40])
         return True
 
 

@@ -78,11 +78,15 @@ class ObjectLowering:
         given = words.get("patternProperties", {})
         self._n_patterns += len(given)
         if self._n_patterns > _MOST_PATTERNS:
-            scope.refuse("patternProperties", f"cannot be enforced beyond {_MOST_PATTERNS}")
+            scope.refuse(
+                "patternProperties",
+                "cannot be enforced beyond {most_patterns}",
+                most_patterns=_MOST_PATTERNS,
+            )
         try:
             written, is_ascii = translate_for_names(list(given))
         except PatternError as error:
-            scope.refuse("patternProperties", f"cannot be enforced: {error}")
+            scope.refuse("patternProperties", "cannot be enforced: {error}", error=error)
         if is_ascii:  # names of other characters could match or not, so there are none
             if not all(map(str.isascii, (*properties, *words.get("required", ())))):
                 scope.refuse("patternProperties", "cannot be enforced beside names in no ASCII")
@@ -195,7 +199,7 @@ class ObjectLowering:
 
 def _choices(names: Sequence[str], n: int, word: str, scope: Scope) -> list[tuple[str, ...]]:
     if math.comb(len(names), n) > _MOST_OPTIONS:
-        scope.refuse(word, f"cannot be enforced for {len(names)} properties")
+        scope.refuse(word, "cannot be enforced for {n_names} properties", n_names=len(names))
     return list(itertools.combinations(names, n))
 
 

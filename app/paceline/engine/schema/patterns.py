@@ -17,6 +17,8 @@ import re._constants as ops  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from typing import Any, NamedTuple
 
+from paceline.errors import ReasonError
+
 _MOST_FORMS = 64
 _DIFFERENT = re.compile(r"(?<!\\)(?:\\\\)*(\{,\d*\}|\\[ZANUa])")
 """What Python reads otherwise than ECMA-262, or alone."""
@@ -48,8 +50,8 @@ _MOST = {
 """Characters that are of a class for anybody."""
 
 
-class PatternError(ValueError):
-    """Why an expression cannot be used, as a part of a sentence."""
+class PatternError(ReasonError):
+    """Why an expression cannot be used."""
 
 
 class _Form(NamedTuple):
@@ -119,13 +121,13 @@ class _Writer:
     def whole(self, pattern: str) -> str:
         """Return what `translate` returns."""
         if found := _DIFFERENT.search(pattern):
-            raise PatternError(f"“{found[1]}” is read in different ways")
+            raise PatternError("“{part}” is read in different ways", part=found[1])
         if any(found[1] for found in _CLASS.finditer(pattern)):
             raise PatternError("“]” first in a class is read in different ways")
         try:
             tree = parser.parse(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            raise PatternError(f"it is no regular expression ({error})") from None
+            raise PatternError("it is no regular expression ({error})", error=error) from None
         if tree.state.flags & ~re.UNICODE:
             raise PatternError("“(?…)” with letters is not known to JSON schemas")
         try:
@@ -243,7 +245,7 @@ def _literal(code: int) -> str:
         raise PatternError("half of a surrogate pair is no character")
     char = chr(code)
     if code == 0x7F or (code < 0x20 and char not in _WRITABLE):
-        raise PatternError(f"the control character {code:#04x} cannot be written")
+        raise PatternError("the control character {code:#04x} cannot be written", code=code)
     return _escaped(char)
 
 

@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from paceline.engine.schema.patterns import none_of
+from paceline.errors import ReasonError
 
 Lowered = bool | dict[str, Any]
 
 
-class SchemaError(Exception):
-    """Why a schema cannot be used, as a part of a sentence: the place, the keyword, the reason."""
+class SchemaError(ReasonError):
+    """The place, the keyword and the reason why a schema cannot be used."""
 
 
 MOST_ITEMS = 20_000

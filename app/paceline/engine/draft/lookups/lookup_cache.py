@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from paceline.errors import UserError
 from paceline.files import open_ordinary, write_whole
+from paceline.sentence import sentence
 
 LONGEST = 4
 """Tokens of the longest n-gram; llama.cpp's."""
@@ -220,11 +221,13 @@ def read(path: Path) -> LookupCache:
         with open_ordinary(path) as file:
             data = file.read()
     except (OSError, ValueError, MemoryError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
+        reason = getattr(error, "strerror", None) or str(error) or sentence("not enough memory")
         raise UserError(
             "cannot-read",
-            f"The lookup cache “{path}” cannot be read: {reason}.",
+            "The lookup cache “{path}” cannot be read: {reason}.",
             "Check its path and permissions, or make one by `paceline cache build`.",
+            path=path,
+            reason=reason,
         ) from error
     return parse(data, path.name)
 
@@ -241,8 +244,10 @@ def write(cache: LookupCache, path: Path) -> None:
 def _damaged(name: str, what: str) -> UserError:
     return UserError(
         "bad-lookup-cache",
-        f"“{name}” is no lookup cache, or it is damaged: {what}.",
+        "“{name}” is no lookup cache, or it is damaged: {what}.",
         "Make it anew by `paceline cache build`.",
+        name=name,
+        what=what,
     )
 
 
@@ -284,8 +289,10 @@ def read_origin(path: Path) -> Origin | None:
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise UserError(
             "bad-lookup-cache",
-            f"“{place.name}”, which tells the vocabulary of “{path.name}”, cannot be understood.",
+            "“{origin}”, which tells the vocabulary of “{name}”, cannot be understood.",
             "Make both anew by `paceline cache build`, or delete it if you know that they fit.",
+            origin=place.name,
+            name=path.name,
         ) from error
 
 
@@ -317,18 +324,25 @@ def check_fits(
     Raises:
         UserError: It was made for another vocabulary.
     """
-    hint = "Build one for this model by `paceline cache build`."
+    hint = sentence("Build one for this model by `paceline cache build`.")
     if origin is not None and origin.vocabulary != vocabulary:
-        other = f"“{origin.model}”" if origin.model else "another model"
+        other = sentence("another model")
+        if origin.model:
+            other = sentence("“{name}”", name=origin.model)
         raise UserError(
             "other-vocabulary",
-            f"The lookup cache “{path.name}” was made for {other}, whose tokens are not the same.",
+            "The lookup cache “{name}” was made for {other}, whose tokens are not the same.",
             hint,
+            name=path.name,
+            other=other,
         )
     if cache.largest_token >= n_vocab:
         raise UserError(
             "other-vocabulary",
-            f"The lookup cache “{path.name}” has token {cache.largest_token}, but the model has "
-            f"only {n_vocab:,} tokens.",
+            "The lookup cache “{name}” has token {token}, but the model has "
+            "only {n_vocab:,} tokens.",
             hint,
+            name=path.name,
+            token=cache.largest_token,
+            n_vocab=n_vocab,
         )
