@@ -210,7 +210,7 @@ def error_classes(package: Path) -> dict[str, str]:
     ]
     for _ in range(4):  # deep enough for what derives from what
         for name, bases in classes:
-            found |= {name: found[base] for base in bases if base in found}
+            found.update((name, found[base]) for base in bases if base in found)
     return found
 
 

@@ -7425,14 +7425,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>Sentences</name>
     <message>
-        <location filename="../../app/engine"/>
-        <source>(memory)</source>
-        <translation>(Speicher)</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>({0} rows of logits compared, none differs)</source>
-        <translation>({0} Zeilen von Logits verglichen, keine ist anders)</translation>
+        <source> ({n:,} rows of logits compared, none differs)</source>
+        <translation> ({n:,} Zeilen von Logits verglichen, keine ist anders)</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -7440,29 +7435,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>, soweit geprüft wurde</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/judge/curated.py"/>
-        <source>, from {0} of memory</source>
-        <translation>, ab {0} Speicher</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>, or auto</source>
         <translation>, oder auto</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sameness/promise.py"/>
-        <source>, which takes {0} × the time of one</source>
-        <translation>, was das {0}-Fache der Zeit eines einzelnen kostet</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>, whose cache takes {0}</source>
-        <translation>, dessen Cache {0} braucht,</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/backend.py"/>
-        <source>, {0} are free</source>
-        <translation>, {0} sind frei</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -7557,23 +7532,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>A computation of the engine hangs: it has taken {0} seconds</source>
-        <translation>Eine Berechnung der Engine hängt: Sie dauert schon {0} Sekunden</translation>
+        <source>A computation of the engine hangs: it has taken {decode_s:.0f} seconds</source>
+        <translation>Eine Berechnung der Engine hängt: Sie dauert schon {decode_s:.0f} Sekunden</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>A context of {0} tokens for “{1}” needs {2} of memory; {3} are free.</source>
-        <translation>Ein Kontext von {0} Token für „{1}“ braucht {2} Speicher; {3} sind frei.</translation>
+        <source>A context of {n_ctx:,} tokens for “{name}” needs {need:size} of memory; {free:size} are free.</source>
+        <translation>Ein Kontext von {n_ctx:,} Token für „{name}“ braucht {need:size} Speicher; {free:size} sind frei.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>A context of {0} tokens is longer than the {1} that the model was trained for.</source>
-        <translation>Ein Kontext von {0} Token ist länger als die {1}, für die das Modell trainiert wurde.</translation>
+        <source>A context of {n_ctx:,} tokens is longer than the {n_ctx_train:,} that the model was trained for.</source>
+        <translation>Ein Kontext von {n_ctx:,} Token ist länger als die {n_ctx_train:,}, für die das Modell trainiert wurde.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>A context of {0} tokens makes no sense.</source>
-        <translation>Ein Kontext von {0} Token ergibt keinen Sinn.</translation>
+        <source>A context of {n_ctx} tokens makes no sense.</source>
+        <translation>Ein Kontext von {n_ctx} Token ergibt keinen Sinn.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -7597,8 +7572,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>A drafter is missing in “{0}”.</source>
-        <translation>In „{0}“ fehlt ein Entwerfer.</translation>
+        <source>A drafter is missing in “{missing}”.</source>
+        <translation>In „{missing}“ fehlt ein Entwerfer.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -7613,8 +7588,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>A logit bias names token {0}, which does not exist.</source>
-        <translation>Eine Logit-Verschiebung nennt Token {0}, das es nicht gibt.</translation>
+        <source>A logit bias names token {token}, which does not exist.</source>
+        <translation>Eine Logit-Verschiebung nennt Token {token}, das es nicht gibt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -7623,8 +7598,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
-        <source>A message has the role “{0}”.</source>
-        <translation>Eine Nachricht hat die Rolle „{0}“.</translation>
+        <source>A message has the role “{role}”.</source>
+        <translation>Eine Nachricht hat die Rolle „{role}“.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -7683,8 +7658,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>Accept its terms on {0}, then give Paceline your access token.</source>
-        <translation>Nehmen Sie die Bedingungen auf {0} an, und geben Sie Paceline dann Ihr Zugriffstoken.</translation>
+        <source>Accept its terms on {where}, then give Paceline your access token.</source>
+        <translation>Nehmen Sie die Bedingungen auf {where} an, und geben Sie Paceline dann Ihr Zugriffstoken.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
@@ -7708,8 +7683,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>Another strategy can turn a near-tie here: logits depend on the width of a batch, by up to {0} as seen so far. Exact mode avoids that.</source>
-        <translation>Eine andere Strategie kann hier einen knappen Fall anders entscheiden: Logits hängen von der Breite eines Batches ab, bisher um bis zu {0}. Der exakte Modus vermeidet das.</translation>
+        <source>Another strategy can turn a near-tie here: logits depend on the width of a batch, by up to {difference:.2g} as seen so far. Exact mode avoids that.</source>
+        <translation>Eine andere Strategie kann hier einen knappen Fall anders entscheiden: Logits hängen von der Breite eines Batches ab, bisher um bis zu {difference:.2g}. Der exakte Modus vermeidet das.</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -7718,8 +7693,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>Ask for access on {0}.</source>
-        <translation>Bitten Sie auf {0} um Zugang.</translation>
+        <source>Ask for access on {where}.</source>
+        <translation>Bitten Sie auf {where} um Zugang.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -7753,8 +7728,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Both are of the family “{0}”.</source>
-        <translation>Beide sind aus der Familie „{0}“.</translation>
+        <source>Both are of the family “{family}”.</source>
+        <translation>Beide sind aus der Familie „{family}“.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -7768,8 +7743,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Both read the same {0} tokens.</source>
-        <translation>Beide lesen dieselben {0} Token.</translation>
+        <source>Both read the same {ours:,} tokens.</source>
+        <translation>Beide lesen dieselben {ours:,} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
@@ -7778,8 +7753,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/renderer.py"/>
-        <source>Chat templates cannot be read: their process does not start ({0}).</source>
-        <translation>Chat-Vorlagen können nicht gelesen werden: Ihr Prozess startet nicht ({0}).</translation>
+        <source>Chat templates cannot be read: their process does not start ({reason}).</source>
+        <translation>Chat-Vorlagen können nicht gelesen werden: Ihr Prozess startet nicht ({reason}).</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -7929,8 +7904,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Choose a smaller draft model: one of {0} would fit.</source>
-        <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {0} würde passen.</translation>
+        <source>Choose a smaller draft model: one of {size:size} would fit.</source>
+        <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {size:size} würde passen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -7949,11 +7924,20 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <location filename="../../app/engine/draft/strategy.py"/>
         <location filename="../../app/engine/llama/native_params.py"/>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Choose one of {0}.</source>
-        <translation>Wählen Sie eine von {0}.</translation>
+        <source>Choose one of {known}.</source>
+        <translation>Wählen Sie eine von {known}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>Choose one of {options}.</source>
+        <translation>Wählen Sie eine von {options}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>Choose one of {split_modes}.</source>
+        <translation>Wählen Sie eine von {split_modes}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -7978,8 +7962,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Choose {0} or less.</source>
-        <translation>Wählen Sie {0} oder weniger.</translation>
+        <source>Choose {n_ctx_train:,} or less.</source>
+        <translation>Wählen Sie {n_ctx_train:,} oder weniger.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -8015,8 +7999,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
-        <source>Delete the file {0}.</source>
-        <translation>Löschen Sie die Datei {0}.</translation>
+        <source>Delete the file {path}.</source>
+        <translation>Löschen Sie die Datei {path}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -8043,13 +8027,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Download {0} from {1}, which was reported to draft for {2}; {3}.</source>
-        <translation>{0} von {1} herunterladen, das nach einem Bericht für {2} entwirft; {3}.</translation>
+        <source>Download {what} from {repo}, which was reported to draft for {title}; {checked}.</source>
+        <translation>{what} von {repo} herunterladen, das nach einem Bericht für {title} entwirft; {checked}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Download “{0}” ({1}) from {2}: it reads the same tokens.</source>
-        <translation>„{0}“ ({1}) von {2} herunterladen: Es liest dieselben Token.</translation>
+        <source>Download “{name}” ({size:size}) from {repo}: it reads the same tokens.</source>
+        <translation>„{name}“ ({size:size}) von {repo} herunterladen: Es liest dieselben Token.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -8063,13 +8047,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <source>Drafter of {0} ({1}); {2}.</source>
-        <translation>Entwerfer von {0} ({1}); {2}.</translation>
+        <source>Drafter of {model} ({title}); {use}.</source>
+        <translation>Entwerfer von {model} ({title}); {use}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>Drafts end at {0} tokens.</source>
-        <translation>Entwürfe enden bei {0} Token.</translation>
+        <source>Drafts end at {n} tokens.</source>
+        <translation>Entwürfe enden bei {n} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8098,8 +8082,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>Exact mode: a reply is the same with any strategy and whatever was in the context before{0}{1}.</source>
-        <translation>Exakter Modus: Eine Antwort ist dieselbe mit jeder Strategie und gleich, was vorher im Kontext war{0}{1}.</translation>
+        <source>Exact mode: a reply is the same with any strategy and whatever was in the context before{looked}{rows}.</source>
+        <translation>Exakter Modus: Eine Antwort ist dieselbe mit jeder Strategie und gleich, was vorher im Kontext war{looked}{rows}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -8188,13 +8172,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give -1 for all layers, or 0 to {0}.</source>
-        <translation>Geben Sie -1 für alle Schichten an, oder 0 bis {0}.</translation>
+        <source>Give -1 for all layers, or 0 to {max_cpu_moe}.</source>
+        <translation>Geben Sie -1 für alle Schichten an, oder 0 bis {max_cpu_moe}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give 0 to {0}.</source>
-        <translation>Geben Sie 0 bis {0} an.</translation>
+        <source>Give 0 to {max_share:,.0f}.</source>
+        <translation>Geben Sie 0 bis {max_share:,.0f} an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8233,9 +8217,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give at most {0}.</source>
         <translation>Geben Sie höchstens {0} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>Give at most {max_biases}.</source>
+        <translation>Geben Sie höchstens {max_biases} an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
@@ -8255,8 +8243,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/request.py"/>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>Give ids from 0 to {0}.</source>
-        <translation>Geben Sie Nummern von 0 bis {0} an.</translation>
+        <source>Give ids from 0 to {last}.</source>
+        <translation>Geben Sie Nummern von 0 bis {last} an.</translation>
     </message>
     <message>
         <location filename="../../app/bench/plan.py"/>
@@ -8277,8 +8265,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>Give one from {0} to {1}{2}.</source>
-        <translation>Geben Sie einen Wert von {0} bis {1}{2} an.</translation>
+        <source>Give one from {low:g} to {high:g}{or_auto}.</source>
+        <translation>Geben Sie einen Wert von {low:g} bis {high:g}{or_auto} an.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8308,8 +8296,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Give the draft model a context of {0} tokens; of longer chats it knows the end alone.</source>
-        <translation>Geben Sie dem Entwurfsmodell einen Kontext von {0} Token; von längeren Chats kennt es nur das Ende.</translation>
+        <source>Give the draft model a context of {n_ctx:,} tokens; of longer chats it knows the end alone.</source>
+        <translation>Geben Sie dem Entwurfsmodell einen Kontext von {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8374,8 +8362,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>It has {0}.</source>
-        <translation>Sie hat {0}.</translation>
+        <source>It has {choices}.</source>
+        <translation>Sie hat {choices}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/library.py"/>
@@ -8394,8 +8382,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/library.py"/>
-        <source>It is incomplete: {0} of {1} are here.</source>
-        <translation>Sie ist unvollständig: {0} von {1} sind da.</translation>
+        <source>It is incomplete: {here} of {whole} are here.</source>
+        <translation>Sie ist unvollständig: {here} von {whole} sind da.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -8424,8 +8412,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>It takes {0} (key=value).</source>
-        <translation>Möglich sind {0} (Name=Wert).</translation>
+        <source>It takes {known} (key=value).</source>
+        <translation>Möglich sind {known} (Name=Wert).</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
@@ -8439,8 +8427,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Keep no more than their window in the target's layers that have one: {0} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
-        <translation>In den Schichten des Zielmodells, die eines haben, nicht mehr als ihr Fenster behalten: {0} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
+        <source>Keep no more than their window in the target's layers that have one: {saved:size} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
+        <translation>In den Schichten des Zielmodells, die eines haben, nicht mehr als ihr Fenster behalten: {saved:size} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -8454,8 +8442,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>Keep the draft model's cache in {0}. On a processor it then reads long prompts about three times slower.</source>
-        <translation>Den Cache des Entwurfsmodells in {0} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
+        <source>Keep the draft model's cache in {quantised}. On a processor it then reads long prompts about three times slower.</source>
+        <translation>Den Cache des Entwurfsmodells in {quantised} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8490,8 +8478,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>Let user and assistant alternate. {0}</source>
-        <translation>Lassen Sie Nutzer und Assistent abwechseln. {0}</translation>
+        <source>Let user and assistant alternate. {other}</source>
+        <translation>Lassen Sie Nutzer und Assistent abwechseln. {other}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -8564,6 +8552,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>MTP-Assistent</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/sidecar.py"/>
         <location filename="../../app/engine"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
@@ -8614,19 +8603,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>Max tokens is {0}, but must be at least 1.</source>
-        <translation>Die höchste Tokenzahl ist {0}, muss aber mindestens 1 sein.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>Max tokens is {0}.</source>
         <translation>Die höchste Tokenzahl ist {0}.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Max tokens is {max_tokens}, but must be at least 1.</source>
+        <translation>Die höchste Tokenzahl ist {max_tokens}, muss aber mindestens 1 sein.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/decode/decoder.py"/>
-        <source>Memory is short, so the reply goes on plainly and in a context of {0} tokens.</source>
-        <translation>Der Speicher ist knapp, darum geht die Antwort ohne Entwürfe und in einem Kontext von {0} Token weiter.</translation>
+        <source>Memory is short, so the reply goes on plainly and in a context of {n_ctx:,} tokens.</source>
+        <translation>Der Speicher ist knapp, darum geht die Antwort ohne Entwürfe und in einem Kontext von {n_ctx:,} Token weiter.</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
@@ -8635,13 +8624,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
-        <source>Memory ran out in mid-reply. {0}</source>
-        <translation>Mitten in der Antwort ging der Speicher aus. {0}</translation>
+        <source>Memory ran out in mid-reply. {message}</source>
+        <translation>Mitten in der Antwort ging der Speicher aus. {message}</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>Memory ran out, and {0}.</source>
-        <translation>Der Speicher ging aus, und {0}.</translation>
+        <source>Memory ran out, and {what}.</source>
+        <translation>Der Speicher ging aus, und {what}.</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -8677,8 +8666,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <source>No plug-in called “{0}” is installed.</source>
-        <translation>Kein Plug-in namens „{0}“ ist installiert.</translation>
+        <source>No plug-in called “{name}” is installed.</source>
+        <translation>Kein Plug-in namens „{name}“ ist installiert.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
@@ -8692,8 +8681,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>Nothing has moved in the engine for {0} seconds</source>
-        <translation>Seit {0} Sekunden hat sich in der Engine nichts bewegt</translation>
+        <source>Nothing has moved in the engine for {stuck_s:.0f} seconds</source>
+        <translation>Seit {stuck_s:.0f} Sekunden hat sich in der Engine nichts bewegt</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
@@ -8707,8 +8696,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>On a processor, checking several tokens in {0} costs about as much as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.</source>
-        <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {0} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
+        <source>On a processor, checking several tokens in {quantisation} costs about as much as writing them one by one; it costs least in Q4_0, IQ4_NL, Q4_K and Q8_0.</source>
+        <translation>Auf einem Prozessor kostet das Prüfen mehrerer Token in {quantisation} etwa so viel, wie sie einzeln zu schreiben; am wenigsten kostet es in Q4_0, IQ4_NL, Q4_K und Q8_0.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -8717,23 +8706,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>One model can draft, and the chain has more: {0}.</source>
-        <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {0}.</translation>
+        <source>One model can draft, and the chain has more: {models}.</source>
+        <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {models}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
-        <source>Only {0} of its {1} parts are here.</source>
-        <translation>Nur {0} ihrer {1} Teile sind da.</translation>
+        <source>Only {n_here} of its {n_parts} parts are here; “{gone}” and {more} more are missing.</source>
+        <translation>Nur {n_here} ihrer {n_parts} Teile sind da; „{gone}“ und {more} weitere fehlen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
-        <source>Only {0} of its {1} parts are here; “{2}” and {3} more are missing.</source>
-        <translation>Nur {0} ihrer {1} Teile sind da; „{2}“ und {3} weitere fehlen.</translation>
+        <source>Only {n_here} of its {n_parts} parts are here; “{gone}” is missing.</source>
+        <translation>Nur {n_here} ihrer {n_parts} Teile sind da; „{gone}“ fehlt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
-        <source>Only {0} of its {1} parts are here; “{2}” is missing.</source>
-        <translation>Nur {0} ihrer {1} Teile sind da; „{2}“ fehlt.</translation>
+        <source>Only {n} of its {n_parts} parts are here.</source>
+        <translation>Nur {n} ihrer {n_parts} Teile sind da.</translation>
     </message>
     <message>
         <location filename="../../app/chat/reply_runner.py"/>
@@ -8757,18 +8746,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
-        <source>Paceline's own CPU kernels cannot be used: {0}.</source>
-        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {0}.</translation>
+        <source>Paceline's own CPU kernels cannot be used: {why}.</source>
+        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
-        <source>Paceline's own CPU kernels cannot be used: {0}; llama.cpp's compute.</source>
-        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {0}; die von llama.cpp rechnen.</translation>
+        <source>Paceline's own CPU kernels cannot be used: {why}; llama.cpp's compute.</source>
+        <translation>Pacelines eigene CPU-Kernel können nicht benutzt werden: {why}; die von llama.cpp rechnen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
-        <source>Paceline's own CPU kernels that failed their test here are left out: {0}. {1}</source>
-        <translation>Pacelines eigene CPU-Kernel, die ihren Test hier nicht bestanden haben, werden ausgelassen: {0}. {1}</translation>
+        <source>Paceline's own CPU kernels that failed their test here are left out: {refused}. {again}</source>
+        <translation>Pacelines eigene CPU-Kernel, die ihren Test hier nicht bestanden haben, werden ausgelassen: {refused}. {again}</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -8838,8 +8827,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
-        <source>Roles are {0}.</source>
-        <translation>Rollen sind {0}.</translation>
+        <source>Roles are {role_names}.</source>
+        <translation>Rollen sind {role_names}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -8903,13 +8892,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>Single tokens are decoded as {0}{1}.</source>
-        <translation>Einzelne Token werden dekodiert wie {0}{1}.</translation>
+        <source>Single tokens are decoded as {n}, which takes {cost:.2f} × the time of one.</source>
+        <translation>Einzelne Token werden dekodiert wie {n}, was das {cost:.2f}-Fache der Zeit eines einzelnen kostet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sameness/promise.py"/>
+        <source>Single tokens are decoded as {n}.</source>
+        <translation>Einzelne Token werden dekodiert wie {n}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
-        <source>Something unexpected went wrong in the engine: {0}: {1}.</source>
-        <translation>In der Engine ist etwas Unerwartetes schiefgegangen: {0}: {1}.</translation>
+        <source>Something unexpected went wrong in the engine: {name}: {error}.</source>
+        <translation>In der Engine ist etwas Unerwartetes schiefgegangen: {name}: {error}.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -8974,16 +8968,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Take “{0}” ({1}), which is here already. {2}</source>
-        <translation>„{0}“ ({1}) nehmen, das schon da ist. {2}</translation>
+        <source>Take “{name}” ({size:size}), which is here already. {words}</source>
+        <translation>„{name}“ ({size:size}) nehmen, das schon da ist. {words}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/draft_search.py"/>
-        <source>Take “{0}” ({1}), which is here already: it reads the same tokens, and {2} % of the bytes per token.</source>
-        <translation>„{0}“ ({1}) nehmen, das schon da ist: Es liest dieselben Token und {2} % der Bytes pro Token.</translation>
+        <source>Take “{name}” ({size:size}), which is here already: it reads the same tokens, and {share:.0f} % of the bytes per token.</source>
+        <translation>„{name}“ ({size:size}) nehmen, das schon da ist: Es liest dieselben Token und {share:.0f} % der Bytes pro Token.</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -8999,23 +8993,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The Hub does not accept the access token for {0}.</source>
-        <translation>Der Hub nimmt das Zugriffstoken für {0} nicht an.</translation>
+        <source>The Hub does not accept the access token for {what}.</source>
+        <translation>Der Hub nimmt das Zugriffstoken für {what} nicht an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The Hub has no repository {0}, or it is private.</source>
-        <translation>Der Hub hat kein Repository {0}, oder es ist privat.</translation>
+        <source>The Hub has no repository {what}, or it is private.</source>
+        <translation>Der Hub hat kein Repository {what}, oder es ist privat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The Hub wants an access token for {0}.</source>
-        <translation>Der Hub verlangt ein Zugriffstoken für {0}.</translation>
+        <source>The Hub wants an access token for {what}.</source>
+        <translation>Der Hub verlangt ein Zugriffstoken für {what}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/vocabulary.py"/>
-        <source>The JSON schema cannot be used: {0}.</source>
-        <translation>Das JSON-Schema kann nicht benutzt werden: {0}.</translation>
+        <source>The JSON schema cannot be used: {error}.</source>
+        <translation>Das JSON-Schema kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -9024,23 +9018,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>The MTP head is for other tokens than the target's: {0}.</source>
-        <translation>Der MTP-Kopf ist für andere Token als die des Zielmodells: {0}.</translation>
+        <source>The MTP head is for other tokens than the target's: {text}.</source>
+        <translation>Der MTP-Kopf ist für andere Token als die des Zielmodells: {text}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is not the target's: it reads {0} columns, and the target's states have {1}.</source>
-        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er liest {0} Spalten, und die Zustände des Zielmodells haben {1}.</translation>
+        <source>The MTP head is not the target's: it reads {read} columns, and the target's states have {width}.</source>
+        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er liest {read} Spalten, und die Zustände des Zielmodells haben {width}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is not the target's: it was made for “{0}”.</source>
-        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er wurde für „{0}“ gemacht.</translation>
+        <source>The MTP head is not the target's: it was made for “{name}”.</source>
+        <translation>Der MTP-Kopf ist nicht der des Zielmodells: Er wurde für „{name}“ gemacht.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The MTP head is the target's</source>
-        <translation>Der MTP-Kopf ist der des Zielmodells</translation>
+        <source>The MTP head is the target's, so no second model is needed.</source>
+        <translation>Der MTP-Kopf ist der des Zielmodells, darum braucht es kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -9049,13 +9043,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
-        <source>The access token cannot be deleted ({0}).</source>
-        <translation>Das Zugriffstoken kann nicht gelöscht werden ({0}).</translation>
+        <source>The access token cannot be deleted ({why}).</source>
+        <translation>Das Zugriffstoken kann nicht gelöscht werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
-        <source>The access token cannot be kept in {0} ({1}).</source>
-        <translation>Das Zugriffstoken kann nicht in {0} aufbewahrt werden ({1}).</translation>
+        <source>The access token cannot be kept in {path} ({why}).</source>
+        <translation>Das Zugriffstoken kann nicht in {path} aufbewahrt werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9064,8 +9058,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The address of {0} cannot be found.</source>
-        <translation>Die Adresse von {0} ist nicht zu finden.</translation>
+        <source>The address of {host} cannot be found.</source>
+        <translation>Die Adresse von {host} ist nicht zu finden.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9079,13 +9073,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>The chat template does not know “{0}” as a way to reason.</source>
-        <translation>Die Chat-Vorlage kennt „{0}“ nicht als Stufe des Nachdenkens.</translation>
+        <source>The chat template does not know “{think}” as a way to reason.</source>
+        <translation>Die Chat-Vorlage kennt „{think}“ nicht als Stufe des Nachdenkens.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>The chat template failed: {0}.</source>
-        <translation>Die Chat-Vorlage ist fehlgeschlagen: {0}.</translation>
+        <source>The chat template failed: {text}.</source>
+        <translation>Die Chat-Vorlage ist fehlgeschlagen: {text}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9099,8 +9093,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
-        <source>The chat template refuses this conversation: {0}.</source>
-        <translation>Die Chat-Vorlage lehnt diesen Chat ab: {0}.</translation>
+        <source>The chat template refuses this conversation: {text:bare}.</source>
+        <translation>Die Chat-Vorlage lehnt diesen Chat ab: {text:bare}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -9149,13 +9143,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The connection to {0} broke off.</source>
-        <translation>Die Verbindung zu {0} brach ab.</translation>
+        <source>The connection to {host} broke off.</source>
+        <translation>Die Verbindung zu {host} brach ab.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>The connection to {0} is not trustworthy: its certificate was refused.</source>
-        <translation>Die Verbindung zu {0} ist nicht vertrauenswürdig: Ihr Zertifikat wurde abgelehnt.</translation>
+        <source>The connection to {host} is not trustworthy: its certificate was refused.</source>
+        <translation>Die Verbindung zu {host} ist nicht vertrauenswürdig: Ihr Zertifikat wurde abgelehnt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -9169,8 +9163,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
-        <source>The context of {0} tokens is full.</source>
-        <translation>Der Kontext von {0} Token ist voll.</translation>
+        <source>The context of {n_ctx:,} tokens is full.</source>
+        <translation>Der Kontext von {n_ctx:,} Token ist voll.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>
@@ -9179,8 +9173,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>The default is {0}.</source>
-        <translation>Die Vorgabe ist {0}.</translation>
+        <source>The default is {default:g}.</source>
+        <translation>Die Vorgabe ist {default:g}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
@@ -9199,13 +9193,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model has {0} bits per weight; one of 8 bits reads half as much or less per drafted token.</source>
-        <translation>Das Entwurfsmodell hat {0} Bits pro Gewicht; eines mit 8 Bits liest höchstens halb so viel je entworfenem Token.</translation>
+        <source>The draft model has {bits:.0f} bits per weight; one of 8 bits reads half as much or less per drafted token.</source>
+        <translation>Das Entwurfsmodell hat {bits:.0f} Bits pro Gewicht; eines mit 8 Bits liest höchstens halb so viel je entworfenem Token.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model has {0} bits per weight; with so few, fewer drafted tokens may be right.</source>
-        <translation>Das Entwurfsmodell hat {0} Bits pro Gewicht; bei so wenigen sind vielleicht weniger entworfene Token richtig.</translation>
+        <source>The draft model has {bits:.1f} bits per weight; with so few, fewer drafted tokens may be right.</source>
+        <translation>Das Entwurfsmodell hat {bits:.1f} Bits pro Gewicht; bei so wenigen sind vielleicht weniger entworfene Token richtig.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -9214,33 +9208,33 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model reads {0} of the bytes that the target reads per token</source>
-        <translation>Das Entwurfsmodell liest {0} der Bytes, die das Zielmodell pro Token liest</translation>
+        <source>The draft model reads {share} of the bytes that the target reads per token</source>
+        <translation>Das Entwurfsmodell liest {share} der Bytes, die das Zielmodell pro Token liest</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model was trained for {0} tokens and the target for {1}; of longer chats it knows the end alone.</source>
-        <translation>Das Entwurfsmodell wurde für {0} Token trainiert und das Zielmodell für {1}; von längeren Chats kennt es nur das Ende.</translation>
+        <source>The draft model was trained for {theirs:,} tokens and the target for {ours:,}; of longer chats it knows the end alone.</source>
+        <translation>Das Entwurfsmodell wurde für {theirs:,} Token trainiert und das Zielmodell für {ours:,}; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>The draft model's context ends at {0} tokens; of longer chats it knows the end alone.</source>
-        <translation>Der Kontext des Entwurfsmodells endet bei {0} Token; von längeren Chats kennt es nur das Ende.</translation>
+        <source>The draft model's context ends at {n_ctx:,} tokens; of longer chats it knows the end alone.</source>
+        <translation>Der Kontext des Entwurfsmodells endet bei {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The draft model's licence is “{0}”, the target's is {1}.</source>
-        <translation>Die Lizenz des Entwurfsmodells ist „{0}“, die des Zielmodells ist {1}.</translation>
+        <source>The draft model's licence is “{license}”, the target's is {theirs}.</source>
+        <translation>Die Lizenz des Entwurfsmodells ist „{license}“, die des Zielmodells ist {theirs}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <source>The drafter plug-in {0} cannot be imported: {1}.</source>
-        <translation>Das Entwerfer-Plug-in {0} kann nicht importiert werden: {1}.</translation>
+        <source>The drafter plug-in {name} cannot be imported: {error}.</source>
+        <translation>Das Entwerfer-Plug-in {name} kann nicht importiert werden: {error}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
-        <source>The drafter {0} failed, so the reply goes on {1}.</source>
-        <translation>Der Entwerfer {0} ist fehlgeschlagen, darum geht die Antwort {1} weiter.</translation>
+        <source>The drafter {drafter} failed, so the reply goes on {how}.</source>
+        <translation>Der Entwerfer {drafter} ist fehlgeschlagen, darum geht die Antwort {how} weiter.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>
@@ -9254,13 +9248,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>
-        <source>The engine ended while it loaded “{0}”. {1}</source>
-        <translation>Die Engine endete, während sie „{0}“ lud. {1}</translation>
+        <source>The engine ended while it loaded “{name}”. {reason}</source>
+        <translation>Die Engine endete, während sie „{name}“ lud. {reason}</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>The engine ended: {0}</source>
-        <translation>Die Engine endete: {0}</translation>
+        <source>The engine ended: {words:bare}.</source>
+        <translation>Die Engine endete: {words:bare}.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -9269,8 +9263,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>The engine has not answered for {0} seconds</source>
-        <translation>Die Engine hat seit {0} Sekunden nicht geantwortet</translation>
+        <source>The engine has not answered for {silent_s:.0f} seconds</source>
+        <translation>Die Engine hat seit {silent_s:.0f} Sekunden nicht geantwortet</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>
@@ -9284,8 +9278,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>The engine sent something that is no message ({0})</source>
-        <translation>Die Engine hat etwas gesendet, das keine Nachricht ist ({0})</translation>
+        <source>The engine sent something that is no message ({error})</source>
+        <translation>Die Engine hat etwas gesendet, das keine Nachricht ist ({error})</translation>
     </message>
     <message>
         <location filename="../../app/hosting/process.py"/>
@@ -9294,8 +9288,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>The engine's process cannot be started ({0}).</source>
-        <translation>Der Prozess der Engine kann nicht gestartet werden ({0}).</translation>
+        <source>The engine's process cannot be started ({why}).</source>
+        <translation>Der Prozess der Engine kann nicht gestartet werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -9309,18 +9303,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>The engine's process was ended from outside ({0}).</source>
-        <translation>Der Prozess der Engine wurde von außen beendet ({0}).</translation>
+        <source>The engine's process was ended from outside ({name}).</source>
+        <translation>Der Prozess der Engine wurde von außen beendet ({name}).</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>The engine's process was not ready within {0} seconds</source>
-        <translation>Der Prozess der Engine war nicht innerhalb von {0} Sekunden bereit</translation>
+        <source>The engine's process was not ready within {start_s:.0f} seconds</source>
+        <translation>Der Prozess der Engine war nicht innerhalb von {start_s:.0f} Sekunden bereit</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>The experts of {0} layers cannot stay in the CPU's memory.</source>
-        <translation>Die Experten von {0} Schichten können nicht im Speicher der CPU bleiben.</translation>
+        <source>The experts of {n_cpu_moe} layers cannot stay in the CPU's memory.</source>
+        <translation>Die Experten von {n_cpu_moe} Schichten können nicht im Speicher der CPU bleiben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
@@ -9329,8 +9323,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
-        <source>The file has no chat template. By its name it was made to chat, and its vocabulary has {0}: so the template {1} is taken, which is a guess.</source>
-        <translation>Die Datei hat keine Chat-Vorlage. Nach ihrem Namen ist sie zum Chatten gemacht, und ihr Vokabular hat {0}: Darum wird die Vorlage {1} genommen, was eine Vermutung ist.</translation>
+        <source>The file has no chat template. By its name it was made to chat, and its vocabulary has {marks}: so the template {name} is taken, which is a guess.</source>
+        <translation>Die Datei hat keine Chat-Vorlage. Nach ihrem Namen ist sie zum Chatten gemacht, und ihr Vokabular hat {marks}: Darum wird die Vorlage {name} genommen, was eine Vermutung ist.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9409,13 +9403,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_file.py"/>
-        <source>The file “{0}” was deleted, moved or replaced while it was loaded.</source>
-        <translation>Die Datei „{0}“ wurde gelöscht, verschoben oder ersetzt, während sie geladen wurde.</translation>
+        <source>The file “{name}” was deleted, moved or replaced while it was loaded.</source>
+        <translation>Die Datei „{name}“ wurde gelöscht, verschoben oder ersetzt, während sie geladen wurde.</translation>
     </message>
     <message>
         <location filename="../../app/engine/pair.py"/>
-        <source>The file “{0}” was written to after it was loaded, so nothing that comes of it can be trusted.</source>
-        <translation>In die Datei „{0}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
+        <source>The file “{name}” was written to after it was loaded, so nothing that comes of it can be trusted.</source>
+        <translation>In die Datei „{name}“ wurde nach dem Laden geschrieben, darum ist nichts verlässlich, was sie ergibt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
@@ -9434,18 +9428,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The first {0} tokens are the same; the {1} has {2} more, which are never drafted.</source>
-        <translation>Die ersten {0} Token sind dieselben; das {1} hat {2} mehr, die nie entworfen werden.</translation>
+        <source>The first {n:,} tokens are the same; the {model} has {n_more:,} more, which are never drafted.</source>
+        <translation>Die ersten {n:,} Token sind dieselben; das {model} hat {n_more:,} mehr, die nie entworfen werden.</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
-        <source>The folder {0} cannot be created ({1}).</source>
-        <translation>Der Ordner {0} kann nicht angelegt werden ({1}).</translation>
+        <source>The folder {folder} cannot be created ({why}).</source>
+        <translation>Der Ordner {folder} kann nicht angelegt werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
-        <source>The folder {0} cannot be used: there is no such user.</source>
-        <translation>Der Ordner {0} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
+        <source>The folder {home} cannot be used: there is no such user.</source>
+        <translation>Der Ordner {home} kann nicht benutzt werden: Es gibt keinen solchen Benutzer.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -9454,8 +9448,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/vocabulary.py"/>
-        <source>The grammar cannot be used: {0}.</source>
-        <translation>Die Grammatik kann nicht benutzt werden: {0}.</translation>
+        <source>The grammar cannot be used: {error}.</source>
+        <translation>Die Grammatik kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -9474,33 +9468,33 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/fetching.py"/>
-        <source>The header of the model cannot be kept ({0}).</source>
-        <translation>Der Kopf der Modelldatei kann nicht aufbewahrt werden ({0}).</translation>
+        <source>The header of the model cannot be kept ({why}).</source>
+        <translation>Der Kopf der Modelldatei kann nicht aufbewahrt werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>The list of pairs “{0}” cannot be used: {1}.</source>
-        <translation>Die Liste der Paare „{0}“ kann nicht benutzt werden: {1}.</translation>
+        <source>The list of pairs “{name}” cannot be used: {error}.</source>
+        <translation>Die Liste der Paare „{name}“ kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>The logit bias of token {0} is {1}.</source>
-        <translation>Die Logit-Verschiebung von Token {0} ist {1}.</translation>
+        <source>The logit bias of token {token} is {bias:g}.</source>
+        <translation>Die Logit-Verschiebung von Token {token} ist {bias:g}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>The lookup cache “{0}” cannot be read: {1}.</source>
-        <translation>Der Lookup-Cache „{0}“ kann nicht gelesen werden: {1}.</translation>
+        <source>The lookup cache “{name}” has token {token}, but the model has only {n_vocab:,} tokens.</source>
+        <translation>Der Lookup-Cache „{name}“ hat Token {token}, aber das Modell hat nur {n_vocab:,} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>The lookup cache “{0}” has token {1}, but the model has only {2} tokens.</source>
-        <translation>Der Lookup-Cache „{0}“ hat Token {1}, aber das Modell hat nur {2} Token.</translation>
+        <source>The lookup cache “{name}” was made for {other}, whose tokens are not the same.</source>
+        <translation>Der Lookup-Cache „{name}“ wurde für {other} gemacht, dessen Token nicht dieselben sind.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>The lookup cache “{0}” was made for {1}, whose tokens are not the same.</source>
-        <translation>Der Lookup-Cache „{0}“ wurde für {1} gemacht, dessen Token nicht dieselben sind.</translation>
+        <source>The lookup cache “{path}” cannot be read: {reason}.</source>
+        <translation>Der Lookup-Cache „{path}“ kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/look.py"/>
@@ -9514,8 +9508,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
-        <source>The model's MTP head is not used. {0}</source>
-        <translation>Der MTP-Kopf des Modells wird nicht benutzt. {0}</translation>
+        <source>The model's MTP head is not used. {message}</source>
+        <translation>Der MTP-Kopf des Modells wird nicht benutzt. {message}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -9529,8 +9523,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>The name “{0}” or that of its folder is no valid text.</source>
-        <translation>Der Name „{0}“ oder der seines Ordners ist kein gültiger Text.</translation>
+        <source>The name “{shown}” or that of its folder is no valid text.</source>
+        <translation>Der Name „{shown}“ oder der seines Ordners ist kein gültiger Text.</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
@@ -9544,13 +9538,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/size.py"/>
-        <source>The oldest message was</source>
-        <translation>Die älteste Nachricht wurde</translation>
+        <source>The oldest message was left out, because the chat no longer fits into the context.</source>
+        <translation>Die älteste Nachricht wurde weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/size.py"/>
-        <source>The oldest {0} messages were</source>
-        <translation>Die ältesten {0} Nachrichten wurden</translation>
+        <source>The oldest {n} messages were left out, because the chat no longer fits into the context.</source>
+        <translation>Die ältesten {n} Nachrichten wurden weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -9559,8 +9553,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
-        <source>The prompt has {0} tokens, but the context holds {1}.</source>
-        <translation>Der Prompt hat {0} Token, aber der Kontext fasst {1}.</translation>
+        <source>The prompt has {n_prompt:,} tokens, but the context holds {n_ctx:,}.</source>
+        <translation>Der Prompt hat {n_prompt:,} Token, aber der Kontext fasst {n_ctx:,}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -9579,8 +9573,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/listing.py"/>
-        <source>The repository {0} has {1}.</source>
-        <translation>Das Repository {0} hat {1}.</translation>
+        <source>The repository {repo} has no model in GGUF format.</source>
+        <translation>Das Repository {repo} hat kein Modell im GGUF-Format.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/listing.py"/>
+        <source>The repository {repo} has no model “{wanted}”.</source>
+        <translation>Das Repository {repo} hat kein Modell „{wanted}“.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9589,23 +9588,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>The same turn gives the same text with any strategy here, as far as was looked{0}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
-        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text, soweit geprüft wurde{0}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
+        <source>The same turn gives the same text with any strategy here, as far as was looked{looked}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
+        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text, soweit geprüft wurde{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>The same turn gives the same text with any strategy here: each token is computed as if it were alone{0}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
-        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text: Jedes Token wird berechnet, als wäre es allein{0}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>The seed is {0}, but must be from 0 to 2^63 - 1.</source>
-        <translation>Der Seed ist {0}, muss aber von 0 bis 2^63 - 1 sein.</translation>
+        <source>The same turn gives the same text with any strategy here: each token is computed as if it were alone{looked}. A next turn, or regenerating, can differ in near-ties; exact mode avoids that.</source>
+        <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text: Jedes Token wird berechnet, als wäre es allein{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>The seed is {0}.</source>
         <translation>Der Seed ist {0}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>The seed is {seed}, but must be from 0 to 2^63 - 1.</source>
+        <translation>Der Seed ist {seed}, muss aber von 0 bis 2^63 - 1 sein.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
@@ -9614,13 +9613,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>The split mode cannot be “{0}”.</source>
-        <translation>Die Aufteilung kann nicht „{0}“ sein.</translation>
+        <source>The split mode cannot be “{split_mode}”.</source>
+        <translation>Die Aufteilung kann nicht „{split_mode}“ sein.</translation>
     </message>
     <message>
         <location filename="../../app/bench/plan.py"/>
-        <source>The strategy {0} is given twice.</source>
-        <translation>Die Strategie {0} ist zweimal angegeben.</translation>
+        <source>The strategy {strategy} is given twice.</source>
+        <translation>Die Strategie {strategy} ist zweimal angegeben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/draft_model.py"/>
@@ -9639,8 +9638,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
-        <source>The target does not fit, even without a draft model. Missing: {0}. {1}</source>
-        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell. Es fehlen: {0}. {1}</translation>
+        <source>The target does not fit, even without a draft model. Missing: {missing}. {help}</source>
+        <translation>Das Zielmodell passt nicht, auch ohne Entwurfsmodell. Es fehlen: {missing}. {help}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -9649,8 +9648,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The target has its MTP head inside</source>
-        <translation>Das Zielmodell hat seinen MTP-Kopf in der Datei</translation>
+        <source>The target has its MTP head inside, so no second model is needed.</source>
+        <translation>Das Zielmodell hat seinen MTP-Kopf in der Datei, darum braucht es kein zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -9669,18 +9668,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>The {0} has a recurrent memory: taking tokens back costs earlier states or copies of one, which eat a part of the gain.</source>
-        <translation>Das {0} hat einen rekurrenten Speicher: Token zurückzunehmen kostet frühere Zustände oder Kopien von einem, was einen Teil des Gewinns aufzehrt.</translation>
+        <source>The {who} has a recurrent memory: taking tokens back costs earlier states or copies of one, which eat a part of the gain.</source>
+        <translation>Das {who} hat einen rekurrenten Speicher: Token zurückzunehmen kostet frühere Zustände oder Kopien von einem, was einen Teil des Gewinns aufzehrt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>Their families are related: {0}.</source>
-        <translation>Ihre Familien sind verwandt: {0}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>There are {0} logit biases.</source>
-        <translation>Es sind {0} Logit-Verschiebungen.</translation>
+        <source>Their families are related: {names}.</source>
+        <translation>Ihre Familien sind verwandt: {names}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9688,19 +9682,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Es sind {0} Stopptexte.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>There are {n_biases} logit biases.</source>
+        <translation>Es sind {n_biases} Logit-Verschiebungen.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>There is no GPU number {0}.</source>
-        <translation>Es gibt keine GPU Nummer {0}.</translation>
+        <source>There is no GPU number {main_gpu}.</source>
+        <translation>Es gibt keine GPU Nummer {main_gpu}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/native_params.py"/>
-        <source>There is no device “{0}”.</source>
-        <translation>Es gibt kein Gerät „{0}“.</translation>
+        <source>There is no device “{name}”.</source>
+        <translation>Es gibt kein Gerät „{name}“.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_file.py"/>
-        <source>There is no file “{0}”.</source>
-        <translation>Es gibt keine Datei „{0}“.</translation>
+        <source>There is no file “{path}”.</source>
+        <translation>Es gibt keine Datei „{path}“.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/grammar_drafter.py"/>
@@ -9714,8 +9713,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>There is no room for a {0}{1}: {2}.</source>
-        <translation>Für einen {0}{1} ist kein Platz: {2}.</translation>
+        <source>There is no room for a {what}: {why}.</source>
+        <translation>Für einen {what} ist kein Platz: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -9724,8 +9723,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
-        <source>There is no strategy “{0}”.</source>
-        <translation>Es gibt keine Strategie „{0}“.</translation>
+        <source>There is no strategy “{name}”.</source>
+        <translation>Es gibt keine Strategie „{name}“.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
@@ -9734,8 +9733,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
-        <source>There is too little memory for a decode of {0} tokens: {1}.</source>
-        <translation>Für ein Dekodieren von {0} Token reicht der Speicher nicht: {1}.</translation>
+        <source>There is too little memory for a decode of {n:,} tokens: {why}.</source>
+        <translation>Für ein Dekodieren von {n:,} Token reicht der Speicher nicht: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -9749,8 +9748,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>They come from different families, {0}; fewer drafted tokens may be right.</source>
-        <translation>Sie stammen aus verschiedenen Familien, {0}; vielleicht sind weniger entworfene Token richtig.</translation>
+        <source>They come from different families, {names}; fewer drafted tokens may be right.</source>
+        <translation>Sie stammen aus verschiedenen Familien, {names}; vielleicht sind weniger entworfene Token richtig.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9809,8 +9808,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
-        <source>This model can take back {0} tokens: drafts end there.</source>
-        <translation>Dieses Modell kann {0} Token zurücknehmen: Entwürfe enden dort.</translation>
+        <source>This model can take back {n} tokens: drafts end there.</source>
+        <translation>Dieses Modell kann {n} Token zurücknehmen: Entwürfe enden dort.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/context.py"/>
@@ -9839,8 +9838,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
-        <source>This reply cannot be continued: {0}.</source>
-        <translation>Diese Antwort kann nicht fortgesetzt werden: {0}.</translation>
+        <source>This reply cannot be continued: {why}.</source>
+        <translation>Diese Antwort kann nicht fortgesetzt werden: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/refusals.py"/>
@@ -9859,18 +9858,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/states.py"/>
-        <source>This {0} has a recurrent memory, and copies of its state find no room or do not work here, so it cannot take tokens back.</source>
-        <translation>Dieses {0} hat einen rekurrenten Speicher, und Kopien seines Zustands finden keinen Platz oder arbeiten hier nicht, darum kann es keine Token zurücknehmen.</translation>
+        <source>This {part} has a recurrent memory, and copies of its state find no room or do not work here, so it cannot take tokens back.</source>
+        <translation>Dieses {part} hat einen rekurrenten Speicher, und Kopien seines Zustands finden keinen Platz oder arbeiten hier nicht, darum kann es keine Token zurücknehmen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
-        <source>Token {0} does not exist: the vocabulary has {1} tokens.</source>
-        <translation>Token {0} gibt es nicht: Das Vokabular hat {1} Token.</translation>
+        <source>Token {token} does not exist: the vocabulary has {n_tokens:,} tokens.</source>
+        <translation>Token {token} gibt es nicht: Das Vokabular hat {n_tokens:,} Token.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>Token {0} has two logit biases.</source>
-        <translation>Token {0} hat zwei Logit-Verschiebungen.</translation>
+        <source>Token {token} has two logit biases.</source>
+        <translation>Token {token} hat zwei Logit-Verschiebungen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -9959,18 +9958,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
-        <source>Wait {0} seconds; then take other models or settings, or try again.</source>
-        <translation>Warten Sie {0} Sekunden; nehmen Sie dann andere Modelle oder Einstellungen, oder versuchen Sie es noch einmal.</translation>
+        <source>Wait {refused_s:.0f} seconds; then take other models or settings, or try again.</source>
+        <translation>Warten Sie {refused_s:.0f} Sekunden; nehmen Sie dann andere Modelle oder Einstellungen, oder versuchen Sie es noch einmal.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
-        <source>Wait {0}, then try again.</source>
-        <translation>Warten Sie {0}, und versuchen Sie es dann noch einmal.</translation>
+        <source>Wait {time}, then try again.</source>
+        <translation>Warten Sie {time}, und versuchen Sie es dann noch einmal.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
-        <source>What can help: {0}.</source>
-        <translation>Was helfen kann: {0}.</translation>
+        <source>What can help: {ways}.</source>
+        <translation>Was helfen kann: {ways}.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -9979,13 +9978,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/bench/runner.py"/>
-        <source>What steps cost could not be measured, so Auto had to learn it: {0}</source>
-        <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {0}</translation>
+        <source>What steps cost could not be measured, so Auto had to learn it: {problem}</source>
+        <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {problem}</translation>
     </message>
     <message>
         <location filename="../../app/bench/runner.py"/>
-        <source>What steps cost could not be measured: {0}</source>
-        <translation>Was Schritte kosten, konnte nicht gemessen werden: {0}</translation>
+        <source>What steps cost could not be measured: {problem}</source>
+        <translation>Was Schritte kosten, konnte nicht gemessen werden: {problem}</translation>
     </message>
     <message>
         <location filename="../../app/run_record.py"/>
@@ -10004,8 +10003,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
-        <source>With each prompt the last reply and up to {0} tokens more are prefilled again.</source>
-        <translation>Mit jedem Prompt werden die letzte Antwort und bis zu {0} Token mehr noch einmal eingelesen.</translation>
+        <source>With each prompt the last reply and up to {n} tokens more are prefilled again.</source>
+        <translation>Mit jedem Prompt werden die letzte Antwort und bis zu {n} Token mehr noch einmal eingelesen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -10024,8 +10023,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>Write {0}={1}, for example.</source>
-        <translation>Schreiben Sie zum Beispiel {0}={1}.</translation>
+        <source>Write {key}={default:g}, for example.</source>
+        <translation>Schreiben Sie zum Beispiel {key}={default:g}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -10039,8 +10038,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/listing.py"/>
-        <source>`paceline hub files {0}` lists what it has.</source>
-        <translation>`paceline hub files {0}` listet auf, was es hat.</translation>
+        <source>`paceline hub files {repo}` lists what it has.</source>
+        <translation>`paceline hub files {repo}` listet auf, was es hat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -10060,8 +10059,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
-        <source>a context of {0} tokens or fewer</source>
-        <translation>ein Kontext von höchstens {0} Token</translation>
+        <source>a context of {n_ctx:,} tokens or fewer</source>
+        <translation>ein Kontext von höchstens {n_ctx:,} Token</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -10099,9 +10098,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Liste ganzer Zahlen</translation>
     </message>
     <message>
-        <location filename="../../app/codec.py"/>
+        <location filename="../../app/engine"/>
         <source>a list of {0}</source>
         <translation>eine Liste von {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>a list of {n}</source>
+        <translation>eine Liste von {n}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
@@ -10110,8 +10114,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <source>a message is an object, not {0}</source>
-        <translation>eine Nachricht ist ein Objekt, nicht {0}</translation>
+        <source>a message is an object, not {name}</source>
+        <translation>eine Nachricht ist ein Objekt, nicht {name}</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -10260,19 +10264,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>bei der besten von 66 Einstellungen auf einer B200 1,12-mal so schnell mit Lookups von N-Grammen (Qwen3.5 0.8B), und 1,00-mal (2B)</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/translation.py"/>
-        <source>at least {0} % fewer</source>
-        <translation>mindestens {0} % weniger</translation>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>at least {least} and at most {most} times contradict</source>
+        <translation>mindestens {least}-mal und höchstens {most}-mal widersprechen sich</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>at least {0} and at most {1} times contradict</source>
-        <translation>mindestens {0}-mal und höchstens {1}-mal widersprechen sich</translation>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>at least {lost} % fewer</source>
+        <translation>mindestens {lost} % weniger</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>at temperature {0}</source>
-        <translation>bei Temperatur {0}</translation>
+        <source>at temperature {n:g}</source>
+        <translation>bei Temperatur {n:g}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -10281,6 +10285,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
         <source>begins</source>
         <translation>beginnt</translation>
     </message>
@@ -10296,8 +10301,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>brackets are nested more than {0} deep</source>
-        <translation>Klammern sind tiefer als {0} verschachtelt</translation>
+        <source>brackets are nested more than {brackets:,} deep</source>
+        <translation>Klammern sind tiefer als {brackets:,} verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
@@ -10316,22 +10321,44 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kann neben anderen Teilen nicht durchgesetzt werden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/schema/arrays.py"/>
-        <location filename="../../app/engine/schema/lowering.py"/>
         <location filename="../../app/engine/schema/numbers.py"/>
+        <source>cannot be enforced beyond {exact:,}</source>
+        <translation>kann über {exact:,} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <source>cannot be enforced beyond {largest:,}</source>
+        <translation>kann über {largest:,} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>cannot be enforced beyond {most_items:,}</source>
+        <translation>kann über {most_items:,} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>cannot be enforced beyond {most_length:,}</source>
+        <translation>kann über {most_length:,} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/objects.py"/>
-        <source>cannot be enforced beyond {0}</source>
-        <translation>kann über {0} hinaus nicht durchgesetzt werden</translation>
+        <source>cannot be enforced beyond {most_patterns}</source>
+        <translation>kann über {most_patterns} hinaus nicht durchgesetzt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>cannot be enforced beyond {most_places}</source>
+        <translation>kann über {most_places} hinaus nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
-        <source>cannot be enforced for all of {0}</source>
-        <translation>kann nicht für alle von {0} durchgesetzt werden</translation>
+        <source>cannot be enforced for all of {divisors:.170}</source>
+        <translation>kann nicht für alle von {divisors:.170} durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
-        <source>cannot be enforced for more than {0} different numbers</source>
-        <translation>kann nicht für mehr als {0} verschiedene Zahlen durchgesetzt werden</translation>
+        <source>cannot be enforced for more than {most_divisors} different numbers</source>
+        <translation>kann nicht für mehr als {most_divisors} verschiedene Zahlen durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/objects.py"/>
@@ -10339,14 +10366,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kann für Namen, die nicht aufgezählt sind, nicht durchgesetzt werden</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/arrays.py"/>
+        <source>cannot be enforced for {n_different} values</source>
+        <translation>kann für {n_different} Werte nicht durchgesetzt werden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/objects.py"/>
-        <source>cannot be enforced for {0} properties</source>
-        <translation>kann für {0} Eigenschaften nicht durchgesetzt werden</translation>
+        <source>cannot be enforced for {n_names} properties</source>
+        <translation>kann für {n_names} Eigenschaften nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/arrays.py"/>
-        <source>cannot be enforced for {0} values</source>
-        <translation>kann für {0} Werte nicht durchgesetzt werden</translation>
+        <source>cannot be enforced for {n_values} values</source>
+        <translation>kann für {n_values} Werte nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/negation.py"/>
@@ -10371,23 +10403,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
         <location filename="../../app/engine/schema/objects.py"/>
-        <source>cannot be enforced: {0}</source>
-        <translation>kann nicht durchgesetzt werden: {0}</translation>
+        <source>cannot be enforced: {error}</source>
+        <translation>kann nicht durchgesetzt werden: {error}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/numbers.py"/>
-        <source>cannot be enforced: {0} has too many digits</source>
-        <translation>kann nicht durchgesetzt werden: {0} hat zu viele Stellen</translation>
+        <source>cannot be enforced: {value} has too many digits</source>
+        <translation>kann nicht durchgesetzt werden: {value} hat zu viele Stellen</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/numbers.py"/>
-        <source>cannot be enforced: {0} is too large</source>
-        <translation>kann nicht durchgesetzt werden: {0} ist zu groß</translation>
+        <source>cannot be enforced: {value} is too large</source>
+        <translation>kann nicht durchgesetzt werden: {value} ist zu groß</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
-        <source>cannot be enforced: “{0}”</source>
-        <translation>kann nicht durchgesetzt werden: „{0}“</translation>
+        <source>cannot be enforced: “{name}”</source>
+        <translation>kann nicht durchgesetzt werden: „{name}“</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10411,8 +10443,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>context of {0} tokens for “{1}”</source>
-        <translation>Kontext von {0} Token für „{1}“</translation>
+        <source>context of {n_ctx:,} tokens for “{name}”</source>
+        <translation>Kontext von {n_ctx:,} Token für „{name}“</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10421,8 +10453,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
-        <source>crashed, {0}</source>
-        <translation>abgestürzt, {0}</translation>
+        <source>crashed, {signal}</source>
+        <translation>abgestürzt, {signal}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -10431,16 +10463,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>does not lead to a part of the schema: “{0}”</source>
-        <translation>führt nicht zu einem Teil des Schemas: „{0}“</translation>
+        <source>does not lead to a part of the schema: “{reference}”</source>
+        <translation>führt nicht zu einem Teil des Schemas: „{reference}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>does not lead to a schema: “{0}”</source>
-        <translation>führt nicht zu einem Schema: „{0}“</translation>
+        <source>does not lead to a schema: “{reference}”</source>
+        <translation>führt nicht zu einem Schema: „{reference}“</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
         <source>draft</source>
         <translation>Entwurfsmodell</translation>
     </message>
@@ -10453,21 +10486,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
-        <source>ended with exit code {0}</source>
-        <translation>mit dem Code {0} geendet</translation>
+        <source>ended with exit code {code}</source>
+        <translation>mit dem Code {code} geendet</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
         <source>ends</source>
         <translation>endet</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>expressions are nested more than {0} deep</source>
-        <translation>Ausdrücke sind mehr als {0} tief verschachtelt</translation>
+        <source>expressions are nested more than {deepest} deep</source>
+        <translation>Ausdrücke sind mehr als {deepest} tief verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/model/translation.py"/>
         <source>fewer</source>
         <translation>weniger</translation>
     </message>
@@ -10508,13 +10543,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/constants.py"/>
-        <source>has a character that cannot be written: {0}</source>
-        <translation>hat ein Zeichen, das nicht geschrieben werden kann: {0}</translation>
+        <source>has a character that cannot be written: {code:#06x}</source>
+        <translation>hat ein Zeichen, das nicht geschrieben werden kann: {code:#06x}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/constants.py"/>
-        <source>has a number that cannot be written: {0}</source>
-        <translation>hat eine Zahl, die nicht geschrieben werden kann: {0}</translation>
+        <source>has a number that cannot be written: {value}</source>
+        <translation>hat eine Zahl, die nicht geschrieben werden kann: {value}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10563,9 +10598,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>hat keine ID</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
+        <location filename="../../app/engine"/>
         <source>has no reason of Auto's ({0})</source>
         <translation>hat keinen Grund von Auto ({0})</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has no reason of Auto's ({name:.60})</source>
+        <translation>hat keinen Grund von Auto ({name:.60})</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/programs/lm_studio.py"/>
@@ -10583,9 +10623,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>hat zu viele Alternativen, die sich überschneiden</translation>
     </message>
     <message>
-        <location filename="../../app/run_record.py"/>
+        <location filename="../../app/engine"/>
         <source>has {0} values instead of {1}</source>
         <translation>hat {0} Werte statt {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/run_record.py"/>
+        <source>has {n_column:,} values instead of {n:,}</source>
+        <translation>hat {n_column:,} Werte statt {n:,}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/imported.py"/>
@@ -10671,8 +10716,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>is not as schemas have it: {0}</source>
-        <translation>ist nicht so, wie Schemas es haben: {0}</translation>
+        <source>is not as schemas have it: {reason}</source>
+        <translation>ist nicht so, wie Schemas es haben: {reason}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10731,8 +10776,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it has a list of more than {0} values of any kind</source>
-        <translation>es hat eine Liste von mehr als {0} Werten beliebiger Art</translation>
+        <source>it has a list of more than {most_mixed:,} values of any kind</source>
+        <translation>es hat eine Liste von mehr als {most_mixed:,} Werten beliebiger Art</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -10740,19 +10785,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es hat eine Zahl, die zu groß ist</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it has more than {0} characters</source>
-        <translation>sie hat mehr als {0} Zeichen</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it has more than {0} kB</source>
-        <translation>es hat mehr als {0} kB</translation>
+        <source>it has more than {max_bytes} kB</source>
+        <translation>es hat mehr als {max_bytes} kB</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it has more than {0} rules</source>
-        <translation>sie hat mehr als {0} Regeln</translation>
+        <source>it has more than {most_characters:,} characters</source>
+        <translation>sie hat mehr als {most_characters:,} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it has more than {most_rules:,} rules</source>
+        <translation>sie hat mehr als {most_rules:,} Regeln</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
@@ -10777,8 +10822,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it is nested more than {0} deep</source>
-        <translation>es ist tiefer als {0} verschachtelt</translation>
+        <source>it is nested more than {max_depth} deep</source>
+        <translation>es ist tiefer als {max_depth} verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -10788,13 +10833,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it is no JSON: line {0}, column {1}: {2}</source>
-        <translation>es ist kein JSON: Zeile {0}, Spalte {1}: {2}</translation>
+        <source>it is no JSON: line {lineno}, column {colno}: {msg}</source>
+        <translation>es ist kein JSON: Zeile {lineno}, Spalte {colno}: {msg}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it is no JSON: {0}</source>
-        <translation>es ist kein JSON: {0}</translation>
+        <source>it is no JSON: {error}</source>
+        <translation>es ist kein JSON: {error}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -10803,8 +10848,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/patterns.py"/>
-        <source>it is no regular expression ({0})</source>
-        <translation>es ist kein regulärer Ausdruck ({0})</translation>
+        <source>it is no regular expression ({error})</source>
+        <translation>es ist kein regulärer Ausdruck ({error})</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -10823,13 +10868,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/renderer.py"/>
-        <source>it ran longer than {0} seconds</source>
-        <translation>sie lief länger als {0} Sekunden</translation>
+        <source>it ran longer than {seconds} seconds</source>
+        <translation>sie lief länger als {seconds} Sekunden</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>it said nonsense: {0}</source>
-        <translation>er sagte Unsinn: {0}</translation>
+        <source>it said nonsense: {error}</source>
+        <translation>er sagte Unsinn: {error}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
@@ -10855,8 +10900,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
         <location filename="../../app/engine/prompt/renderer.py"/>
-        <source>its process {0}</source>
-        <translation>sein Prozess {0}</translation>
+        <source>its process {end}</source>
+        <translation>sein Prozess {end}</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -10875,8 +10920,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>kind {0}</source>
-        <translation>Art {0}</translation>
+        <source>kind {kind}</source>
+        <translation>Art {kind}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
@@ -10905,23 +10950,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>line {0}, column {1}: {2}</source>
-        <translation>Zeile {0}, Spalte {1}: {2}</translation>
+        <source>line {line}, column {column}: {what}</source>
+        <translation>Zeile {line}, Spalte {column}: {what}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>llama.cpp cannot make a {0}: {1}.</source>
-        <translation>llama.cpp kann keinen {0} anlegen: {1}.</translation>
+        <source>llama.cpp cannot make a {what}: {why}.</source>
+        <translation>llama.cpp kann keinen {what} anlegen: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
-        <source>llama.cpp could not compute (code {0}): {1}.</source>
-        <translation>llama.cpp konnte nicht rechnen (Code {0}): {1}.</translation>
+        <source>llama.cpp could not compute (code {code}): {why}.</source>
+        <translation>llama.cpp konnte nicht rechnen (Code {code}): {why}.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>llama.cpp crashed ({0}).</source>
-        <translation>llama.cpp ist abgestürzt ({0}).</translation>
+        <source>llama.cpp crashed ({name}).</source>
+        <translation>llama.cpp ist abgestürzt ({name}).</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -10930,13 +10975,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>llama.cpp gave up: {0}</source>
-        <translation>llama.cpp gab auf: {0}</translation>
+        <source>llama.cpp gave up: {words:bare}.</source>
+        <translation>llama.cpp gab auf: {words:bare}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
-        <source>llama.cpp refused a batch of {0} tokens after {1} others.</source>
-        <translation>llama.cpp lehnte einen Batch von {0} Token nach {1} anderen ab.</translation>
+        <source>llama.cpp refused a batch of {n:,} tokens after {past:,} others.</source>
+        <translation>llama.cpp lehnte einen Batch von {n:,} Token nach {past:,} anderen ab.</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
@@ -10954,6 +10999,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>voraus- oder zurückzusehen, wie „(?=…)“, kann nicht ausgeführt werden</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
         <source>model name</source>
         <translation>Modellname</translation>
@@ -10965,18 +11015,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>more than {0} repetitions cannot be counted</source>
-        <translation>mehr als {0} Wiederholungen können nicht gezählt werden</translation>
+        <source>more than {most_repeats:,} repetitions cannot be counted</source>
+        <translation>mehr als {most_repeats:,} Wiederholungen können nicht gezählt werden</translation>
     </message>
     <message>
-        <location filename="../../app/codec.py"/>
+        <location filename="../../app/engine"/>
         <source>must be {0}, not {1}</source>
         <translation>muss {0} sein, nicht {1}</translation>
     </message>
     <message>
+        <location filename="../../app/codec.py"/>
+        <source>must be {expected}, not {value:.60}</source>
+        <translation>muss {expected} sein, nicht {value:.60}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
-        <source>n_min is {0}, above n_max {1}.</source>
-        <translation>n_min ist {0}, mehr als n_max {1}.</translation>
+        <source>n_min is {n_min:g}, above n_max {n_max:g}.</source>
+        <translation>n_min ist {n_min:g}, mehr als n_max {n_max:g}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10994,19 +11049,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nennt keine Antwort</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/listing.py"/>
-        <source>no model in GGUF format</source>
-        <translation>kein Modell im GGUF-Format</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/listing.py"/>
-        <source>no model “{0}”</source>
-        <translation>kein Modell „{0}“</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
-        <source>no process can be started for it: {0}</source>
-        <translation>dafür kann kein Prozess gestartet werden: {0}</translation>
+        <source>no process can be started for it: {error}</source>
+        <translation>dafür kann kein Prozess gestartet werden: {error}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -11065,13 +11110,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <source>on {0}</source>
-        <translation>bei {0}</translation>
+        <source>on {texts}</source>
+        <translation>bei {texts}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine"/>
+        <source>one of {0}</source>
+        <translation>eines von {0}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <source>one of {0}</source>
-        <translation>eines von {0}</translation>
+        <source>one of {allowed}</source>
+        <translation>eines von {allowed}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
@@ -11080,6 +11130,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/turn.py"/>
         <source>plainly</source>
         <translation>ohne Entwürfe</translation>
     </message>
@@ -11090,8 +11141,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>property “{0}”: {1}</source>
-        <translation>Eigenschaft „{0}“: {1}</translation>
+        <source>property “{path}”: {what}</source>
+        <translation>Eigenschaft „{path}“: {what}</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -11104,9 +11155,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prosa, Code und JSON</translation>
     </message>
     <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>references back, as “\1”, cannot be carried out</source>
+        <translation>Rückverweise, wie „\1“, können nicht ausgeführt werden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/grammar.py"/>
-        <source>rule “{0}”: {1}</source>
-        <translation>Regel „{0}“: {1}</translation>
+        <source>rule “{owner}”: {reason}</source>
+        <translation>Regel „{owner}“: {reason}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11115,8 +11171,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
-        <source>signal {0}</source>
-        <translation>Signal {0}</translation>
+        <source>signal {number}</source>
+        <translation>Signal {number}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -11125,10 +11181,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>steht schon für eine andere Nachricht</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
         <location filename="../../app/catalog/hub/stream.py"/>
-        <source>status {0}</source>
-        <translation>Status {0}</translation>
+        <source>status {status_code}</source>
+        <translation>Status {status_code}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>status {status}</source>
+        <translation>Status {status}</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -11136,7 +11196,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schalter</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
         <location filename="../../app/engine"/>
+        <location filename="../../app/engine/measure/calibration.py"/>
+        <location filename="../../app/engine/model/states.py"/>
+        <location filename="../../app/engine/model/vocabularies.py"/>
+        <location filename="../../app/engine/turn.py"/>
         <source>target</source>
         <translation>Zielmodell</translation>
     </message>
@@ -11178,8 +11243,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/patterns.py"/>
-        <source>the control character {0} cannot be written</source>
-        <translation>das Steuerzeichen {0} kann nicht geschrieben werden</translation>
+        <source>the control character {code:#04x} cannot be written</source>
+        <translation>das Steuerzeichen {code:#04x} kann nicht geschrieben werden</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -11188,13 +11253,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>the engine's process ended ({0})</source>
-        <translation>der Prozess der Engine endete ({0})</translation>
+        <source>the engine's process ended ({name})</source>
+        <translation>der Prozess der Engine endete ({name})</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>the engine's process ended with exit code {0}</source>
-        <translation>der Prozess der Engine endete mit dem Code {0}</translation>
+        <source>the engine's process ended with exit code {exit_code}</source>
+        <translation>der Prozess der Engine endete mit dem Code {exit_code}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/stream.py"/>
@@ -11213,8 +11278,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>the rule “{0}” never comes to an end</source>
-        <translation>die Regel „{0}“ kommt nie zu einem Ende</translation>
+        <source>the rule “{name}” never comes to an end</source>
+        <translation>die Regel „{name}“ kommt nie zu einem Ende</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -11223,18 +11288,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>the {0} {1} a text with the {2} token, and the {3} does not</source>
-        <translation>beim {0} {1} ein Text mit dem Token {2}, beim {3} nicht</translation>
+        <source>the {adding} {where} a text with the {name} token, and the {other} does not</source>
+        <translation>beim {adding} {where} ein Text mit dem Token {name}, beim {other} nicht</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
-        <source>their library cannot be loaded ({0})</source>
-        <translation>ihre Bibliothek kann nicht geladen werden ({0})</translation>
+        <source>their library cannot be loaded ({error})</source>
+        <translation>ihre Bibliothek kann nicht geladen werden ({error})</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
-        <source>their library has the interface {0} instead of {1}</source>
-        <translation>ihre Bibliothek hat die Schnittstelle {0} statt {1}</translation>
+        <source>their library has the interface {found} instead of {interface}</source>
+        <translation>ihre Bibliothek hat die Schnittstelle {found} statt {interface}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -11243,28 +11308,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/kernels.py"/>
-        <source>their test cannot be run ({0})</source>
-        <translation>ihr Test kann nicht ausgeführt werden ({0})</translation>
+        <source>their test cannot be run ({error})</source>
+        <translation>ihr Test kann nicht ausgeführt werden ({error})</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>their tokenizers are of different kinds: {0}</source>
-        <translation>ihre Tokenizer sind verschiedener Art: {0}</translation>
+        <source>their tokenizers are of different kinds: {ours}, {theirs}</source>
+        <translation>ihre Tokenizer sind verschiedener Art: {ours}, {theirs}</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>their vocabularies differ in size: {0} and {1} tokens</source>
-        <translation>ihre Vokabulare sind verschieden groß: {0} und {1} Token</translation>
+        <source>their vocabularies differ in size: {ours:,} and {theirs:,} tokens</source>
+        <translation>ihre Vokabulare sind verschieden groß: {ours:,} und {theirs:,} Token</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>their {0} tokens differ: {1} and {2}</source>
-        <translation>ihre Token {0} sind verschieden: {1} und {2}</translation>
+        <source>their {name} tokens differ: {target} and {draft}</source>
+        <translation>ihre Token {name} sind verschieden: {target} und {draft}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>there is no character “{0}”</source>
-        <translation>es gibt kein Zeichen „{0}“</translation>
+        <source>there is no character “{match}”</source>
+        <translation>es gibt kein Zeichen „{match}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11273,8 +11338,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>there is no rule “{0}”</source>
-        <translation>es gibt keine Regel „{0}“</translation>
+        <source>there is no rule “{name}”</source>
+        <translation>es gibt keine Regel „{name}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -11293,8 +11358,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
-        <source>they have ended the engine once ({0})</source>
-        <translation>sie haben die Engine einmal beendet ({0})</translation>
+        <source>they have ended the engine once ({culprit})</source>
+        <translation>sie haben die Engine einmal beendet ({culprit})</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/own_kernels.py"/>
@@ -11324,8 +11389,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
-        <source>token {0} is “{1}” in the target and “{2}” in the draft</source>
-        <translation>Token {0} ist „{1}“ im Zielmodell und „{2}“ im Entwurfsmodell</translation>
+        <source>token {token} is “{name}” in the target and “{other}” in the draft</source>
+        <translation>Token {token} ist „{name}“ im Zielmodell und „{other}“ im Entwurfsmodell</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -11349,8 +11414,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <source>unknown type {0}</source>
-        <translation>unbekannter Typ {0}</translation>
+        <source>unknown type {name:.60}</source>
+        <translation>unbekannter Typ {name:.60}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -11368,51 +11433,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ohne ihn</translation>
     </message>
     <message>
-        <location filename="../../app/engine/prompt/sandbox.py"/>
-        <source>{0} (line {1})</source>
-        <translation>{0} (Zeile {1})</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/turn.py"/>
-        <source>{0} Auto decodes plainly.</source>
-        <translation>{0} Auto dekodiert ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/turn.py"/>
-        <source>{0} Auto uses the lookups alone.</source>
-        <translation>{0} Auto verwendet nur die Lookups.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/translation.py"/>
-        <source>{0} Drafts cannot be translated either: of the tokens that the target writes the draft model has only {1}.</source>
-        <translation>{0} Entwürfe können auch nicht übersetzt werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/hosting/exit_reasons.py"/>
-        <source>{0} If it happens again, choose a shorter context or a smaller model.</source>
-        <translation>{0} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/prompt/formats.py"/>
-        <source>{0} If it was made to chat, take the template {1}: under Models → Chat template… in the window, by --template {2} on the command line.</source>
-        <translation>{0} Wenn es zum Chatten gemacht ist, nehmen Sie die Vorlage {1}: im Fenster unter Modelle → Chat-Vorlage …, in der Befehlszeile mit --template {2}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/states.py"/>
-        <source>{0} It runs without speculation.</source>
-        <translation>{0} Es läuft ohne Spekulation.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/translation.py"/>
-        <source>{0} So drafts are translated: of the tokens that the target writes in English and code the draft model has {1}, and a draft ends at any other. Expect {2} accepted tokens than with the same tokenizer.</source>
-        <translation>{0} Darum werden Entwürfe übersetzt: Von den Token, die das Zielmodell in Englisch und Code schreibt, hat das Entwurfsmodell {1}, und bei jedem anderen endet ein Entwurf. Erwarten Sie {2} angenommene Token als mit demselben Tokenizer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/hosting/process.py"/>
-        <source>{0} So the models were loaded again without the special instructions of this CPU, which is a little slower.</source>
-        <translation>{0} Darum wurden die Modelle ohne die besonderen Befehle dieser CPU neu geladen, was etwas langsamer ist.</translation>
-    </message>
-    <message>
         <location filename="../../app/storage/problems.py"/>
         <source>{0} Start Paceline again to use the new file.</source>
         <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
@@ -11428,89 +11448,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} cannot be reached.</source>
-        <translation>{0} ist nicht erreichbar.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>{0} cannot be “{1}”.</source>
-        <translation>{0} kann nicht „{1}“ sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} did not answer as the Hub does: {1}.</source>
-        <translation>{0} antwortete nicht, wie der Hub es tut: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} did not answer in time.</source>
-        <translation>{0} antwortete nicht rechtzeitig.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} has a problem of its own (status {1}).</source>
-        <translation>{0} hat selbst ein Problem (Status {1}).</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} has no file “{1}”.</source>
-        <translation>{0} hat keine Datei „{1}“.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} has no revision “{1}”.</source>
-        <translation>{0} hat keine Revision „{1}“.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} has no such part of the file.</source>
-        <translation>{0} hat keinen solchen Teil der Datei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} has nothing at {1}, where a Hub has its models.</source>
-        <translation>{0} hat nichts unter {1}, wo ein Hub seine Modelle hat.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/client.py"/>
-        <source>{0} has signs that cannot be sent to the Hub.</source>
-        <translation>{0} hat Zeichen, die nicht an den Hub gesendet werden können.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/download/part_file.py"/>
         <source>{0} is being downloaded by another window or program.</source>
         <translation>{0} wird von einem anderen Fenster oder Programm heruntergeladen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{0} is given twice.</source>
-        <translation>{0} ist zweimal angegeben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/schema/document.py"/>
-        <source>{0} is no JSON value</source>
-        <translation>{0} ist kein JSON-Wert</translation>
-    </message>
-    <message>
-        <location filename="../../app/paths.py"/>
-        <source>{0} is not a folder</source>
-        <translation>{0} ist kein Ordner</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/download/names.py"/>
         <source>{0} is not a repository.</source>
         <translation>{0} ist kein Repository.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>{0} is not closed</source>
-        <translation>{0} ist nicht abgeschlossen</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} is only for those who asked for it.</source>
-        <translation>{0} ist nur für die da, die darum gebeten haben.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -11523,19 +11468,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} ist {1}, darf aber höchstens {2} sein.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{0} is {1}, but it must be {2} from {3} to {4}{5}.</source>
-        <translation>{0} ist {1}, muss aber {2} von {3} bis {4}{5} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/engine"/>
         <source>{0} is {1}, but it must be {2}.</source>
         <translation>{0} ist {1}, muss aber {2} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/prompt/size.py"/>
-        <source>{0} left out, because the chat no longer fits into the context.</source>
-        <translation>{0} weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -11543,55 +11478,225 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} nennt keinen Ordner auf diesem Computer.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>{0} shares are more than the {1} GPUs that llama.cpp can use.</source>
-        <translation>{0} Anteile sind mehr als die {1} GPUs, die llama.cpp benutzen kann.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/hub/errors.py"/>
-        <source>{0} takes no more requests for now.</source>
-        <translation>{0} nimmt im Moment keine Anfragen mehr an.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine"/>
-        <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>{0} threads</source>
         <translation>{0} Threads</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/model.py"/>
-        <source>{0} tokens with {1} rows are too many.</source>
-        <translation>{0} Token mit {1} Zeilen sind zu viele.</translation>
-    </message>
-    <message>
-        <location filename="../../app/hosting/supervisor.py"/>
-        <source>{0}, so its process was ended.</source>
-        <translation>{0}, darum wurde ihr Prozess beendet.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>{0}, so no second model is needed.</source>
-        <translation>{0}, darum braucht es kein zweites Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/pair.py"/>
-        <source>{0}, so the template {1} is used in its place, which is a guess.</source>
-        <translation>{0}, darum wird stattdessen die Vorlage {1} benutzt, was eine Vermutung ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>{0}; above {1} % drafting hardly pays.</source>
-        <translation>{0}; über {1} % lohnt sich das Entwerfen kaum.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{0}={1} is not {2}.</source>
-        <translation>{0}={1} passt nicht: Es muss {2} sein.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <source>{0}{1} is not known</source>
         <translation>{0}{1} ist nicht bekannt</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>{again} If it happens again, choose a shorter context or a smaller model.</source>
+        <translation>{again} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paths.py"/>
+        <source>{folder} is not a folder</source>
+        <translation>{folder} ist kein Ordner</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} cannot be reached.</source>
+        <translation>{host} ist nicht erreichbar.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} did not answer as the Hub does: {what}.</source>
+        <translation>{host} antwortete nicht, wie der Hub es tut: {what}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} did not answer in time.</source>
+        <translation>{host} antwortete nicht rechtzeitig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} has a problem of its own (status {status}).</source>
+        <translation>{host} hat selbst ein Problem (Status {status}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} has no such part of the file.</source>
+        <translation>{host} hat keinen solchen Teil der Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} has nothing at {path:.80}, where a Hub has its models.</source>
+        <translation>{host} hat nichts unter {path:.80}, wo ein Hub seine Modelle hat.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{host} takes no more requests for now.</source>
+        <translation>{host} nimmt im Moment keine Anfragen mehr an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{key} is given twice.</source>
+        <translation>{key} ist zweimal angegeben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/curated.py"/>
+        <source>{machine}, from {n:size} of memory</source>
+        <translation>{machine}, ab {n:size} Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/model.py"/>
+        <source>{n:,} tokens with {n_rows:,} rows are too many.</source>
+        <translation>{n:,} Token mit {n_rows:,} Zeilen sind zu viele.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>{n:.0f} %</source>
+        <translation>{n:.0f} %</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{n_shares} shares are more than the {max_devices} GPUs that llama.cpp can use.</source>
+        <translation>{n_shares} Anteile sind mehr als die {max_devices} GPUs, die llama.cpp benutzen kann.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{name} cannot be “{value}”.</source>
+        <translation>{name} kann nicht „{value}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>{name} is no JSON value</source>
+        <translation>{name} ist kein JSON-Wert</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{name} is {text}, but it must be {kind} from {low:g} to {high:g}{or_auto}.</source>
+        <translation>{name} ist {text}, muss aber {kind} von {low:g} bis {high:g}{or_auto} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/sample/sampling.py"/>
+        <source>{name} is {value:g}, but it must be {what}.</source>
+        <translation>{name} ist {value:g}, muss aber {what} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>{name}={text} is not {kind}.</source>
+        <translation>{name}={text} passt nicht: Es muss {kind} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/measure/thread_choice.py"/>
+        <source>{n} threads</source>
+        <translation>{n} Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/pair.py"/>
+        <source>{problem:bare}, so the template {name} is used in its place, which is a guess.</source>
+        <translation>{problem:bare}, darum wird stattdessen die Vorlage {name} benutzt, was eine Vermutung ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>{reads}; above {most:.0f} % drafting hardly pays.</source>
+        <translation>{reads}; über {most:.0f} % lohnt sich das Entwerfen kaum.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/sandbox.py"/>
+        <source>{reason} (line {line})</source>
+        <translation>{reason} (Zeile {line})</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/process.py"/>
+        <source>{reason} So the models were loaded again without the special instructions of this CPU, which is a little slower.</source>
+        <translation>{reason} Darum wurden die Modelle ohne die besonderen Befehle dieser CPU neu geladen, was etwas langsamer ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/supervisor.py"/>
+        <source>{reason}, so its process was ended.</source>
+        <translation>{reason}, darum wurde ihr Prozess beendet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>{size:size}</source>
+        <translation>{size:size}</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/memory/plan.py"/>
+        <source>{size:size} ({where})</source>
+        <translation>{size:size} ({where})</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>{size:size}, {free:size} are free</source>
+        <translation>{size:size}, {free:size} sind frei</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>{text:.80} has signs that cannot be sent to the Hub.</source>
+        <translation>{text:.80} hat Zeichen, die nicht an den Hub gesendet werden können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/exit_reasons.py"/>
+        <source>{what:capital}.</source>
+        <translation>{what:capital}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{what} has no file “{path}”.</source>
+        <translation>{what} hat keine Datei „{path}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{what} has no revision “{revision}”.</source>
+        <translation>{what} hat keine Revision „{revision}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>{what} is not closed</source>
+        <translation>{what} ist nicht abgeschlossen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <source>{what} is only for those who asked for it.</source>
+        <translation>{what} ist nur für die da, die darum gebeten haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{what}, whose cache takes {size:size}</source>
+        <translation>{what}, dessen Cache {size:size} braucht,</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>{why:capital}. Drafts cannot be translated either: of the tokens that the target writes the draft model has only {n}.</source>
+        <translation>{why:capital}. Entwürfe können auch nicht übersetzt werden: Von den Token, die das Zielmodell schreibt, hat das Entwurfsmodell nur {n}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/translation.py"/>
+        <source>{why:capital}. So drafts are translated: of the tokens that the target writes in English and code the draft model has {n}, and a draft ends at any other. Expect {fewer} accepted tokens than with the same tokenizer.</source>
+        <translation>{why:capital}. Darum werden Entwürfe übersetzt: Von den Token, die das Zielmodell in Englisch und Code schreibt, hat das Entwurfsmodell {n}, und bei jedem anderen endet ein Entwurf. Erwarten Sie {fewer} angenommene Token als mit demselben Tokenizer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>{why} Auto decodes plainly.</source>
+        <translation>{why} Auto dekodiert ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/turn.py"/>
+        <source>{why} Auto uses the lookups alone.</source>
+        <translation>{why} Auto verwendet nur die Lookups.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/states.py"/>
+        <source>{why} It runs without speculation.</source>
+        <translation>{why} Es läuft ohne Spekulation.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/prompt/formats.py"/>
+        <source>{words} If it was made to chat, take the template {name}: under Models → Chat template… in the window, by --template {name} on the command line.</source>
+        <translation>{words} Wenn es zum Chatten gemacht ist, nehmen Sie die Vorlage {name}: im Fenster unter Modelle → Chat-Vorlage …, in der Befehlszeile mit --template {name}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/lowering.py"/>
+        <source>{words}: {reason}</source>
+        <translation>{words}: {reason}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -11610,8 +11715,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>“::=” is expected after the name “{0}”</source>
-        <translation>„::=“ wird nach dem Namen „{0}“ erwartet</translation>
+        <source>“::=” is expected after the name “{name}”</source>
+        <translation>„::=“ wird nach dem Namen „{name}“ erwartet</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“\b” and “\B” cannot be carried out</source>
+        <translation>„\b“ und „\B“ können nicht ausgeführt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/patterns.py"/>
@@ -11629,105 +11739,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„auto“ kann nicht Teil einer Kette sein.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/backend.py"/>
-        <source>“{0}” ({1}) does not fit into memory: {2}.</source>
-        <translation>„{0}“ ({1}) passt nicht in den Speicher: {2}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/judge/pairing.py"/>
-        <source>“{0}” and “{1}”</source>
-        <translation>„{0}“ und „{1}“</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/child.py"/>
-        <source>“{0}” cannot be loaded: it says that it has {1} blocks, and llama.cpp takes at most {2}.</source>
-        <translation>„{0}“ kann nicht geladen werden: Es gibt an, {1} Blöcke zu haben, und llama.cpp nimmt höchstens {2}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/backend.py"/>
-        <source>“{0}” cannot be loaded: {1}.</source>
-        <translation>„{0}“ kann nicht geladen werden: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” cannot be looked at: no process can be started for it ({1}).</source>
-        <translation>„{0}“ kann nicht untersucht werden: Dafür kann kein Prozess gestartet werden ({1}).</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>“{0}” cannot be part of a chain.</source>
-        <translation>„{0}“ kann nicht Teil einer Kette sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/local/fingerprint.py"/>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” cannot be read ({1}).</source>
         <translation>„{0}“ kann nicht gelesen werden ({1}).</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” cannot be read: {1}.</source>
-        <translation>„{0}“ kann nicht gelesen werden: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” cannot be used: its header asks for more memory than there is.</source>
-        <translation>„{0}“ kann nicht benutzt werden: Der Kopf der Datei verlangt mehr Speicher, als es gibt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/child.py"/>
-        <source>“{0}” cannot be used: its vocabulary is larger than any other.</source>
-        <translation>„{0}“ kann nicht benutzt werden: Das Vokabular ist größer als jedes andere.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” cannot be used: llama.cpp crashes when it reads the file's header.</source>
-        <translation>„{0}“ kann nicht benutzt werden: llama.cpp stürzt ab, wenn es den Kopf der Datei liest.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” cannot be used: llama.cpp gave nonsense when it read the file's header.</source>
-        <translation>„{0}“ kann nicht benutzt werden: llama.cpp gab Unsinn aus, als es den Kopf der Datei las.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” cannot be used: reading its header does not come to an end.</source>
-        <translation>„{0}“ kann nicht benutzt werden: Das Lesen des Kopfes der Datei kommt zu keinem Ende.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/models.py"/>
-        <source>“{0}” cannot be used: {1}{2}</source>
-        <translation>„{0}“ kann nicht benutzt werden: {1}{2}</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/service.py"/>
-        <source>“{0}” cannot draft for “{1}”. {2}</source>
-        <translation>„{0}“ kann nicht für „{1}“ entwerfen. {2}</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>“{0}” could mean several settings.</source>
-        <translation>„{0}“ könnte mehrere Einstellungen meinen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/measure/thread_choice.py"/>
-        <source>“{0}” decodes single tokens with {1}, which is {2} faster here than with {3}.</source>
-        <translation>„{0}“ dekodiert einzelne Token mit {1}, was hier {2} schneller ist als mit {3}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>“{0}” does not belong here</source>
-        <translation>„{0}“ gehört nicht hierher</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” has no messages to import.</source>
         <translation>„{0}“ hat keine Nachrichten zum Importieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>“{0}” has no value.</source>
-        <translation>„{0}“ hat keinen Wert.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -11740,32 +11759,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ hat {1} MB; eine Datei darf {2} haben.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/mtp_head.py"/>
-        <source>“{0}” holds no MTP head for “{1}”.</source>
-        <translation>„{0}“ enthält keinen MTP-Kopf für „{1}“.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/child.py"/>
-        <source>“{0}” holds no model: its header names no architecture.</source>
-        <translation>„{0}“ enthält kein Modell: Der Kopf der Datei nennt keine Architektur.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/vocabulary.py"/>
-        <source>“{0}” holds no tokenizer, so it cannot read text.</source>
-        <translation>„{0}“ enthält keinen Tokenizer, kann also keinen Text lesen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” is a device or a pipe.</source>
-        <translation>„{0}“ ist ein Gerät oder eine Pipe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” is a folder, not a model file.</source>
-        <translation>„{0}“ ist ein Ordner, keine Modelldatei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/local/model_files.py"/>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is a folder.</source>
         <translation>„{0}“ ist ein Ordner.</translation>
@@ -11774,11 +11767,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is an archive.</source>
         <translation>„{0}“ ist ein Archiv.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/newer.py"/>
-        <source>“{0}” is damaged, or its type of weights is newer than this llama.cpp: {1}.</source>
-        <translation>„{0}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {1}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -11796,64 +11784,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>“{0}” is named twice.</source>
-        <translation>„{0}“ ist zweimal genannt.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is nested too deeply.</source>
         <translation>„{0}“ ist zu tief verschachtelt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/llama/newer.py"/>
-        <source>“{0}” is newer than this llama.cpp: {1}.</source>
-        <translation>„{0}“ ist neuer als dieses llama.cpp: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/sidecar.py"/>
-        <source>“{0}” is no MTP head in a file of its own.</source>
-        <translation>„{0}“ ist kein MTP-Kopf in einer eigenen Datei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>“{0}” is no character</source>
-        <translation>„{0}“ ist kein Zeichen</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>“{0}” is no lookup cache, or it is damaged: {1}.</source>
-        <translation>„{0}“ ist kein Lookup-Cache, oder er ist beschädigt: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gguf.py"/>
-        <source>“{0}” is no model in GGUF format, or is damaged: {1}.</source>
-        <translation>„{0}“ ist kein Modell im GGUF-Format, oder es ist beschädigt: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/fetching.py"/>
-        <source>“{0}” is no model in GGUF format.</source>
-        <translation>„{0}“ ist kein Modell im GGUF-Format.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/sidecar.py"/>
-        <source>“{0}” is no model of its own. {1}</source>
-        <translation>„{0}“ ist kein eigenes Modell. {1}</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>“{0}” is no setting of {1}.</source>
-        <translation>„{0}“ ist keine Einstellung von {1}.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is no text file.</source>
         <translation>„{0}“ ist keine Textdatei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” is not a GGUF file.</source>
-        <translation>„{0}“ ist keine GGUF-Datei.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -11866,39 +11804,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist kein Text.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/client.py"/>
-        <source>“{0}” is not the address of a Hub.</source>
-        <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/backend.py"/>
-        <source>“{0}” is not the first part of its model, and not called as parts are.</source>
-        <translation>„{0}“ ist nicht der erste Teil seines Modells und heißt nicht, wie Teile heißen.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{0}” is not there any more.</source>
         <translation>„{0}“ ist nicht mehr da.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/local/model_files.py"/>
-        <source>“{0}” is not there, or cannot be read.</source>
-        <translation>„{0}“ ist nicht da oder nicht lesbar.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” is one of {1} parts of a model; “{2}” and {3} more are missing.</source>
-        <translation>„{0}“ ist einer von {1} Teilen eines Modells; „{2}“ und {3} weitere fehlen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_file.py"/>
-        <source>“{0}” is one of {1} parts of a model; “{2}” is missing.</source>
-        <translation>„{0}“ ist einer von {1} Teilen eines Modells; „{2}“ fehlt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/schema/patterns.py"/>
-        <source>“{0}” is read in different ways</source>
-        <translation>„{0}“ wird verschieden gelesen</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -11906,24 +11814,247 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ ist {1}, kein Text.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/hub/values.py"/>
-        <source>“{0}” names no model on the Hub: {1}.</source>
-        <translation>„{0}“ nennt kein Modell auf dem Hub: {1}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>“{0}” was changed while it was looked at.</source>
-        <translation>„{0}“ wurde geändert, während es untersucht wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
-        <source>“{0}”, which tells the vocabulary of “{1}”, cannot be understood.</source>
-        <translation>„{0}“, das das Vokabular von „{1}“ beschreibt, kann nicht gelesen werden.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine"/>
         <source>“{0}”: {1}</source>
         <translation>„{0}“: {1}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{assignment}” could mean several settings.</source>
+        <translation>„{assignment}“ könnte mehrere Einstellungen meinen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{assignment}” is no setting of {whose}.</source>
+        <translation>„{assignment}“ ist keine Einstellung von {whose}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/client.py"/>
+        <source>“{endpoint}” is not the address of a Hub.</source>
+        <translation>„{endpoint}“ ist nicht die Adresse eines Hubs.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, and llama.cpp takes at most {most_layers}.</source>
+        <translation>„{file_name}“ kann nicht geladen werden: Es gibt an, {n_layers} Blöcke zu haben, und llama.cpp nimmt höchstens {most_layers}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{file_name}” holds no model: its header names no architecture.</source>
+        <translation>„{file_name}“ enthält kein Modell: Der Kopf der Datei nennt keine Architektur.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>“{file_name}” is no MTP head in a file of its own.</source>
+        <translation>„{file_name}“ ist kein MTP-Kopf in einer eigenen Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/sidecar.py"/>
+        <source>“{file_name}” is no model of its own. {words}</source>
+        <translation>„{file_name}“ ist kein eigenes Modell. {words}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{id}” cannot be part of a chain.</source>
+        <translation>„{id}“ kann nicht Teil einer Kette sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{id}” is named twice.</source>
+        <translation>„{id}“ ist zweimal genannt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/document.py"/>
+        <source>“{keyword}” {why}</source>
+        <translation>„{keyword}“ {why}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{key}” has no value.</source>
+        <translation>„{key}“ hat keinen Wert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/errors.py"/>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <location filename="../../app/engine/draft/strategy.py"/>
+        <source>“{name}”</source>
+        <translation>„{name}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{name}” ({sizes}) does not fit into memory: {why}.</source>
+        <translation>„{name}“ ({sizes}) passt nicht in den Speicher: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{name}” cannot be loaded: {why}.</source>
+        <translation>„{name}“ kann nicht geladen werden: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” cannot be looked at: no process can be started for it ({text}).</source>
+        <translation>„{name}“ kann nicht untersucht werden: Dafür kann kein Prozess gestartet werden ({text}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/fingerprint.py"/>
+        <source>“{name}” cannot be read ({why}).</source>
+        <translation>„{name}“ kann nicht gelesen werden ({why}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” cannot be used: its header asks for more memory than there is.</source>
+        <translation>„{name}“ kann nicht benutzt werden: Der Kopf der Datei verlangt mehr Speicher, als es gibt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/child.py"/>
+        <source>“{name}” cannot be used: its vocabulary is larger than any other.</source>
+        <translation>„{name}“ kann nicht benutzt werden: Das Vokabular ist größer als jedes andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” cannot be used: llama.cpp crashes when it reads the file's header.</source>
+        <translation>„{name}“ kann nicht benutzt werden: llama.cpp stürzt ab, wenn es den Kopf der Datei liest.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” cannot be used: llama.cpp gave nonsense when it read the file's header.</source>
+        <translation>„{name}“ kann nicht benutzt werden: llama.cpp gab Unsinn aus, als es den Kopf der Datei las.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” cannot be used: reading its header does not come to an end.</source>
+        <translation>„{name}“ kann nicht benutzt werden: Das Lesen des Kopfes der Datei kommt zu keinem Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/models.py"/>
+        <source>“{name}” cannot be used: {problem:lower}</source>
+        <translation>„{name}“ kann nicht benutzt werden: {problem}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/service.py"/>
+        <source>“{name}” cannot draft for “{target}”. {words}</source>
+        <translation>„{name}“ kann nicht für „{target}“ entwerfen. {words}</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/measure/thread_choice.py"/>
+        <source>“{name}” decodes single tokens with {threads}, which is {gain:.0%} faster here than with {n_default}.</source>
+        <translation>„{name}“ dekodiert einzelne Token mit {threads}, was hier {gain:.0%} schneller ist als mit {n_default}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/mtp_head.py"/>
+        <source>“{name}” holds no MTP head for “{target}”.</source>
+        <translation>„{name}“ enthält keinen MTP-Kopf für „{target}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/vocabulary.py"/>
+        <source>“{name}” holds no tokenizer, so it cannot read text.</source>
+        <translation>„{name}“ enthält keinen Tokenizer, kann also keinen Text lesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>“{name}” is a folder.</source>
+        <translation>„{name}“ ist ein Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.</source>
+        <translation>„{name}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/newer.py"/>
+        <source>“{name}” is newer than this llama.cpp: {found}.</source>
+        <translation>„{name}“ ist neuer als dieses llama.cpp: {found}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>“{name}” is no lookup cache, or it is damaged: {what}.</source>
+        <translation>„{name}“ ist kein Lookup-Cache, oder er ist beschädigt: {what}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gguf.py"/>
+        <source>“{name}” is no model in GGUF format, or is damaged: {why}.</source>
+        <translation>„{name}“ ist kein Modell im GGUF-Format, oder es ist beschädigt: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/fetching.py"/>
+        <source>“{name}” is no model in GGUF format.</source>
+        <translation>„{name}“ ist kein Modell im GGUF-Format.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{name}” is not a GGUF file.</source>
+        <translation>„{name}“ ist keine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/backend.py"/>
+        <source>“{name}” is not the first part of its model, and not called as parts are.</source>
+        <translation>„{name}“ ist nicht der erste Teil seines Modells und heißt nicht, wie Teile heißen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/local/model_files.py"/>
+        <source>“{name}” is not there, or cannot be read.</source>
+        <translation>„{name}“ ist nicht da oder nicht lesbar.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{name}” is one of {n} parts of a model; “{missing}” and {n_more} more are missing.</source>
+        <translation>„{name}“ ist einer von {n} Teilen eines Modells; „{missing}“ und {n_more} weitere fehlen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{name}” is one of {n} parts of a model; “{missing}” is missing.</source>
+        <translation>„{name}“ ist einer von {n} Teilen eines Modells; „{missing}“ fehlt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/inspect/inspector.py"/>
+        <source>“{name}” was changed while it was looked at.</source>
+        <translation>„{name}“ wurde geändert, während es untersucht wurde.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
+        <source>“{origin}”, which tells the vocabulary of “{name}”, cannot be understood.</source>
+        <translation>„{origin}“, das das Vokabular von „{name}“ beschreibt, kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>“{ours}” and “{theirs}”</source>
+        <translation>„{ours}“ und „{theirs}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/schema/patterns.py"/>
+        <source>“{part}” is read in different ways</source>
+        <translation>„{part}“ wird verschieden gelesen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{path}” cannot be read: {reason}.</source>
+        <translation>„{path}“ kann nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{path}” is a device or a pipe.</source>
+        <translation>„{path}“ ist ein Gerät oder eine Pipe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_file.py"/>
+        <source>“{path}” is a folder, not a model file.</source>
+        <translation>„{path}“ ist ein Ordner, keine Modelldatei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“{text}” does not belong here</source>
+        <translation>„{text}“ gehört nicht hierher</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>“{text}” is no character</source>
+        <translation>„{text}“ ist kein Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/hub/values.py"/>
+        <source>“{text}” names no model on the Hub: {why}.</source>
+        <translation>„{text}“ nennt kein Modell auf dem Hub: {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
