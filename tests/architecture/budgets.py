@@ -29,16 +29,17 @@ BUDGETS = {
     # Stop texts count in the answer, and marks of reasoning are written as readers know them.
     "engine/decode": Size(5, 780),
     "engine/draft": Size(25, 3_240),
-    # Grammars are cut into lexemes that the library reads exactly.
-    "engine/llama": Size(18, 2_900),
+    # Grammars are cut into lexemes that the library reads exactly; errors name their arguments.
+    "engine/llama": Size(18, 3_050),
     "engine/measure": Size(5, 650),
-    "engine/model": Size(13, 1_160),
+    # Errors of models and their settings name their arguments, one a line.
+    "engine/model": Size(13, 1_280),
     # Marks are learned from the template, and pieces of a prompt go on without a blank.
     "engine/prompt": Size(10, 1_120),
     "engine/sameness": Size(5, 610),
     "engine/sample": Size(8, 780),
-    # Every keyword of JSON Schema is carried out or refused by name.
-    "engine/schema": Size(14, 1_550),
+    # Every keyword of JSON Schema is carried out or refused by name, with its arguments.
+    "engine/schema": Size(14, 1_620),
     "gui": Size(11, 1_890),
     "gui/bench": Size(11, 2_000),
     "gui/chat": Size(33, 6_950),
