@@ -385,4 +385,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _micros(seconds: float) -> int:
-    return round(seconds * 1e6) if math.isfinite(seconds) else 0
+    micros = seconds * 1e6
+    return round(micros) if math.isfinite(micros) else 0
