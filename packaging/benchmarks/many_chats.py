@@ -71,7 +71,8 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
         archive.save(chat, list(messages))
         for message in messages.values():
             if message.role == "assistant":
-                archive.end_run(replace(record, message_id=message.message_id), message.content)
+                ended = replace(record, message_id=message.message_id)
+                archive.end_run(chat.conversation_id, ended, message.content)
         if number % 200 == 0 and not archive.flush(600):
             raise RuntimeError(f"cannot be written: {archive.problem}")
     archive.flush(600)

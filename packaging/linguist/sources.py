@@ -96,7 +96,7 @@ _DATA = frozenset(
 CURATED = "resources/curated_pairs.json"
 _CODE = re.compile(
     r'\n|\\|%[a-z]|{%|{{|\||NULL|" space|<[a-z]|start: |until[:[]| until {|_schema"'
-    r"|SELECT|PRAGMA|INSERT|DELETE|CREATE|ALTER|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|LIMIT"
+    r"|SELECT|JOIN|PRAGMA|INSERT|UPDATE|DELETE|CREATE|ALTER|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|LIMIT"
 )
 """What patterns, templates, SQL and lines of a log have."""
 _PLACE = re.compile(r"{\w*(:[^{}]*)?}")

@@ -57,5 +57,5 @@ BUDGETS = {
     "gui/state": Size(14, 1_860),
     "gui/welcome": Size(5, 840),
     "hosting": Size(10, 1_450),
-    "storage": Size(13, 2_550),
+    "storage": Size(14, 2_360),
 }

@@ -9,7 +9,6 @@ from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
 from paceline.messages import StartTurn, TurnFailed
 from paceline.storage.archive import NEW_CHAT, ConversationStore
-from paceline.storage.changes import BeginRun
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
 
@@ -310,13 +309,11 @@ def test_a_chat_that_is_purged_before_its_reply_begins_gets_no_record_of_it(
     bench: ChatBench,
 ) -> None:
     bench.session.send("One")
-    first, reply = bench.id, bench.message(1)
+    first = bench.id
     bench.session.remove(first)
     bench.session.conversations.purge(first)
     bench.client.start_turn()
     assert bench.store.runs(first) == {}
-    begun = [each for each in bench.store._pending.snapshot() if isinstance(each, BeginRun)]
-    assert reply not in {each.record.message_id for each in begun}
     bench.client.finish_turn("")
 
 

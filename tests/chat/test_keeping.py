@@ -31,13 +31,13 @@ class Diary(ConversationStore):
         self.lines.append("begin")
         super().begin_run(conversation_id, record)
 
-    def extend_run(self, message_id: str, text: str, steps: Any) -> None:
+    def extend_run(self, conversation_id: str, message_id: str, text: str, steps: Any) -> None:
         self.lines.append(f"extend {text}")
-        super().extend_run(message_id, text, steps)
+        super().extend_run(conversation_id, message_id, text, steps)
 
-    def end_run(self, record: RunRecord, text: str) -> None:
+    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
         self.lines.append(f"end {record.status} {text}")
-        super().end_run(record, text)
+        super().end_run(conversation_id, record, text)
 
 
 def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:

@@ -32,11 +32,11 @@ def main(path: Path, seed: int) -> None:
         archive.begin_run(key, RunRecord(reply))
         n = drawn.randrange(30)
         for i in range(n):
-            archive.extend_run(reply, f"{i} ", steps([f"{i} "]))
+            archive.extend_run(key, reply, f"{i} ", steps([f"{i} "]))
             print(f"shown {reply} {i + 1} {time.time()}", flush=True)
             time.sleep(drawn.choice([0, 0.001, 0.01]))
         text = "".join(f"{i} " for i in range(n))
-        archive.end_run(record(reply, text), text)
+        archive.end_run(key, record(reply, text), text)
         say(archive, f"ended {reply} {n}")
         if drawn.random() < 0.1:
             archive.remove(key)

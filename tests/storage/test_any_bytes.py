@@ -52,8 +52,8 @@ def write_some(archive: Archive) -> None:
     made = chat("new", "new question", "", title="new title")
     archive.save(made, list(made.messages))
     archive.begin_run("new", record("new-1"))
-    archive.extend_run("new-1", "new ", steps(["new "]))
-    archive.end_run(record("new-1", "new ", "reply"), "new reply")
+    archive.extend_run("new", "new-1", "new ", steps(["new "]))
+    archive.end_run("new", record("new-1", "new ", "reply"), "new reply")
     for summary in sorted(archive.summaries(), key=lambda one: one.conversation_id)[:40:4]:
         if summary.conversation_id != "new":
             older = archive.load(summary.conversation_id)

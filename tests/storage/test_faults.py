@@ -64,7 +64,9 @@ def filled(path: Path, n: int = 30) -> None:
     for i in range(n):
         made = chat(f"c{i}", f"question {i}", "", "more")
         archive.save(made, list(made.messages))
-        archive.end_run(record(f"c{i}-1", "answer ", "word " * 200), "answer " + "word " * 200)
+        archive.end_run(
+            f"c{i}", record(f"c{i}-1", "answer ", "word " * 200), "answer " + "word " * 200
+        )
     assert archive.close()
 
 
@@ -148,8 +150,8 @@ def test_what_a_full_disk_never_took_is_there_at_the_next_start(
     made = chat("c", "question", "")
     watched.archive.save(made, list(made.messages))
     watched.archive.begin_run("c", RunRecord("c-1"))
-    watched.archive.extend_run("c-1", "half an ", steps(["half an "]))
-    watched.archive.extend_run("c-1", "answer", steps(["answer"]))
+    watched.archive.extend_run("c", "c-1", "half an ", steps(["half an "]))
+    watched.archive.extend_run("c", "c-1", "answer", steps(["answer"]))
     say(watched.archive, "long", "x" * N_TEXT)
     watched.wait_for("disk-full")
     assert not watched.archive.close()

@@ -42,9 +42,9 @@ def test_a_message_waits_for_the_disk_and_the_text_under_way_does_not(
     assert levels == {"SaveChat": {FULL}}
     archive.begin_run("c", RunRecord("c-1", started_s=5.0, strategy="draft"))
     for one in steps(["One", " two"]):
-        archive.extend_run("c-1", one.text, [one])
+        archive.extend_run("c", "c-1", one.text, [one])
     time.sleep(2 * CHECKPOINT_S)  # `flush` would make it urgent
-    archive.end_run(record("c-1", "One", " two"), "One two")
+    archive.end_run("c", record("c-1", "One", " two"), "One two")
     assert archive.close()
     assert levels.pop("BeginRun+ExtendRun") == {NORMAL}
     assert set().union(*levels.values()) == {FULL}, levels

@@ -59,7 +59,8 @@ def made_whole(path: Path) -> Whole:
         made = chat(f"chat-{i}", *(text_of(i, k) for k in range(N_TEXTS)), title=f"title {i}")
         archive.save(made, list(made.messages))
         for k in range(1, N_TEXTS, 2):
-            archive.end_run(record(f"chat-{i}-{k}", "some ", "steps"), text_of(i, k))
+            run = record(f"chat-{i}-{k}", "some ", "steps")
+            archive.end_run(f"chat-{i}", run, text_of(i, k))
         archive.save_place(f"chat-{i}", ViewPlace(f"chat-{i}-1", 5))
         if i % 5 == 0:
             archive.save_unsent(f"chat-{i}", f"unsent {i}")

@@ -134,8 +134,8 @@ class Conversations:
         conversation = self.store_of(conversation_id).load(conversation_id)
         settings = conversation.settings
         if settings is not None and not _can_be_used(settings):
-            return replace(conversation, settings=None)
-        return conversation
+            settings = None
+        return replace(conversation, settings=settings, private=self.is_private(conversation_id))
 
     def with_records(self, conversation_id: str) -> tuple[Conversation, Mapping[str, RunRecord]]:
         """Return any conversation with the records of its replies, these without their steps.
@@ -304,7 +304,7 @@ class Conversations:
         name, text = conversation.conversation_id, conversation.messages[record.message_id].content
         store = self.store_of(name)
         store.begin_run(name, replace(record, steps=()))
-        store.end_run(record, text)
+        store.end_run(name, record, text)
         if name == self._current.conversation_id:
             self._replies[record.message_id] = to_reply(record, name, text)
 
@@ -321,7 +321,7 @@ class Conversations:
         """Keep some steps of a reply that is under way, and the text that they gave."""
         if reply.conversation_id not in self._purged:
             store = self.store_of(reply.conversation_id)
-            store.extend_run(reply.message_id, text, steps)
+            store.extend_run(reply.conversation_id, reply.message_id, text, steps)
 
     def end_run(self, reply: Reply) -> None:
         """Keep the record of a reply that has ended, and its text."""
@@ -329,7 +329,7 @@ class Conversations:
         if name in self._purged:
             return
         record = to_record(reply)
-        self.store_of(name).end_run(record, reply.text)
+        self.store_of(name).end_run(name, record, reply.text)
         if name == self._current.conversation_id:
             self._current = self._current.with_content(reply.message_id, reply.text)
         self.on_texts(name)

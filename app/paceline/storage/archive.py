@@ -1,8 +1,9 @@
 """Where a session keeps its conversations: in memory, or in the user's archive on the disk.
 
-Reading happens on the caller's thread and returns what was written before, also when that still
-waits for the disk (`reading`). Writing appends to a queue (`Pending`), which a thread carries to
-the database (`writer`, `disk`); only a message that is sent or finished waits until it is there.
+Writing appends to a queue (`Pending`), which a thread carries to the database (`writer`, `disk`).
+Reading happens on the caller's thread: it waits until the queue is written, and then asks the
+database (`reading`). What the disk does not take soon, or not at all, is read from a database in
+memory meanwhile (`held`). Only a message that is sent or finished waits longer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import contextlib
 import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,17 +25,17 @@ from paceline.conversation import (
     clean,
 )
 from paceline.messages import StepCommitted
-from paceline.run_record import INTERRUPTED, RunRecord
-from paceline.storage import reading, salvage, tables
+from paceline.run_record import RunRecord
+from paceline.storage import reading, salvage
 from paceline.storage.changes import (
     BeginRun,
     Change,
     EndRun,
     ExtendRun,
+    Numbered,
     Purge,
     Remove,
     Restore,
-    SaveChat,
     SavePlace,
     SaveUnsent,
     Sync,
@@ -43,8 +44,11 @@ from paceline.storage.changes import (
     rescue,
     rescued,
     saved,
+    without_superseded,
 )
+from paceline.storage.database import in_memory, transaction
 from paceline.storage.disk import Disk
+from paceline.storage.held import Held
 from paceline.storage.problems import (
     BROKEN,
     Opened,
@@ -53,11 +57,15 @@ from paceline.storage.problems import (
     is_damage,
     problem_of,
 )
-from paceline.storage.tables import removed_ids
+from paceline.storage.reading import Source
 from paceline.storage.writer import FAILURES, Pending, Writer
+from paceline.storage.writing import is_carried_out
 
 _T = TypeVar("_T")
-_MENDED_WITHIN_S, _SHOWN_AFTER_S = 10.0, 0.5
+READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
+"""How long a read, and a message that is sent or finished, wait for the writer at most."""
+
+_MENDED_WITHIN_S = 10.0
 _logger = logging.getLogger(__name__)
 
 
@@ -73,14 +81,16 @@ def no_such_chat() -> StorageError:
 class ConversationStore:
     """Keeps conversations, run records, unsent text and where each conversation was left.
 
-    In memory, as changes that wait for a disk which never comes: private chats, tests, and where
-    there is no database. The session's thread calls everything. Reading returns at once what was
-    written before. Writing returns at once, too.
+    In memory: private chats, tests, and where there is no database. The session's thread calls
+    everything, and reads what was written before. Whether a conversation is private is not kept.
     """
 
     def __init__(self) -> None:
-        self._pending = Pending()
         self._n_pieces: dict[str, int] = {}
+
+    @cached_property
+    def _memory(self) -> sqlite3.Connection:
+        return in_memory()
 
     # ------------------------------------------------------------------------------- reading
 
@@ -139,16 +149,18 @@ class ConversationStore:
         self._n_pieces[record.message_id] = 0
         self._add(BeginRun(conversation_id, record))
 
-    def extend_run(self, message_id: str, text: str, steps: Sequence[StepCommitted]) -> None:
+    def extend_run(
+        self, conversation_id: str, message_id: str, text: str, steps: Sequence[StepCommitted]
+    ) -> None:
         """The reply gained this text in these steps."""
         number = self._n_pieces.get(message_id, 0)
         self._n_pieces[message_id] = number + 1
-        self._add(ExtendRun(message_id, number, clean(text), tuple(steps)))
+        self._add(ExtendRun(conversation_id, message_id, number, clean(text), tuple(steps)))
 
-    def end_run(self, record: RunRecord, text: str) -> None:
+    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
         """The reply has ended with this whole text, which replaces its checkpoints."""
         self._n_pieces.pop(record.message_id, None)
-        self._add(EndRun(record, clean(text)))
+        self._add(EndRun(conversation_id, record, clean(text)))
 
     def remove(self, conversation_id: str) -> None:
         """Hide a conversation until it is restored or purged."""
@@ -173,10 +185,11 @@ class ConversationStore:
     # ------------------------------------------------------------------------------- private
 
     def _add(self, change: Change) -> None:
-        self._pending.add(change)
+        with transaction(self._memory):
+            is_carried_out(self._memory, change)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
-        return read(None, self._pending.snapshot(), *values)
+        return read([Source(self._memory)], *values)
 
 
 class Archive(ConversationStore):
@@ -203,6 +216,8 @@ class Archive(ConversationStore):
         """
         super().__init__()
         self._path = path
+        self._pending = Pending()
+        self._held: Held | None = None
         self._disk = Disk(path, on_mended or (lambda _opened: None))
         self._writer = Writer(
             self._disk, self._pending, on_problem or (lambda _problem: None), self._forget_rescued
@@ -222,12 +237,12 @@ class Archive(ConversationStore):
         except FAILURES as error:
             self._writer.report(error)
             opened = Opened()
-        changes = self._read_rescued()
-        with contextlib.suppress(StorageError):  # then the next start ends them
-            changes += self._read(lambda connection, _: ends_of_interrupted(connection, changes))
-        for change in changes:
+        for change in self._read_rescued():
             self._pending.add(change)
         self._writer.start()
+        with contextlib.suppress(StorageError):  # then the next start ends them
+            for end in self._read(reading.interrupted):
+                self._pending.add(end)
         return opened
 
     # ----------------------------------------------------------------------- more than in memory
@@ -244,16 +259,16 @@ class Archive(ConversationStore):
             # An import has many, and a reply that begins is empty; its record follows.
             message = conversation.messages[changed[0]] if len(changed) == 1 else None
             if message is not None and (message.content or message.attachments):
-                self._settle()
+                self._writer.wait_written(SHOWN_AFTER_S)
 
-    def end_run(self, record: RunRecord, text: str) -> None:
+    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
         """As in memory."""
-        super().end_run(record, text)
-        self._settle()
+        super().end_run(conversation_id, record, text)
+        self._writer.wait_written(SHOWN_AFTER_S)
 
     def removed(self) -> tuple[str, ...]:
-        """The conversations that are hidden on the disk, without regard to waiting changes."""
-        return self._read(lambda connection, _: removed_ids(connection) if connection else ())
+        """The conversations that are hidden, of whichever program."""
+        return self._read(reading.removed)
 
     # ------------------------------------------------------------------------------ the disk
 
@@ -271,7 +286,7 @@ class Archive(ConversationStore):
         if self._has_unsynced:
             self._has_unsynced = False
             self._pending.add(Sync())
-        return self._pending.wait_done(self._pending.hurry(), timeout_s)
+        return self._writer.wait_written(timeout_s, despite_problem=True)
 
     def close(self, timeout_s: float = 5.0) -> bool:
         """Write what waits, end the thread and close the file.
@@ -286,7 +301,7 @@ class Archive(ConversationStore):
             self._writer.join(timeout_s)
         if not self._writer.is_alive():
             self._disk.close()
-        left = self._pending.snapshot()
+        left = [change for _, change in without_superseded(self._pending.waiting())]
         if left and not self._is_rescued:
             path = rescue(self._path, left)
             _logger.warning("%d changes to chats could not be stored; in %s", len(left), path)
@@ -315,15 +330,7 @@ class Archive(ConversationStore):
 
     def _add(self, change: Change) -> None:
         self._has_unsynced = self._has_unsynced or not is_urgent(change)
-        super()._add(change)
-
-    def _settle(self) -> None:
-        """Wait for the disk: what is shown next as sent or finished must survive a kill.
-
-        That takes under a millisecond; a disk that is slow or shut keeps no window waiting.
-        """
-        if self._writer.is_alive() and self._writer.problem is None:
-            self._pending.wait_done(self._pending.hurry(), _SHOWN_AFTER_S)
+        self._pending.add(change)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:
@@ -341,53 +348,21 @@ class Archive(ConversationStore):
         raise StorageError(problem.code, problem.message, problem.hint) from failure
 
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
-        changes = self._pending.snapshot()
+        is_written = self._writer.wait_written(0.0 if self._held else READ_AFTER_S)
+        waiting = () if is_written else self._pending.waiting()
         with self._disk.reading() as connection, reading.at_one_moment(connection):
-            return read(connection, changes, *values)
+            held = self._held = self._hold(waiting, connection)
+            sources = [Source(connection, held.ids if held else ())] if connection else []
+            if held is not None:
+                sources.append(held.source)
+            return read(sources, *values)
 
-
-def ends_of_interrupted(
-    connection: sqlite3.Connection | None, changes: Sequence[Change]
-) -> list[EndRun]:
-    """Return the ends of the replies that were under way when the program ended: they have failed.
-
-    Args:
-        connection: The database as the last program left it; None: nothing can be read.
-        changes: What that program could not write.
-    """
-    running: dict[str, RunRecord] = {}
-    contents: dict[str, str] = {}
-    if connection is not None:
-        for message_id in tables.unfinished(connection):
-            row = tables.message_row(connection, message_id)
-            record = tables.read_record(connection, message_id)
-            contents[message_id] = row.message.content if row else ""
-            running[message_id] = record or RunRecord(message_id)
-    for change in changes:
-        match change:
-            case SaveChat(_, messages):
-                contents.update((message.message_id, message.content) for message in messages)
-            case BeginRun(_, record):
-                running[record.message_id] = record
-            case ExtendRun(message_id):
-                running.setdefault(message_id, RunRecord(message_id))
-            case EndRun(record):
-                running.pop(record.message_id, None)
-            case _:
-                pass
-    return [
-        _end(connection, changes, record, contents.get(message_id, ""))
-        for message_id, record in running.items()
-    ]
-
-
-def _end(
-    connection: sqlite3.Connection | None, changes: Sequence[Change], record: RunRecord, text: str
-) -> EndRun:
-    pieces = reading.pieces_of(connection, changes, record.message_id)
-    order = sorted(pieces)
-    if record.status == "running":
-        record = replace(record, status="failed", error=INTERRUPTED)
-    steps = tuple(step for number in order for step in pieces[number][1])
-    text += "".join(pieces[number][0] for number in order)
-    return EndRun(replace(record, steps=steps), text)
+    def _hold(
+        self, waiting: Sequence[Numbered], connection: sqlite3.Connection | None
+    ) -> Held | None:
+        """Return what is read from memory; None: everything is on the disk."""
+        if not waiting and connection is not None:
+            return None
+        held, self._held = self._held or Held(), None
+        held.carry_out(waiting, connection)
+        return held

@@ -1,8 +1,8 @@
 """Changes of stored chats, as values: they wait, are written, are rescued, and are read again.
 
 Each of them gives a new state, not a difference, so that carrying out the same ones again, in
-order, changes nothing. Therefore a queue that may be written already is harmless to readers, and a
-rescue file is harmless to import twice. Any thread.
+order, changes nothing. Therefore changes that may be written already can be carried out once more,
+and a rescue file is harmless to import twice. Any thread.
 
 A rescue file has the changes that could not be written when the program ended; the next start reads
 it. It is beside the database if possible, otherwise in the system's folder for temporary files,
@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import logging
 import os
 import stat
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from paceline.codec import CodecError, decode_part, encode_part, made_of
 from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
@@ -45,6 +46,11 @@ class SaveChat:
     messages: tuple[Message, ...] = ()
     removed: tuple[str, ...] = ()
 
+    @property
+    def conversation_id(self) -> str:
+        """As in the others."""
+        return self.head.conversation_id
+
 
 @dataclass(frozen=True, slots=True)
 class BeginRun:
@@ -58,6 +64,7 @@ class BeginRun:
 class ExtendRun:
     """A reply gained a text in some steps; `number` counts these pieces of one reply from 0."""
 
+    conversation_id: str
     message_id: str
     number: int
     text: str
@@ -68,6 +75,7 @@ class ExtendRun:
 class EndRun:
     """A reply ended with this whole text."""
 
+    conversation_id: str
     record: RunRecord
     text: str
 
@@ -113,6 +121,11 @@ class SavePlace:
 class Sync:
     """From now on what was written before survives a power failure."""
 
+    @property
+    def conversation_id(self) -> str:
+        """That of none."""
+        return ""
+
 
 Change = (
     SaveChat | BeginRun | ExtendRun | EndRun | Remove | Restore | Purge
@@ -125,23 +138,70 @@ def is_urgent(change: Change) -> bool:
     return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SavePlace))
 
 
-def merged(old: ExtendRun, new: ExtendRun) -> ExtendRun:
-    """One piece of a reply that stands for two that follow each other."""
-    text, steps = old.text + new.text, old.steps + new.steps
-    return ExtendRun(old.message_id, old.number, text, steps)
+class Numbered(NamedTuple):
+    """A change that waits, with its number in the order in which changes were added."""
+
+    number: int
+    change: Change
 
 
-def subject(change: Change) -> str:
-    """The id of what it changes: of a reply, else of a conversation."""
+_SUPERSEDES: dict[type, tuple[type, ...]] = {
+    BeginRun: (BeginRun, ExtendRun),
+    EndRun: (BeginRun, ExtendRun, EndRun),
+    Remove: (Remove, Restore),
+    Restore: (Remove, Restore),
+    SaveUnsent: (SaveUnsent,),
+    SavePlace: (SavePlace,),
+    Sync: (Sync,),
+}
+"""The kinds of earlier changes of the same reply or conversation that have no effect any more."""
+
+
+def without_superseded(waiting: Sequence[Numbered]) -> list[Numbered]:
+    """Leave out what later changes replace or delete, and join the pieces of a reply.
+
+    Carrying out the rest gives the same state, also where some of it was carried out before.
+    """
+    kept: list[Numbered] = []
+    purged: set[str] = set()
+    superseded: set[tuple[type, str]] = set()
+    pieces: dict[str, int] = {}  # where in `kept` those of a reply are
+    for number, change in reversed(waiting):
+        subject = _subject(change)
+        if change.conversation_id in purged or (type(change), subject) in superseded:
+            continue
+        superseded.update((kind, subject) for kind in _SUPERSEDES.get(type(change), ()))
+        new: Change = change
+        match change:
+            case Purge(key):
+                purged.add(key)
+            case SaveChat(head, messages, removed):
+                left = tuple(m for m in messages if (Message, m.message_id) not in superseded)
+                new = SaveChat(head, left, removed)
+                kinds = (Message, BeginRun, ExtendRun, EndRun)
+                superseded.update(itertools.product(kinds, removed))
+            case ExtendRun() if subject in pieces:
+                later = kept[pieces[subject]]
+                assert isinstance(later.change, ExtendRun)
+                text, steps = change.text + later.change.text, change.steps + later.change.steps
+                joined = replace(change, text=text, steps=steps)
+                kept[pieces[subject]] = later._replace(change=joined)
+                continue
+            case ExtendRun():
+                pieces[subject] = len(kept)
+            case _:
+                pass
+        kept.append(Numbered(number, new))
+    return kept[::-1]
+
+
+def _subject(change: Change) -> str:
+    """Return the id of the reply that it changes, else of the conversation."""
     match change:
-        case SaveChat(head):
-            return head.conversation_id
-        case ExtendRun(message_id):
-            return message_id
-        case BeginRun(_, record) | EndRun(record):
-            return record.message_id
-        case Sync():
-            return ""
+        case ExtendRun():
+            return change.message_id
+        case BeginRun() | EndRun():
+            return change.record.message_id
         case _:
             return change.conversation_id
 
@@ -240,15 +300,16 @@ def _encode(change: Change) -> dict[str, Any]:
     match change:
         case BeginRun(key, record):
             data = {"conversation_id": key, "record": record_to_json(record)}
-        case ExtendRun(key, number, text, steps):
+        case ExtendRun(key, message_id, number, text, steps):
             data = {
-                "message_id": key,
+                "conversation_id": key,
+                "message_id": message_id,
                 "number": number,
                 "text": text,
                 "steps": steps_to_json(steps),
             }
-        case EndRun(record, text):
-            data = {"record": record_to_json(record), "text": text}
+        case EndRun(key, record, text):
+            data = {"conversation_id": key, "record": record_to_json(record), "text": text}
         case SaveChat():
             data = encode_part(change)
             del data["head"]["private"]  # false, and unknown to the version before
@@ -260,15 +321,16 @@ def _encode(change: Change) -> dict[str, Any]:
 def _decode(data: Any) -> Change:
     try:
         kind = data.pop("kind")
+        key = data.get("conversation_id", "")  # runs had none in the version before
         if kind == "BeginRun":
-            return BeginRun(_text(data["conversation_id"]), record_from_json(data["record"]))
+            return BeginRun(_text(key), record_from_json(data["record"]))
         if kind == "ExtendRun":
             return ExtendRun(
-                _text(data["message_id"]), int(data["number"]), _text(data["text"]),
+                _text(key), _text(data["message_id"]), int(data["number"]), _text(data["text"]),
                 steps_from_json(data["steps"]),
             )  # fmt: skip
         if kind == "EndRun":
-            return EndRun(record_from_json(data["record"]), _text(data["text"]))
+            return EndRun(_text(key), record_from_json(data["record"]), _text(data["text"]))
         change: Change = decode_part(_KINDS[kind], data)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CodecError(f"a change cannot be understood: {error}") from error

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from paceline.files import private_folder
 from paceline.storage.problems import BROKEN, DamageError, MovedError, NewerSchemaError, is_busy
-from paceline.storage.search import check_index, create_index
+from paceline.storage.search import Unindexed, check_index, create_index
 from paceline.storage.tables import TABLES
 
 LOG_ENDINGS = ("-wal", "-shm")
@@ -294,6 +294,17 @@ def _origin(connection: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Migration, ...] = (_first, _settings, _origin)
+
+
+def in_memory() -> sqlite3.Connection:
+    """Make an empty database with the newest layout, of which nothing reaches a disk."""
+    connection = sqlite3.connect(
+        ":memory:", isolation_level=None, check_same_thread=False, factory=Unindexed
+    )
+    connection.execute("PRAGMA temp_store = MEMORY")  # large sorts, too
+    for migration in MIGRATIONS:
+        migration(connection)
+    return connection
 
 
 def migrate(

@@ -10,27 +10,11 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import assert_never
 
-from paceline.conversation import Message
-from paceline.run_record import RunRecord
-from paceline.storage import salvage, search, tables
-from paceline.storage.changes import (
-    BeginRun,
-    Change,
-    EndRun,
-    ExtendRun,
-    Purge,
-    Remove,
-    Restore,
-    SaveChat,
-    SavePlace,
-    SaveUnsent,
-    Sync,
-    set_aside,
-)
+from paceline.storage import salvage, search
+from paceline.storage.changes import Change, Purge, set_aside
 from paceline.storage.database import (
     LOG_ENDINGS,
     Database,
@@ -49,10 +33,11 @@ from paceline.storage.problems import (
     Opened,
     is_about_connection,
     is_about_content,
-    is_about_the_value,
     is_busy,
 )
-from paceline.storage.tables import read_through, removed_ids
+from paceline.storage.reading import Source, removed, unfinished_ids
+from paceline.storage.tables import check_layout, read_through
+from paceline.storage.writing import is_carried_out
 
 _CHECKED_AT_ONCE = 16 * 2**20
 _MOST_SALVAGED = 3
@@ -118,11 +103,11 @@ class Disk:
                 if self._only_read is None and self.path.is_file():
                     self._only_read = open_to_read(self.path)
             raise
-        removed = removed_ids(database.reader)
+        hidden = removed([Source(database.reader)])
         with self._lock:
             self._let_go()
             self._database = database
-        return Opened((note or empty,) if note or empty else (), bool(note), removed)
+        return Opened((note or empty,) if note or empty else (), bool(note), hidden)
 
     def write(self, changes: Sequence[Change], *, durable: bool) -> None:
         """Carry out changes in one transaction; what cannot be stored goes to a rescue file.
@@ -142,7 +127,7 @@ class Disk:
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._was_written = True
         with transaction(connection, lambda: self._hurries):
-            refused = [change for change in changes if not _try(connection, change)]
+            refused = [change for change in changes if not is_carried_out(connection, change)]
         if refused:
             set_aside(self.path, refused)
         if any(isinstance(change, Purge) for change in changes):
@@ -235,10 +220,10 @@ class Disk:
                 if has_layout(database.reader):  # a later version would have another one
                     raise DamageError("its number is broken") from error
                 raise
-            tables.check_layout(database.reader)
+            check_layout(database.reader)
             if self._is_checked:
                 self._check(database)
-            tables.unfinished(database.reader)  # sees damage where most is written
+            unfinished_ids(database.reader)  # sees damage where most is written
             read_through(database.reader)
         except BaseException:
             database.close()
@@ -276,109 +261,3 @@ class Disk:
             copy.replace(self.path)
             self._database = self._connected()
         _logger.warning("the database was deleted; it was written anew from the open one")
-
-
-def _try(connection: sqlite3.Connection, change: Change) -> bool:
-    """Carry out a change; False, and nothing of it, if its values cannot be stored."""
-    connection.execute("SAVEPOINT change")
-    try:
-        carry_out(connection, change)
-    except (sqlite3.Error, ValueError, OverflowError) as error:
-        if not is_about_the_value(error):
-            raise
-        connection.execute("ROLLBACK TO change")
-        connection.execute("RELEASE change")
-        _logger.exception("%s cannot be stored", type(change).__name__)
-        return False
-    connection.execute("RELEASE change")
-    return True
-
-
-def carry_out(connection: sqlite3.Connection, change: Change) -> None:
-    """Write one change and the search index, in the caller's transaction.
-
-    The change may be written already, or its conversation may be gone.
-    """
-    match change:
-        case SaveChat():
-            _save(connection, change)
-        case BeginRun():
-            _begin(connection, change.record)
-        case ExtendRun():
-            key = tables.message_key(connection, change.message_id)
-            if key is not None:
-                tables.write_checkpoint(connection, key, change.number, change.text, change.steps)
-        case EndRun():
-            _end(connection, change.record, change.text)
-        case Remove():
-            tables.set_removed(connection, change.conversation_id, is_removed=True)
-        case Restore():
-            tables.set_removed(connection, change.conversation_id, is_removed=False)
-        case Purge():
-            _purge(connection, change.conversation_id)
-        case SaveUnsent():
-            tables.write_unsent(connection, change.conversation_id, change.text)
-        case SavePlace():
-            tables.write_place(connection, change.conversation_id, change.place)
-        case Sync():
-            tables.write_sync(connection)
-        case _:
-            assert_never(change)
-
-
-def _end(connection: sqlite3.Connection, record: RunRecord, text: str) -> None:
-    row = tables.message_row(connection, record.message_id)
-    if row is None:
-        return
-    key, old = row.key, row.message
-    tables.write_content(connection, key, text)
-    new = Message(old.message_id, old.parent_id, old.role, text, attachments=old.attachments)
-    search.index(connection, key, search.text_of(old), search.text_of(new))
-    tables.write_record(connection, key, record)
-    tables.write_steps(connection, key, record.steps)
-    tables.delete_checkpoints(connection, key)
-
-
-def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
-    head = change.head
-    old_head = tables.read_head(connection, head.conversation_id)
-    if old_head is None and head.leaf_id is not None and not change.messages:
-        return  # another program has deleted it, with all its messages
-    conversation = tables.write_head(connection, head)
-    search.index(connection, -conversation, old_head.title if old_head else "", head.title)
-    for message in change.messages:
-        row = tables.message_row(connection, message.message_id)
-        key = tables.write_message(connection, conversation, message)
-        old = search.text_of(row.message) if row else ""
-        search.index(connection, key, old, search.text_of(message))
-    _delete(connection, change.removed)
-
-
-def _begin(connection: sqlite3.Connection, record: RunRecord) -> None:
-    key = tables.message_key(connection, record.message_id)
-    if key is not None:
-        tables.write_record(connection, key, record)
-        tables.delete_checkpoints(connection, key)
-
-
-def _purge(connection: sqlite3.Connection, conversation_id: str) -> None:
-    key = tables.conversation_key(connection, conversation_id)
-    tables.write_unsent(connection, conversation_id, "")
-    tables.delete_place(connection, conversation_id)
-    if key is None:
-        return
-    head = tables.read_head(connection, conversation_id)
-    search.index(connection, -key, head.title if head else "", "")
-    _delete(connection, tables.read_messages(connection, conversation_id))
-    tables.delete_conversation(connection, key)
-    search.set_forgetful(connection, wanted=True)
-
-
-def _delete(connection: sqlite3.Connection, message_ids: Iterable[str]) -> None:
-    keys = []
-    for message_id in message_ids:
-        row = tables.message_row(connection, message_id)
-        if row is not None:
-            search.index(connection, row.key, search.text_of(row.message), "")
-            keys.append(row.key)
-    tables.delete_messages(connection, keys)

@@ -1,17 +1,17 @@
-"""What a store returns: what is on the disk, with the waiting changes applied to it.
+"""Queries: everything that a store returns, each by one function.
 
-Every function takes the connection (None: nothing can be read), and the changes that waited before
-the reading began. The caller has the connection to itself. What was found on the disk may have a
-part of these changes already. That does no harm: applied again, in order, they give the same state.
+Chats stand in one database, or in two while some wait for the disk (`held`). A function takes all
+of them as sources, and the caller has their connections to itself.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from paceline.codec import made_of
 from paceline.conversation import (
@@ -19,32 +19,55 @@ from paceline.conversation import (
     ConversationSummary,
     Head,
     Message,
+    Origin,
     SearchHit,
     ViewPlace,
 )
 from paceline.messages import StepCommitted
-from paceline.storage import tables
-from paceline.storage.changes import (
-    BeginRun,
-    Change,
-    EndRun,
-    ExtendRun,
-    Purge,
-    Remove,
-    Restore,
-    SaveChat,
-    SavePlace,
-    SaveUnsent,
+from paceline.params import ReplySettings
+from paceline.run_record import INTERRUPTED, RunRecord
+from paceline.storage.changes import EndRun
+from paceline.storage.search import Query, search_messages, search_titles
+from paceline.storage.tables import (
+    Records,
+    read_as,
+    read_attachments,
+    read_part,
+    read_record,
+    read_steps,
+    read_tags,
 )
-from paceline.storage.search import Found, Query, search_messages, search_titles, text_of
-from paceline.storage.tables import Pieces, Records
 
-Connection = sqlite3.Connection | None
+_SUMMARY = read_as(
+    "conversations", ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin")
+)
+_HEAD = read_as(
+    "conversations",
+    ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin", "leaf_id", "settings"),
+)
+_MESSAGE = read_as(
+    "messages", ("id", "parent_id", "role", "content", "created_s", "attachments"), "m"
+)
+_ID = read_as("messages", ["id"], "m")
+_RECORD = read_as("runs", ["record"], "r")
+_WITH_CHAT = "JOIN conversations c ON c.key = m.conversation"
+
+
+class Source(NamedTuple):
+    """A database to read from.
+
+    Attributes:
+        connection: See the module.
+        hidden: Conversations that a later source has; the last one hides none.
+    """
+
+    connection: sqlite3.Connection
+    hidden: Collection[str] = ()
 
 
 @contextlib.contextmanager
-def at_one_moment(connection: Connection) -> Iterator[None]:
-    """Read everything within the block from one state of the disk."""
+def at_one_moment(connection: sqlite3.Connection | None) -> Iterator[None]:
+    """Read everything within the block from one state of a database, if there is one."""
     if connection is None:
         yield
         return
@@ -56,275 +79,238 @@ def at_one_moment(connection: Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
-def summaries(connection: Connection, changes: Sequence[Change]) -> tuple[ConversationSummary, ...]:
-    """The list of conversations."""
-    found = tables.read_summaries(connection) if connection else {}
-    waiting = waiting_in(changes)
-    for key in waiting.heads.keys() | waiting.shown.keys():
-        found.pop(key, None)
-        if head := _shown_head(connection, waiting, key):
-            found[key] = made_of(ConversationSummary, head)
-    return tuple(found.values())
+# ------------------------------------------------------------------------------- all sources
 
 
-def gone(
-    connection: Connection, changes: Sequence[Change], conversation_ids: Iterable[str]
-) -> frozenset[str]:
-    """Those of these conversations that are not in the list, or not any more."""
-    waiting = waiting_in(changes)
+def summaries(sources: Sequence[Source]) -> tuple[ConversationSummary, ...]:
+    """Return one line for each conversation that is not removed."""
+    return tuple(
+        ConversationSummary(
+            row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
+            origin=read_part(Origin, row[6]),
+        )
+        for connection, hidden in sources
+        for row in connection.execute(f"SELECT {_SUMMARY} FROM conversations WHERE NOT is_removed")
+        if row[0] not in hidden
+    )  # fmt: skip
+
+
+def gone(sources: Sequence[Source], conversation_ids: Iterable[str]) -> frozenset[str]:
+    """Return those of these conversations that are not in the list."""
+    query = "SELECT 1 FROM conversations WHERE id = ? AND NOT is_removed"
     return frozenset(
-        key for key in conversation_ids if _shown_head(connection, waiting, key) is None
+        key
+        for key in conversation_ids
+        if _having(sources, key).execute(query, (key,)).fetchone() is None
     )
 
 
-def _shown_head(connection: Connection, waiting: Waiting, conversation_id: str) -> Head | None:
-    """A conversation's head; None: there is none, or it is not shown."""
-    if conversation_id in waiting.heads:
-        head = waiting.heads[conversation_id]
-    else:
-        head = tables.read_head(connection, conversation_id) if connection else None
-    is_shown = waiting.shown.get(conversation_id)
-    if is_shown is None:
-        is_shown = not (connection and tables.is_removed(connection, conversation_id))
-    return head if is_shown else None
+def removed(sources: Sequence[Source]) -> tuple[str, ...]:
+    """Return the conversations that were removed, but not purged."""
+    return tuple(
+        key
+        for connection, hidden in sources
+        for (key,) in connection.execute("SELECT id FROM conversations WHERE is_removed")
+        if key not in hidden
+    )
 
 
-def load(
-    connection: Connection, changes: Sequence[Change], conversation_id: str
-) -> Conversation | None:
-    """One conversation; None: there is none."""
-    head, messages = _chat(connection, changes, conversation_id)
+def load(sources: Sequence[Source], conversation_id: str) -> Conversation | None:
+    """Return a conversation, replies that are under way with their text so far; None: none."""
+    connection = _having(sources, conversation_id)
+    head = read_head(connection, conversation_id)
     if head is None:
         return None
-    for message_id, pieces in _unfinished(connection, changes, conversation_id, messages):
-        message = messages[message_id]
-        text = message.content + "".join(pieces[n][0] for n in sorted(pieces))
-        messages[message_id] = replace(message, content=text)
-    return tables.conversation_of(head, messages)
+    messages = read_messages(connection, conversation_id)
+    texts = connection.execute(
+        f"SELECT {_ID}, {read_as('checkpoints', ['text'], 'p')} FROM checkpoints p"
+        f" CROSS JOIN messages m ON m.key = p.message {_WITH_CHAT} WHERE c.id = ?"
+        " ORDER BY p.message, p.number",
+        (conversation_id,),
+    )
+    for message_id, text in texts:
+        if message := messages.get(message_id):  # not where an index is damaged
+            messages[message_id] = replace(message, content=message.content + text)
+    return _conversation(head, messages)
 
 
-def records(connection: Connection, changes: Sequence[Change], conversation_id: str) -> Records:
-    """The records of a conversation's replies."""
-    key = tables.conversation_key(connection, conversation_id) if connection else None
-    found = tables.read_packed(connection, key) if connection and key is not None else {}
-    if changes:
-        _, messages = _chat(connection, changes, conversation_id)
-        for change in changes:
-            match change:
-                case BeginRun(_, record) | EndRun(record, _) if record.message_id in messages:
-                    found[record.message_id] = replace(record, steps=())
-                case _:
-                    pass
-        found = {key: record for key, record in found.items() if key in messages}
-    return Records(found)
+def records(sources: Sequence[Source], conversation_id: str) -> Records:
+    """Return the records of a conversation's replies by message id."""
+    rows = _having(sources, conversation_id).execute(
+        f"SELECT {_ID}, {_RECORD} FROM conversations c JOIN messages m ON m.conversation = c.key"
+        " JOIN runs r ON r.message = m.key WHERE c.id = ? ORDER BY m.key",
+        (conversation_id,),
+    )
+    return Records(dict(rows))
 
 
-def steps(
-    connection: Connection, changes: Sequence[Change], message_id: str
-) -> tuple[StepCommitted, ...]:
-    """The steps of one reply."""
-    pieces = pieces_of(connection, changes, message_id)
-    return tuple(step for number in sorted(pieces) for step in pieces[number][1])
+def steps(sources: Sequence[Source], message_id: str) -> tuple[StepCommitted, ...]:
+    """Return the steps of one reply."""
+    for connection, hidden in sources:
+        row = message_row(connection, message_id)
+        if row is not None and row.conversation_id not in hidden:
+            return _pieces(connection, row.key)[1]
+    return ()
 
 
-def search(
-    connection: Connection, changes: Sequence[Change], text: str, limit: int
-) -> tuple[SearchHit, ...]:
-    """Titles and messages that have all words of a text, the best first."""
+def search(sources: Sequence[Source], text: str, limit: int) -> tuple[SearchHit, ...]:
+    """Return titles and messages that have all words of a text, the best first."""
     query = Query.of(text)
     if query is None or limit <= 0:
         return ()
-    waiting = waiting_in(changes)
-    titles = search_titles(connection, query, limit, waiting.is_found) if connection else []
-    found = search_messages(connection, query, 2 * limit, waiting.is_found) if connection else []
-    if waiting.heads or waiting.texts or waiting.ended:
-        new_titles, new_found = _search_waiting(connection, waiting, query)
-        titles, found = new_titles + titles, new_found + found
+    titles, found = [], []
+    for connection, hidden in reversed(sources):  # what waits for the disk is the newest
+        titles += search_titles(connection, query, limit, hidden)
+        found += search_messages(connection, query, 2 * limit, hidden)
     found.sort(key=lambda one: -one.n_whole)  # stable: the newest stay first
     del found[max(limit - len(titles), 0) :]
     hits = [query.hit(one.conversation_id, one.message_id, one.text) for one in found]
     return (*titles[:limit], *hits)
 
 
-def unsent(connection: Connection, changes: Sequence[Change], conversation_id: str) -> str:
-    """Text that was written, but not sent."""
-    change = latest(changes, SaveUnsent, conversation_id)
-    if change is not None:
-        return change.text
-    return tables.read_unsent(connection, conversation_id) if connection else ""
+def unsent(sources: Sequence[Source], conversation_id: str) -> str:
+    """Return text that was written, but not sent; empty: none."""
+    return read_unsent(_having(sources, conversation_id), conversation_id)
 
 
-def place(connection: Connection, changes: Sequence[Change], conversation_id: str) -> ViewPlace:
-    """Where a conversation was left."""
-    change = latest(changes, SavePlace, conversation_id)
-    if change is not None:
-        return change.place
-    return tables.read_place(connection, conversation_id) if connection else ViewPlace()
+def place(sources: Sequence[Source], conversation_id: str) -> ViewPlace:
+    """Return where a conversation was left."""
+    return read_place(_having(sources, conversation_id), conversation_id)
 
 
-def _chat(
-    connection: Connection, changes: Sequence[Change], conversation_id: str
-) -> tuple[Head | None, dict[str, Message]]:
-    """Head and messages of a conversation; without the texts of replies that are under way."""
-    head = tables.read_head(connection, conversation_id) if connection else None
-    messages = tables.read_messages(connection, conversation_id) if connection else {}
-    for change in changes:
-        match change:
-            case SaveChat(new, saved, removed) if new.conversation_id == conversation_id:
-                head = new
-                messages.update((message.message_id, message) for message in saved)
-                for message_id in removed:
-                    messages.pop(message_id, None)
-            case Purge(key) if key == conversation_id:
-                head = None
-                messages.clear()
-            case EndRun(record, text) if record.message_id in messages:
-                message = messages[record.message_id]
-                messages[record.message_id] = replace(message, content=text)
-            case _:
-                pass
-    return head, messages
+def interrupted(sources: Sequence[Source]) -> list[EndRun]:
+    """Return the ends of the replies that were under way when a program ended: they have failed."""
+    ends = []
+    for connection, hidden in sources:
+        for message_id in unfinished_ids(connection):
+            row = message_row(connection, message_id)
+            if row is None or row.conversation_id in hidden:
+                continue
+            packed = connection.execute(
+                f"SELECT {_RECORD} FROM runs r WHERE r.message = ?", (row.key,)
+            ).fetchone()
+            record = read_record(message_id, packed[0]) if packed else RunRecord(message_id)
+            if record.status == "running":
+                record = replace(record, status="failed", error=INTERRUPTED)
+            text, made = _pieces(connection, row.key)
+            record = replace(record, steps=made)
+            ends.append(EndRun(row.conversation_id, record, row.message.content + text))
+    return ends
 
 
-def pieces_of(connection: Connection, changes: Sequence[Change], message_id: str) -> Pieces:
-    """A reply's checkpoints; what ended before them has the number -1.
-
-    One that ended or began again has none of those before.
-    """
-    key = tables.message_key(connection, message_id) if connection else None
-    pieces = tables.read_pieces(connection, key) if connection and key is not None else {}
-    for change in changes:
-        match change:
-            case BeginRun(_, record) if record.message_id == message_id:
-                pieces.clear()
-            case EndRun(record, _) if record.message_id == message_id:
-                pieces.clear()
-                pieces[-1] = "", record.steps
-            case ExtendRun(extended, number, text, steps) if extended == message_id:
-                pieces[number] = text, steps
-            case _:
-                pass
-    return pieces
+def _having(sources: Sequence[Source], conversation_id: str) -> sqlite3.Connection:
+    return next(source.connection for source in sources if conversation_id not in source.hidden)
 
 
-def _unfinished(
-    connection: Connection,
-    changes: Sequence[Change],
-    conversation_id: str,
-    messages: dict[str, Message],
-) -> Iterator[tuple[str, Pieces]]:
-    """The replies of a conversation that have checkpoints, with these."""
-    ids = {change.message_id for change in changes if isinstance(change, ExtendRun)}
-    if connection:
-        key = tables.conversation_key(connection, conversation_id)
-        ids.update(tables.with_checkpoints(connection, key) if key is not None else ())
-    for message_id in ids & messages.keys():
-        yield message_id, pieces_of(connection, changes, message_id)
+# ------------------------------------------------------------------------------ one database
 
 
-def _search_waiting(
-    connection: Connection, waiting: Waiting, query: Query
-) -> tuple[list[SearchHit], list[Found]]:
-    """The titles and messages that wait and have all words, the newest first."""
-    texts = dict(waiting.texts)
-    for message_id, text in waiting.ended.items():
-        row = tables.message_row(connection, message_id) if connection else None
-        if row is not None and row.conversation_id not in waiting.purged:
-            texts[message_id] = row.conversation_id, text_of(replace(row.message, content=text))
+class Row(NamedTuple):
+    """A message's row."""
 
-    def is_shown(conversation_id: str) -> bool:
-        if conversation_id in waiting.shown:
-            return waiting.shown[conversation_id]
-        return connection is None or not tables.is_removed(connection, conversation_id)
-
-    titles = [
-        query.hit(head.conversation_id, "", head.title)
-        for head in filter(None, reversed(waiting.heads.values()))
-        if query.fits(head.title) and is_shown(head.conversation_id)
-    ]
-    found = [
-        Found(query.n_whole(text), conversation_id, message_id, text)
-        for message_id, (conversation_id, text) in reversed(texts.items())
-        if query.fits(text) and is_shown(conversation_id)
-    ]
-    return titles, found
+    key: int
+    conversation_id: str
+    message: Message
 
 
-_T = TypeVar("_T", SaveUnsent, SavePlace)
+def read_head(connection: sqlite3.Connection, conversation_id: str) -> Head | None:
+    """Return a conversation without its messages; None: it is not there."""
+    row = connection.execute(
+        f"SELECT {_HEAD} FROM conversations WHERE id = ?", (conversation_id,)
+    ).fetchone()
+    if row is None:
+        return None
+    return Head(
+        row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
+        origin=read_part(Origin, row[6]), leaf_id=row[7], settings=read_part(ReplySettings, row[8]),
+    )  # fmt: skip
 
 
-def latest(changes: Sequence[Change], kind: type[_T], conversation_id: str) -> _T | None:
-    """The last change of a kind to a conversation; None: there is none."""
-    for change in reversed(changes):
-        if isinstance(change, kind) and change.conversation_id == conversation_id:
-            return change
-    return None
+def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[str, Message]:
+    """Return a conversation's messages, in the order in which they were added."""
+    rows = connection.execute(
+        f"SELECT {_MESSAGE} FROM messages m {_WITH_CHAT} WHERE c.id = ? ORDER BY m.key",
+        (conversation_id,),
+    )
+    return {row[0]: _message(row) for row in rows}
 
 
-@dataclass(slots=True)
-class Waiting:
-    """The changes that wait, as the list of conversations and a search need them.
-
-    Attributes:
-        heads: Saved conversations by id; None: purged.
-        shown: Conversations that are removed or restored, and whether they are shown then.
-        texts: Conversation and text of new messages, by message.
-        ended: Texts of replies that ended, whose messages are on the disk.
-        gone: Messages that are deleted.
-        purged: Conversations of which nothing on the disk counts.
-    """
-
-    heads: dict[str, Head | None] = field(default_factory=dict)
-    shown: dict[str, bool] = field(default_factory=dict)
-    texts: dict[str, tuple[str, str]] = field(default_factory=dict)
-    ended: dict[str, str] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    purged: set[str] = field(default_factory=set)
-
-    def is_found(self, conversation_id: str, message_id: str, is_removed: int) -> bool:
-        """Whether a hit on the disk is still one; an empty `message_id` means the title."""
-        if conversation_id in self.purged or (not message_id and conversation_id in self.heads):
-            return False
-        if message_id in self.texts or message_id in self.ended or message_id in self.gone:
-            return False
-        return self.shown.get(conversation_id, not is_removed)
+def message_row(connection: sqlite3.Connection, message_id: str) -> Row | None:
+    """Return a message with its key; None: it is not there."""
+    row = connection.execute(
+        f"SELECT m.key, {read_as('conversations', ['id'], 'c')}, {_MESSAGE}"
+        f" FROM messages m {_WITH_CHAT} WHERE m.id = ?",
+        (message_id,),
+    ).fetchone()
+    return Row(row[0], row[1], _message(row[2:])) if row else None
 
 
-def waiting_in(changes: Sequence[Change]) -> Waiting:
-    """Return the waiting changes as the list and a search need them."""
-    waiting = Waiting()
-    messages: dict[str, tuple[str, Message]] = {}
-    for change in changes:
-        match change:
-            case SaveChat(head, saved, removed):
-                key = head.conversation_id
-                if waiting.heads.get(key, head) is None:  # it was purged, and begins again
-                    waiting.shown[key] = True
-                waiting.heads[key] = head
-                messages.update((message.message_id, (key, message)) for message in saved)
-                for message_id in removed:
-                    messages.pop(message_id, None)
-                    waiting.ended.pop(message_id, None)
-                waiting.gone.update(removed)
-            case EndRun(record, text) if record.message_id in messages:
-                key, message = messages[record.message_id]
-                messages[record.message_id] = key, replace(message, content=text)
-            case EndRun(record, text):
-                waiting.ended[record.message_id] = text
-            case Remove(key):
-                waiting.shown[key] = False
-            case Restore(key):
-                waiting.shown[key] = True
-            case Purge(key):
-                waiting.shown[key] = False
-                waiting.heads[key] = None
-                waiting.purged.add(key)
-                for message_id in [m for m, (owner, _) in messages.items() if owner == key]:
-                    del messages[message_id]
-            case _:
-                pass
-    waiting.texts = {
-        message_id: (key, text_of(message)) for message_id, (key, message) in messages.items()
-    }
-    waiting.gone -= waiting.texts.keys()
-    return waiting
+def conversation_key(connection: sqlite3.Connection, conversation_id: str) -> int | None:
+    """Return a conversation's key; None: it is not there."""
+    row = connection.execute(
+        "SELECT key FROM conversations WHERE id = ?", (conversation_id,)
+    ).fetchone()
+    return row[0] if row else None
+
+
+def message_key(connection: sqlite3.Connection, message_id: str) -> int | None:
+    """Return a message's key; None: it is not there."""
+    row = connection.execute("SELECT key FROM messages WHERE id = ?", (message_id,)).fetchone()
+    return row[0] if row else None
+
+
+def unfinished_ids(connection: sqlite3.Connection) -> list[str]:
+    """Return the messages whose replies are running or have checkpoints."""
+    rows = connection.execute(
+        f"SELECT {_ID} FROM (SELECT message FROM checkpoints UNION"
+        " SELECT message FROM runs WHERE status = 'running') r"
+        " CROSS JOIN messages m ON m.key = r.message"
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def read_unsent(connection: sqlite3.Connection, conversation_id: str) -> str:
+    """Return text that was written, but not sent; empty: none."""
+    row = connection.execute(
+        f"SELECT {read_as('unsent', ['text'])} FROM unsent WHERE conversation_id = ?",
+        (conversation_id,),
+    ).fetchone()
+    return row[0] if row else ""
+
+
+def read_place(connection: sqlite3.Connection, conversation_id: str) -> ViewPlace:
+    """Return where a conversation was left."""
+    row = connection.execute(
+        f"SELECT {read_as('places', ['message_id', 'offset_px'])} FROM places"
+        " WHERE conversation_id = ?",
+        (conversation_id,),
+    ).fetchone()
+    return ViewPlace(*row) if row else ViewPlace()
+
+
+def _message(row: Sequence[Any]) -> Message:
+    return Message(row[0], row[1], row[2], row[3], row[4], read_attachments(row[5]))
+
+
+def _conversation(head: Head, messages: dict[str, Message]) -> Conversation:
+    """Return a conversation of these parts; a message whose parent is lost becomes a first one."""
+    known: dict[str, Message] = {}
+    for message in messages.values():
+        is_lost = message.parent_id is not None and message.parent_id not in known
+        known[message.message_id] = replace(message, parent_id=None) if is_lost else message
+    leaf = head.leaf_id
+    if leaf not in known:
+        leaf = next(reversed(known), None)
+    return made_of(Conversation, head, messages=MappingProxyType(known), leaf_id=leaf)
+
+
+def _pieces(connection: sqlite3.Connection, message: int) -> tuple[str, tuple[StepCommitted, ...]]:
+    """Return the text of a reply's checkpoints, and all its steps."""
+    rows = connection.execute(
+        f"SELECT -1, '', {read_as('steps', ['data'])} FROM steps WHERE message = ?1 UNION ALL"
+        f" SELECT {read_as('checkpoints', ('number', 'text', 'steps'))} FROM checkpoints"
+        " WHERE message = ?1 ORDER BY 1",
+        (message,),
+    ).fetchall()
+    text = "".join(row[1] for row in rows)
+    return text, tuple(step for row in rows for step in read_steps(row[2]))

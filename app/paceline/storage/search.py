@@ -19,7 +19,7 @@ import sqlite3
 import time
 import unicodedata
 import zlib
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -34,17 +34,43 @@ _SLICE, _RANKED = 20_000, 2_000
 _MOST_WORDS = 16
 _MERGED_PAGES = 200
 _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
-_TITLE = read_as("conversations", ("id", "title", "is_removed"), "c")
-_MESSAGE = ", ".join(
-    (
-        read_as("conversations", ("id", "is_removed"), "c"),
-        read_as("messages", ("id", "content", "attachments"), "m"),
-    )
+
+
+class _Rows(NamedTuple):
+    """A query for an index, and one for a database without it."""
+
+    indexed: str
+    unindexed: str
+
+
+_CHAT = read_as("conversations", ["id"], "c")
+_TITLE = f"SELECT {_CHAT}, {read_as('conversations', ['title'], 'c')} FROM"
+_TITLES = _Rows(
+    f"{_TITLE} words w JOIN conversations c ON c.key = -w.rowid"
+    " WHERE w.words MATCH ? AND w.rowid < 0 AND NOT c.is_removed ORDER BY w.rowid",
+    f"{_TITLE} conversations c WHERE fits(c.title, NULL) AND NOT c.is_removed ORDER BY c.key DESC",
 )
+_MESSAGE = f"SELECT {_CHAT}, {read_as('messages', ('id', 'content', 'attachments'), 'm')} FROM"
+_MESSAGES = _Rows(
+    f"{_MESSAGE} words w"
+    " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
+    " WHERE w.words MATCH ? AND w.rowid > 0 AND NOT c.is_removed ORDER BY w.rowid DESC",
+    f"{_MESSAGE} messages m JOIN conversations c ON c.key = m.conversation"
+    " WHERE fits(m.content, m.attachments) AND NOT c.is_removed ORDER BY m.key DESC",
+)
+
+
+class Unindexed(sqlite3.Connection):
+    """A database in memory, which is small: searches read all its texts.
+
+    An index would take most of the time of a write, and keep deleted words.
+    """
 
 
 def create_index(connection: sqlite3.Connection) -> None:
     """Make an empty index."""
+    if isinstance(connection, Unindexed):
+        return
     connection.execute(
         "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, columnsize=0,"
         " prefix='1 2 3 4', tokenize='unicode61 remove_diacritics 2')"
@@ -130,7 +156,7 @@ def index(connection: sqlite3.Connection, row: int, old: str, new: str) -> None:
         old: What was indexed; it must be exactly that. Empty: nothing was.
         new: What is to be found from now on; empty: nothing.
     """
-    if old == new:
+    if old == new or isinstance(connection, Unindexed):
         return
     _break_seal(connection)
     if old:
@@ -232,22 +258,13 @@ class Found(NamedTuple):
     text: str
 
 
-IsFound = Callable[[str, str, int], bool]
-"""Whether a hit counts: conversation, message (empty: the title), 1 if it is removed."""
-
-
 def search_titles(
-    connection: sqlite3.Connection, query: Query, limit: int, is_found: IsFound
+    connection: sqlite3.Connection, query: Query, limit: int, hidden: Collection[str]
 ) -> list[SearchHit]:
-    """The titles that have all words, the newest first."""
-    rows = connection.execute(
-        f"SELECT {_TITLE} FROM words w JOIN conversations c ON c.key = -w.rowid"
-        " WHERE w.words MATCH ? AND w.rowid < 0 ORDER BY w.rowid",
-        (query.match,),
-    )
+    """Return the titles that have all words, the newest first; none of hidden conversations."""
     hits = []
-    for conversation_id, title, is_removed in rows:
-        if is_found(conversation_id, "", is_removed) and query.is_certain(title):
+    for conversation_id, title in _rows(connection, query, _TITLES):
+        if conversation_id not in hidden and query.is_certain(title):
             hits.append(query.hit(conversation_id, "", title))
             if len(hits) >= limit:
                 break
@@ -255,19 +272,14 @@ def search_titles(
 
 
 def search_messages(
-    connection: sqlite3.Connection, query: Query, limit: int, is_found: IsFound
+    connection: sqlite3.Connection, query: Query, limit: int, hidden: Collection[str]
 ) -> list[Found]:
-    """The newest messages that have all words."""
-    rows = connection.execute(
-        f"SELECT {_MESSAGE} FROM words w"
-        " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
-        " WHERE w.words MATCH ? AND w.rowid > 0 ORDER BY w.rowid DESC",
-        (query.match,),
-    )
+    """Return the newest messages that have all words; none of hidden conversations."""
     until = time.monotonic() + _LONGEST_S
     found = []
-    for n, (conversation_id, is_removed, message_id, content, files) in enumerate(rows):
-        if is_found(conversation_id, message_id, is_removed):
+    rows = _rows(connection, query, _MESSAGES)
+    for n, (conversation_id, message_id, content, files) in enumerate(rows):
+        if conversation_id not in hidden:
             text = with_names(content, read_attachments(files))
             if query.is_certain(text):
                 found.append(Found(query.n_whole(text), conversation_id, message_id, text))
@@ -275,6 +287,18 @@ def search_messages(
         if len(found) >= limit or (n >= _ALWAYS and time.monotonic() > until):
             break
     return found
+
+
+def _rows(connection: sqlite3.Connection, query: Query, found: _Rows) -> sqlite3.Cursor:
+    """Return the rows of texts that have all words, the newest first."""
+    if not isinstance(connection, Unindexed):
+        return connection.execute(found.indexed, (query.match,))
+
+    def fits(text: str, files: str | None) -> bool:
+        return query.fits(with_names(text, read_attachments(files)))
+
+    connection.create_function("fits", 2, fits)
+    return connection.execute(found.unindexed)
 
 
 _USUAL = frozenset(".,;:!?'\"()-–—…“”„‘’«»‹›。，、；：？！「」『』（）")

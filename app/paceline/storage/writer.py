@@ -9,26 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 from paceline.storage import salvage
-from paceline.storage.changes import (
-    BeginRun,
-    Change,
-    EndRun,
-    ExtendRun,
-    Purge,
-    Remove,
-    Restore,
-    SaveChat,
-    SavePlace,
-    SaveUnsent,
-    Sync,
-    is_urgent,
-    merged,
-    subject,
-)
+from paceline.storage.changes import Change, Numbered, is_urgent, without_superseded
 from paceline.storage.disk import Disk
 from paceline.storage.problems import (
     BROKEN,
@@ -40,22 +24,12 @@ from paceline.storage.problems import (
 )
 
 _MOST_AT_ONCE = 500
-_LOOK_BACK = 30
-
-
-@dataclass(slots=True)
-class _Item:
-    number: int
-    change: Change
 
 
 class Pending:
     """The queue of changes that are not on the disk yet, in order; any thread.
 
-    The session adds changes, the writer takes some and drops them when they are written; readers
-    see all that are there. What is being written is still seen, since carrying it out twice changes
-    nothing. What waits and is made superfluous by a later change goes, so that neither a full disk
-    nor a private chat, whose changes wait for good, fills the memory or keeps a deleted text.
+    The session adds changes; the writer takes some, and drops them when they are written.
 
     Attributes:
         changed: Notified when something was added, written, or asked for; its lock guards all.
@@ -63,145 +37,65 @@ class Pending:
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self._items: list[_Item] = []
+        self._waiting: list[Numbered] = []
         self._n_taken = 0
         self._n_added = 0
         self._urgent_until = 0
 
     def add(self, change: Change) -> None:
-        """Append a change, or merge it into one that waits."""
+        """Append a change."""
         with self.changed:
-            is_awaited = bool(self._items)
+            is_awaited = bool(self._waiting)
             self._n_added += 1
-            self._drop_outdated(change)
-            if not self._merge(change):
-                self._items.append(_Item(self._n_added, change))
+            self._waiting.append(Numbered(self._n_added, change))
             if is_urgent(change):
                 self._urgent_until = self._n_added
             elif is_awaited:
                 return  # the writer knows already; waking it is the most expensive part of this
             self.changed.notify_all()
 
-    def snapshot(self) -> tuple[Change, ...]:
-        """Everything that may not be written yet, in order."""
+    def waiting(self) -> tuple[Numbered, ...]:
+        """Return everything that may not be written yet, in order."""
         with self.changed:
-            return tuple(item.change for item in self._items)
+            return tuple(self._waiting)
 
     def hurry(self) -> int:
-        """Request that everything so far is written at once; returns a number for `is_done`."""
+        """Request that everything so far is written at once; return a number for `is_done`."""
         with self.changed:
             self._urgent_until = self._n_added
             self.changed.notify_all()
             return self._n_added
 
     def is_done(self, number: int) -> bool:
-        """Whether everything up to this number is written, or replaced by what came later."""
+        """Return whether everything up to this number is written, or replaced by what is."""
         with self.changed:
-            return not self._items or self._items[0].number > number
+            return not self._waiting or self._waiting[0].number > number
 
     def is_urgent(self) -> bool:
-        """Whether something must not wait."""
+        """Return whether something must not wait."""
         with self.changed:
-            return bool(self._items) and self._items[0].number <= self._urgent_until
-
-    def wait_done(self, number: int, timeout_s: float) -> bool:
-        """Wait until everything up to this number is written; False: not in this time."""
-        with self.changed:
-            return self.changed.wait_for(lambda: self.is_done(number), timeout_s)
+            return bool(self._waiting) and self._waiting[0].number <= self._urgent_until
 
     def take(self) -> list[Change]:
-        """The next changes to write; they stay here until `written`."""
+        """Return the next changes to write; they stay here until `written`.
+
+        What is superseded goes, so that a full disk does not fill the memory.
+        """
         with self.changed:
-            self._n_taken = min(len(self._items), _MOST_AT_ONCE)
-            return [item.change for item in self._items[: self._n_taken]]
+            self._waiting = without_superseded(self._waiting)
+            self._n_taken = min(len(self._waiting), _MOST_AT_ONCE)
+            return [change for _, change in self._waiting[: self._n_taken]]
 
     def written(self) -> None:
         """Drop what was taken: it is on the disk."""
         with self.changed:
-            del self._items[: self._n_taken]
+            del self._waiting[: self._n_taken]
             self._n_taken = 0
             self.changed.notify_all()
 
-    def not_written(self) -> None:
-        """Let what was taken wait again: it could not be written."""
-        with self.changed:
-            self._n_taken = 0
-
     def __len__(self) -> int:
         with self.changed:
-            return len(self._items)
-
-    def _waiting(self) -> Sequence[_Item]:
-        return self._items[self._n_taken :]
-
-    def _drop_outdated(self, new: Change) -> None:
-        """Drop what waits and has no effect any more when `new` is carried out after it."""
-        kinds: type | tuple[type, ...] = type(new)
-        ids = {subject(new)}
-        match new:
-            case SaveChat(_, _, removed):
-                kinds, ids = (BeginRun, ExtendRun, EndRun), set(removed)
-            case EndRun():
-                kinds = ExtendRun
-            case Remove() | Restore():
-                kinds = (Remove, Restore)
-            case Purge(key):
-                begun = (i.change for i in self._items if isinstance(i.change, BeginRun))
-                kinds = object
-                ids.update(b.record.message_id for b in begun if b.conversation_id == key)
-            case SaveUnsent() | SavePlace() | Sync():
-                pass
-            case _:
-                return
-        self._items[self._n_taken :] = [
-            item
-            for item in self._waiting()
-            if not isinstance(item.change, kinds) or subject(item.change) not in ids
-        ]
-
-    def _merge(self, new: Change) -> bool:
-        """Merge a change into one that waits, which keeps its place; False: append it."""
-        match new:
-            case ExtendRun():
-                return self._merge_piece(new)
-            case SaveChat():
-                return self._merge_chat(new)
-            case _:
-                return False
-
-    def _merge_piece(self, new: ExtendRun) -> bool:
-        """Merge it into an earlier piece; a reply's end or beginning is not crossed."""
-        for item in reversed(self._waiting()[-_LOOK_BACK:]):
-            old = item.change
-            if isinstance(old, ExtendRun) and old.message_id == new.message_id:
-                item.change = merged(old, new)
-                return True
-            if not isinstance(old, (ExtendRun, SaveUnsent, SavePlace)):
-                return False
-        return False
-
-    def _merge_chat(self, new: SaveChat) -> bool:
-        """Leave nothing older of a conversation in what waits, and merge what has no messages.
-
-        Not across the place where it is purged, for it begins again there, or hidden, for then it
-        must be there already.
-        """
-        key, gone = subject(new), set(new.removed)
-        last: _Item | None = None
-        for item in reversed(self._waiting()):
-            old = item.change
-            if isinstance(old, (Purge, Remove)) and old.conversation_id == key:
-                break
-            if not isinstance(old, SaveChat) or subject(old) != key:
-                continue
-            messages = tuple(m for m in old.messages if m.message_id not in gone)
-            item.change = SaveChat(new.head, messages, old.removed)
-            if not (messages or old.removed):
-                self._items.remove(item)
-            elif last is None and not new.messages:
-                last = item
-                item.change = replace(item.change, removed=(*old.removed, *new.removed))
-        return last is not None
+            return len(self._waiting)
 
 
 RETRY_S = 2.0
@@ -254,6 +148,28 @@ class Writer(threading.Thread):
             self._tries_now = True
             self._pending.changed.notify_all()
 
+    def wait_written(self, timeout_s: float, *, despite_problem: bool = False) -> bool:
+        """Have everything so far written at once, and wait for it; any other thread.
+
+        Args:
+            timeout_s: How long to wait at most.
+            despite_problem: Whether to wait while something keeps it from writing, too.
+
+        Returns:
+            Whether it is on the disk.
+        """
+        with self._pending.changed:
+            number = self._pending.hurry()
+            if self.is_alive():
+                self._pending.changed.wait_for(
+                    lambda: (
+                        self._pending.is_done(number)
+                        or (self._problem is not None and not despite_problem)
+                    ),
+                    timeout_s,
+                )
+            return self._pending.is_done(number)
+
     def mend(self, timeout_s: float) -> bool:
         """Have a database salvaged that is marked as damaged, and wait for it; any other thread.
 
@@ -285,7 +201,6 @@ class Writer(threading.Thread):
                 self._write_all()
                 self._tidy(until_done=stops)
             except FAILURES as error:
-                self._pending.not_written()
                 self._last_s = time.monotonic()
                 self.report(error)
                 self._disk.give_up(error)

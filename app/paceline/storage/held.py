@@ -1,0 +1,84 @@
+"""Chats in memory as they will be on the disk, while it is slow or cannot be written to."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from paceline.storage.changes import Numbered
+from paceline.storage.database import in_memory, transaction
+from paceline.storage.reading import Source, conversation_key
+from paceline.storage.tables import TABLES, read_as
+from paceline.storage.writing import is_carried_out
+
+_BY_ID = {"conversations": "id", "unsent": "conversation_id", "places": "conversation_id"}
+_BY_KEY = {
+    "messages": ("conversation", "conversations"),
+    "runs": ("message", "messages"),
+    "steps": ("message", "messages"),
+    "checkpoints": ("message", "messages"),
+}
+"""Columns with the key of a row that another table has."""
+
+
+class Held:
+    """The conversations that waiting changes are about, with these changes carried out.
+
+    A conversation is copied from the disk before its first change is carried out here. The disk may
+    have some of the changes already, which does no harm. One thread at a time.
+
+    Attributes:
+        ids: These conversations, also those that are purged.
+        source: Where they are read.
+    """
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+        self.source = Source(in_memory())
+        self._number = 0
+
+    def carry_out(self, waiting: Iterable[Numbered], disk: sqlite3.Connection | None) -> None:
+        """Carry out those of these changes that are new.
+
+        Raises:
+            sqlite3.Error: The disk cannot be read; what is held is of no use any more.
+        """
+        with transaction(self.source.connection):
+            for number, change in waiting:
+                if number > self._number:
+                    self._number = number
+                    self._take(change.conversation_id, disk)
+                    is_carried_out(self.source.connection, change)
+
+    def _take(self, conversation_id: str, disk: sqlite3.Connection | None) -> None:
+        """Copy a conversation that is not here yet."""
+        if conversation_id not in self.ids:
+            self.ids.add(conversation_id)
+            if disk is not None:
+                _copy(disk, self.source.connection, conversation_id)
+
+
+def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id: str) -> None:
+    """Copy the rows of a conversation, which have other keys then."""
+    for table, column in _BY_ID.items():
+        columns = list(TABLES[table])[1:]
+        memory.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            disk.execute(
+                f"SELECT {read_as(table, columns)} FROM {table} WHERE {column} = ?",
+                (conversation_id,),
+            ),
+        )
+    key = conversation_key(disk, conversation_id)
+    for table, (reference, owner) in _BY_KEY.items():
+        columns = [name for name in TABLES[table] if name not in ("key", "rowid", reference)]
+        belongs = "o.key" if owner == "conversations" else "o.conversation"
+        memory.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}, {reference})"
+            f" SELECT {', '.join('?' * len(columns))}, key FROM {owner} WHERE id = ?",
+            disk.execute(
+                f"SELECT {read_as(table, columns, 't')}, o.id FROM {owner} o"
+                f" JOIN {table} t ON t.{reference} = o.key WHERE {belongs} = ? ORDER BY o.key",
+                (key,),
+            ),
+        )

@@ -1,0 +1,210 @@
+"""Carry out changes in a database and in its search index, within the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from paceline.conversation import Head, Message
+from paceline.run_record import RunRecord, record_to_json, steps_to_json
+from paceline.storage import search
+from paceline.storage.changes import (
+    BeginRun,
+    Change,
+    EndRun,
+    ExtendRun,
+    Purge,
+    Remove,
+    Restore,
+    SaveChat,
+    SavePlace,
+    SaveUnsent,
+    Sync,
+)
+from paceline.storage.problems import DamageError, is_about_the_value
+from paceline.storage.reading import (
+    conversation_key,
+    message_key,
+    message_row,
+    read_head,
+    read_messages,
+)
+from paceline.storage.tables import attachments_text, packed, part_text
+
+_logger = logging.getLogger(__name__)
+
+
+def is_carried_out(connection: sqlite3.Connection, change: Change) -> bool:
+    """Carry out a change; False, and nothing of it, if its values cannot be stored.
+
+    The change may be written already, or its conversation may be gone.
+
+    Raises:
+        sqlite3.Error: It cannot be written now; likewise `DamageError`.
+    """
+    connection.execute("SAVEPOINT change")
+    try:
+        _carry_out(connection, change)
+    except (sqlite3.Error, ValueError, OverflowError) as error:
+        if not is_about_the_value(error):
+            raise
+        connection.execute("ROLLBACK TO change")
+        connection.execute("RELEASE change")
+        _logger.exception("%s cannot be stored", type(change).__name__)
+        return False
+    connection.execute("RELEASE change")
+    return True
+
+
+def _carry_out(connection: sqlite3.Connection, change: Change) -> None:
+    match change:
+        case SaveChat():
+            _save(connection, change)
+        case BeginRun(_, record):
+            _begin(connection, record)
+        case ExtendRun():
+            _extend(connection, change)
+        case EndRun():
+            _end(connection, change)
+        case Remove(key):
+            connection.execute("UPDATE conversations SET is_removed = 1 WHERE id = ?", (key,))
+        case Restore(key):
+            connection.execute("UPDATE conversations SET is_removed = 0 WHERE id = ?", (key,))
+        case Purge(key):
+            _purge(connection, key)
+        case SaveUnsent(key, text):
+            connection.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
+            if text:
+                connection.execute("INSERT INTO unsent VALUES (?, ?)", (key, text))
+        case SavePlace(key, place):
+            values = (key, place.message_id, place.offset_px)
+            connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", values)
+        case Sync():  # a transaction without a write would not be waited for
+            connection.execute(
+                "INSERT INTO facts VALUES ('syncs', 1) ON CONFLICT DO UPDATE SET value = value + 1"
+            )
+        case _:
+            assert_never(change)
+
+
+def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
+    head = change.head
+    old_head = read_head(connection, head.conversation_id)
+    if old_head is None and head.leaf_id is not None and not change.messages:
+        return  # another program has deleted it, with all its messages
+    conversation = _write_head(connection, head)
+    search.index(connection, -conversation, old_head.title if old_head else "", head.title)
+    for message in change.messages:
+        row = message_row(connection, message.message_id)
+        key = _write_message(connection, conversation, message)
+        old = search.text_of(row.message) if row else ""
+        search.index(connection, key, old, search.text_of(message))
+    _delete_messages(connection, change.removed)
+
+
+def _write_head(connection: sqlite3.Connection, head: Head) -> int:
+    values = (
+        head.conversation_id, head.title, head.created_s, head.changed_s, int(head.pinned),
+        json.dumps(head.tags, ensure_ascii=False), head.leaf_id,
+        part_text(head.settings), part_text(head.origin),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT INTO conversations"
+        " (id, title, created_s, changed_s, pinned, tags, leaf_id, settings, origin, reply_id,"
+        " strategy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', '') ON CONFLICT (id) DO"
+        " UPDATE SET title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6,"
+        " leaf_id = ?7, settings = ?8, origin = ?9",
+        values,
+    )
+    return _written(conversation_key(connection, head.conversation_id))
+
+
+def _write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
+    connection.execute(
+        "INSERT INTO messages (conversation, id, parent_id, role, content, created_s, attachments)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE SET"
+        " parent_id = ?3, role = ?4, content = ?5, created_s = ?6, attachments = ?7",
+        (
+            conversation, message.message_id, message.parent_id, message.role, message.content,
+            message.created_s, attachments_text(message.attachments),
+        ),
+    )  # fmt: skip
+    return _written(message_key(connection, message.message_id))
+
+
+def _written(key: int | None) -> int:
+    """Return the key of what was just written; without one an index is damaged."""
+    if key is None:
+        raise DamageError("an index does not find what was written")
+    return key
+
+
+def _begin(connection: sqlite3.Connection, record: RunRecord) -> None:
+    key = message_key(connection, record.message_id)
+    if key is not None:
+        _write_record(connection, key, record)
+        connection.execute("DELETE FROM checkpoints WHERE message = ?", (key,))
+
+
+def _write_record(connection: sqlite3.Connection, message: int, record: RunRecord) -> None:
+    data = packed(record_to_json(record, with_steps=False))
+    connection.execute(
+        "INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", (message, record.status, data)
+    )
+
+
+def _extend(connection: sqlite3.Connection, change: ExtendRun) -> None:
+    key = message_key(connection, change.message_id)
+    if key is not None:
+        # Those after it may be joined to it now; they come again.
+        connection.execute(
+            "DELETE FROM checkpoints WHERE message = ? AND number >= ?", (key, change.number)
+        )
+        steps = packed(steps_to_json(change.steps))
+        connection.execute(
+            "INSERT INTO checkpoints VALUES (?, ?, ?, ?)", (key, change.number, change.text, steps)
+        )
+
+
+def _end(connection: sqlite3.Connection, change: EndRun) -> None:
+    row = message_row(connection, change.record.message_id)
+    if row is None:
+        return
+    key, _, old = row
+    new = replace(old, content=change.text)
+    connection.execute("UPDATE messages SET content = ? WHERE key = ?", (change.text, key))
+    search.index(connection, key, search.text_of(old), search.text_of(new))
+    _write_record(connection, key, change.record)
+    for table in ("steps", "checkpoints"):
+        connection.execute(f"DELETE FROM {table} WHERE message = ?", (key,))
+    if change.record.steps:
+        steps = packed(steps_to_json(change.record.steps))
+        connection.execute("INSERT INTO steps VALUES (?, ?)", (key, steps))
+
+
+def _purge(connection: sqlite3.Connection, conversation_id: str) -> None:
+    for table in ("unsent", "places"):
+        connection.execute(f"DELETE FROM {table} WHERE conversation_id = ?", (conversation_id,))
+    key = conversation_key(connection, conversation_id)
+    if key is None:
+        return
+    head = read_head(connection, conversation_id)
+    search.index(connection, -key, head.title if head else "", "")
+    _delete_messages(connection, read_messages(connection, conversation_id))
+    connection.execute("DELETE FROM conversations WHERE key = ?", (key,))
+    search.set_forgetful(connection, wanted=True)
+
+
+def _delete_messages(connection: sqlite3.Connection, message_ids: Iterable[str]) -> None:
+    """Delete messages with their records, steps and checkpoints."""
+    for message_id in message_ids:
+        row = message_row(connection, message_id)
+        if row is not None:
+            search.index(connection, row.key, search.text_of(row.message), "")
+            for table in ("runs", "steps", "checkpoints"):
+                connection.execute(f"DELETE FROM {table} WHERE message = ?", (row.key,))
+            connection.execute("DELETE FROM messages WHERE key = ?", (row.key,))
