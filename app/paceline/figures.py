@@ -174,6 +174,10 @@ class ClassRate:
     weight: float
 
 
+PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
+"""The group that a place in the draft belongs to; acceptance is told by it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """What Auto thinks of one drafter.
@@ -184,7 +188,7 @@ class Outlook:
         seconds_per_token: What drafting one token costs.
         acceptance: Share of its tokens that were accepted recently, given that all before them
             were, by groups of places in the draft: the 1st, 2nd, 3rd, 4th and 5th, 6th to 9th, and
-            all from the 10th on (`engine.auto.acceptance.PLACE_OF`). It ends before the first
+            all from the 10th on (`PLACE_OF`). It ends before the first
             group that was never reached.
         by_confidence: The same by confidence.
         gain: Tokens per second of the steps that it drafted, over plain decoding's; None: too few.
@@ -261,12 +265,6 @@ class Kept:
     def share(self) -> float:
         """Kept tokens of all, 0..1."""
         return self.n_kept / self.n_earlier if self.n_earlier else 0.0
-
-
-def percent(rate: float) -> int:
-    """Return a rate in per cent: 0 is none and 100 all, not what is rounded to them."""
-    nearest = round(100.0 * rate)
-    return min(max(nearest, 1), 99) if 0.0 < rate < 1.0 else nearest
 
 
 SpeedupVerdict = Literal["gain", "even", "loss"]

@@ -8,15 +8,28 @@ shown as it is. Pure, any thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from paceline.sizes import readable_size
+from paceline.sizes import percent_text, ratio_text, readable_size, short_time
 
 Argument = str | int | float | Path | Exception
 """What stands at a place; a sentence is a `str`, and translated, too. So is a `ReasonError`."""
+
+
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "size": readable_size,
+    "percent": percent_text,
+    "ratio": ratio_text,
+    "time": short_time,
+    "capital": lambda text: text[:1].upper() + text[1:],
+    "lower": lambda text: text[:1].lower() + text[1:],
+    "bare": lambda text: text.removesuffix("."),
+}
+"""Further formats: of a number of bytes, a rate of 0..1, a ratio, and seconds; how a text begins,
+and a text without its full stop."""
 
 
 class Sentence(str):
@@ -24,9 +37,8 @@ class Sentence(str):
 
     Attributes:
         template: The text with named places as `str.format` has them: ``"“{name}” is empty."``.
-            Further formats: ``size`` gives a number of bytes its unit, ``capital`` and ``lower``
-            begin a part so, ``bare`` takes a sentence's full stop away. Without arguments it
-            is the text itself, and braces are braces.
+            Beside Python's formats there are those of `FORMATS`. Without arguments it is the text
+            itself, and braces are braces.
         arguments: What stands at the places: numbers, texts and other sentences.
     """
 
@@ -92,17 +104,8 @@ class Wording(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return an argument in its format."""
         try:
-            match format_spec:
-                case "size":
-                    return readable_size(value)
-                case "capital":
-                    return value[:1].upper() + value[1:]  # type: ignore[no-any-return]
-                case "lower":
-                    return value[:1].lower() + value[1:]  # type: ignore[no-any-return]
-                case "bare":
-                    return value.removesuffix(".")  # type: ignore[no-any-return]
-                case _:
-                    return format(value, format_spec)
+            own = FORMATS.get(format_spec)
+            return own(value) if own is not None else format(value, format_spec)
         except (ValueError, TypeError, AttributeError):
             return str(value)
 

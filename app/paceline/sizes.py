@@ -35,6 +35,33 @@ def _size(n_bytes: float, unit: tuple[float, str]) -> str:
     return f"{value:.{digits}f} {unit[1]}"
 
 
+def percent(rate: float) -> int:
+    """Return a rate in per cent: 0 is none and 100 all, not what is rounded to them."""
+    nearest = round(100.0 * rate)
+    return min(max(nearest, 1), 99) if 0.0 < rate < 1.0 else nearest
+
+
+def percent_text(rate: float) -> str:
+    """Return a rate of 0..1 in per cent: ``67 %``."""
+    return f"{percent(rate)} %"
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio of two speeds or times: ``1.91×``."""
+    return f"{ratio:.2f}×"
+
+
+def short_time(seconds: float) -> str:
+    """Return a time with its unit: ``87 µs``, ``44.8 ms``, ``1.20 s``."""
+    milliseconds = seconds * 1000
+    if milliseconds < 0.095:
+        return f"{seconds * 1e6:.0f} µs"
+    if milliseconds >= 1000:
+        n_decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
+        return f"{seconds:.{n_decimals}f} s"
+    return f"{milliseconds:.{1 if milliseconds < 100 else 0}f} ms"
+
+
 _COUNTS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 

@@ -28,14 +28,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeGuard
 
-from paceline.chat.advice import CLAUSES
 from paceline.chat.exchange.words import Words
 from paceline.engine.draft import grammar_drafter, registry
 
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
-ADVICE = "Advice"
-"""Context of the reasons of advice; `paceline.gui.state.auto_words` looks there."""
 EXPORT = "Export"
 """Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
@@ -44,7 +41,7 @@ _SPEAKING = ("bench", "engine", "catalog", "hosting", "chat", "storage", "paths.
              "run_record.py")  # fmt: skip
 """Packages and modules whose sentences the window shows."""
 _UNSEEN = frozenset(
-    {"bench/workload.py", "chat/advice.py", "chat/difference.py", "chat/exchange/page.py",
+    {"bench/workload.py", "chat/difference.py", "chat/exchange/page.py",
      "chat/exchange/page_text.py", "chat/exchange/words.py", "chat/prompt.py", "engine/api.py",
      "storage/changes.py", "storage/tables.py"}
 )  # fmt: skip
@@ -128,14 +125,12 @@ class Found:
 
 
 def find_all(package: Path) -> Found:
-    """Return the strings of all modules below a folder, of drafters, advice and exports."""
+    """Return the strings of all modules below a folder, of drafters and exports."""
     found = Found()
     for file in sorted(package.rglob("*.py")):
         name = file.relative_to(package.parent).as_posix()
         find_in(file.read_text(encoding="utf-8"), name, found)
     _find_drafters(found)
-    for clause in CLAUSES:
-        found.add(ADVICE, clause, "chat/advice")
     for word in fields(Words):
         if isinstance(word.default, str):
             found.add(EXPORT, word.default, "paceline/chat/exchange/words.py")
@@ -171,7 +166,7 @@ def find_said(
     tree = ast.parse(source)
     templates = find_templates(tree, file, found, errors)
     for text in _said(tree, templates):
-        is_known = found.strings.keys() & {Source(DRAFTERS, text), Source(ADVICE, text)}
+        is_known = Source(DRAFTERS, text) in found.strings
         if _is_phrase(text) and text not in _DATA and not is_known:
             found.add(SENTENCES, text.strip(), file)
     for call in ast.walk(tree):
@@ -369,8 +364,8 @@ class _Finder(ast.NodeVisitor):
             self._refuse(node, "the context is not known")
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
-        if context in (DRAFTERS, ADVICE, EXPORT, SENTENCES):
-            return  # also where the registry has an entry, the advice a clause, or an export a word
+        if context in (DRAFTERS, EXPORT, SENTENCES):
+            return  # also where the registry has an entry, or an export a word
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:
             self._refuse(call, "the argument is no literal")

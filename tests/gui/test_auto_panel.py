@@ -20,7 +20,6 @@ from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.speculation.why_card import CostBars
-from paceline.gui.state.auto_words import cost_rows
 from paceline.messages import ControlReported, LoadPair, PairLoaded, StartTurn
 from paceline.params import Strategy
 from paceline.settings import Settings
@@ -200,12 +199,12 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     assert panel.headline.plain.text() == "≈ 21.6 without drafts"
     assert panel.headline.ratio.text() == "1.91×"
     assert panel.headline.ratio.property("tone") == "gain"
-    assert len(panel.why.costs.rows) == 9
-    assert panel.why.costs.rows[0].time == "40.0\u202fms"
+    assert len(panel.why.costs.texts) == 9
+    assert panel.why.costs.texts[0] == ("1", "40.0\u202fms", "1.00×")
     assert "2 tokens: 44.8\u202fms" in panel.why.costs.accessibleDescription()
     draft, pool = panel.why.blocks
-    assert draft.places.bars[0].share == 0.78
-    assert "place 1: 78\u202f% accepted" in draft.places.accessibleDescription()
+    assert draft.places.chart.bars[0].share == 0.78
+    assert "place 1: 78\u202f% accepted" in draft.places.chart.accessibleDescription()
     assert draft.state.text() == "in use"
     assert (pool.title.text(), pool.state.text()) == ("N-gram pool", "paused")
     assert panel.why.balance[0].text().startswith("Decoding one token takes")
@@ -322,8 +321,8 @@ def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
     pictures = []
     for first in (1, 2):
         costs = (WidthCost(1, 1e-3, 9), WidthCost(33, 0.1 * first + 0.0456, 9))
-        bars.show_rows(cost_rows(costs))
-        assert bars.rows[1].ratio == f"{first}45.60×"
+        bars.show_costs(costs)
+        assert bars.texts[1][2] == f"{first}45.60×"
         bars.resize(300, bars.sizeHint().height())
         picture = bars.grab().toImage()
         pictures.append(picture.copy(picture.width() * 4 // 5, 0, 999, 999))
@@ -514,6 +513,6 @@ def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -
     assert told is not None
     assert told.plain_s > 0
     assert panel.headline.sentence.text()
-    assert panel.why.costs.rows[0].width == 1
+    assert panel.why.costs.costs[0].width == 1
     n_used = sum(1 for known in told.drafters if known.n_judged or not known.is_open)
     qtbot.waitUntil(lambda: len(panel.why.blocks) == n_used)

@@ -134,7 +134,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     metrics.push(step_of("t", "abc", 1))
     head = figures.headline(metrics, "Draft model", stats)
     assert (head.ratio, head.tone) == (shown.strip("<>emdl/· "), tone)
-    words = {"gain": "pays here", "even": "about as much", "loss": "costs more than it gives"}
+    words = {"gain": "pays here", "even": "about as much", "loss": "gave less than it cost"}
     assert words[tone] in head.sentence
     record = RunRecord("m", "finished", stats=stats)
     assert cards.figures(record)[2].tone == tone

@@ -35,6 +35,8 @@ from paceline.gui.kit.translation import install_language
 from paceline.gui.look.scale import px
 from paceline.gui.panel import MIN_WIDTH
 from paceline.messages import StartTurn, TurnFailed
+from paceline.params import Strategy
+from paceline.sentence import sentence
 from paceline.settings import Settings
 
 if TYPE_CHECKING:
@@ -114,7 +116,8 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
         client.emit(step_of(turn_id, "x", number, drafter=drafter, n_rejected=900))
     client.emit(plain_step(turn_id, 5))
     client.finish_turn("Hi", stats=STATS)
-    panel.advice.show_advice("k", (Advice("c", f"Try {LONG_WORD}.", LONG_WORD, "off"),))
+    words = sentence("Try {word}.", word=LONG_WORD)
+    panel.advice.show_advice("k", (Advice("longer-drafts", words, words, Strategy.of("off")),))
     panel.sampling.form.form_choice.setCurrentIndex(form)
     panel.sampling.biases.setText(LONG_WORD)
     panel.sampling.show_refusal("bad-grammar", LONG_WORD)

@@ -1,4 +1,4 @@
-"""What a user could try next, told from the figures of one reply.
+"""What a user could try next, told from the figures of one reply. No Qt, any thread.
 
 The rules are the usual ones for llama.cpp's speculative decoding: drafts that are mostly accepted
 may be longer; drafts that are mostly rejected should be shorter, more confident, or another
@@ -7,82 +7,34 @@ not cheaper than decoding; a lookup that finds nothing needs a shorter key. Each
 is judged by its own figures. Small samples give no advice, because a setting that is changed for
 noise is changed back for noise.
 
-A strategy's text is changed and not written anew, so that users find their own settings again.
+A strategy keeps the settings that its user gave, but for those that the advice changes.
 
-Beside the replies, what Auto measures says two things about the loaded pair (`findings`),
-and a small table names a strategy to start with for a kind of work (`recommend`; sources:
+Beside the replies, what Auto measures says two things about the loaded pair (`pair_advice`), and
+there is a strategy to start with for each kind of work (`recommendations`; sources:
 `docs/speculative.md` of llama.cpp, and how each lookup works).
-
-Pure functions, any thread.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from paceline.chat.auto_words import Titles
 from paceline.engine.auto.costs import MAX_WIDTH
-from paceline.engine.draft.base import DrafterInfo, Parameter, Settings
+from paceline.engine.draft.base import DrafterInfo, Settings
 from paceline.engine.draft.strategy import (
     Needs,
-    drafters_named,
-    key_of,
+    complete,
     needs_of,
-    parse_strategy,
-    settings_named,
-    text_of,
+    read_strategy,
+    strategy_text,
 )
 from paceline.errors import UserError
-from paceline.figures import percent
-from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats, WidthCost
-
-
-def with_settings(strategy: str, info: DrafterInfo, changes: Mapping[str, float]) -> str:
-    """Return the strategy with other settings of one of its drafters.
-
-    Args:
-        strategy: A text that can be parsed.
-        info: The drafter.
-        changes: Values by the parameter's name; each is brought into its range.
-    """
-    names = drafters_named(strategy)
-    prefix = f"{info.id}." if len(names) > 1 else ""
-    parameters = {parameter.name: parameter for parameter in info.parameters}
-    kept = [a for a in settings_named(strategy) if not _is_about(a, info.id, changes)]
-    new = [f"{prefix}{name}={_text(parameters[name], value)}" for name, value in changes.items()]
-    changed = text_of(names, (*kept, *new))
-    if can_be_used(changed) or "n_max" not in changes or "n_min" not in parameters:
-        return changed
-    # The user's own shortest draft is longer than the longest one now.
-    return with_settings(strategy, info, {**changes, "n_min": changes["n_max"]})
-
-
-def without(strategy: str, info: DrafterInfo) -> str:
-    """Return a chain without one of its drafters; empty if nothing would be left."""
-    left = [name for name in drafters_named(strategy) if name != info.id]
-    if not left:
-        return ""
-    own = {parameter.name: 0.0 for parameter in info.parameters}
-    return text_of(left, (a for a in settings_named(strategy) if not _is_about(a, info.id, own)))
-
-
-def first_known(names: Sequence[str], *, besides: str = "") -> str:
-    """Return the first of these drafters that exists, except one; "off" if there is none."""
-    return next((name for name in names if name != besides and can_be_used(name)), "off")
-
-
-def _is_about(assignment: str, drafter: str, names: Mapping[str, float]) -> bool:
-    """Whether it sets one of these parameters; a key without an owner means the only drafter."""
-    owner, name = key_of(assignment)
-    return name in names and owner in ("", drafter)
-
-
-def _text(parameter: Parameter, value: float) -> str:
-    value = min(max(value, parameter.low), parameter.high)
-    return str(int(value)) if parameter.kind == "int" else f"{value:g}"
-
+from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats
+from paceline.params import Strategy
+from paceline.sentence import Sentence, joined, sentence
 
 MOST = 3
 """The most pieces of advice at a time."""
@@ -91,40 +43,21 @@ MIN_TOKENS = 40
 MIN_STEPS = 20
 """Fewer steps say nothing at all."""
 HIGH, LOW = 0.6, 0.4
-_RARE = 1 / 50  # finds per call below which a lookup is as good as idle
-_EXPENSIVE = 0.25  # a draft model's share of the time from which advice is given
+_RARE = 1 / 50
+"""Finds per call below which a lookup is as good as idle."""
+_EXPENSIVE = 0.25
+"""A draft model's share of the time from which advice is given."""
 _LENGTHS = ("n_max", "m", "n_pred", "max")
 _MATCHES = ("n", "n_match")
-_LOOKUPS = ("suffix", "prompt-lookup", "ngram-simple")
 _SURER = (0.5, 0.75, 0.9)
 _BOLDER = (0.75, 0.5, 0.25)
-_SHORTEST_MATCH = {"n": 2, "n_match": 16}  # shorter hashes hit by chance
-
-
-_ACCEPTED = "{:.0f} % of {} drafted tokens were accepted"
-_ACCEPTED_OF = "{:.0f} % of {} drafted tokens of {} were accepted"
-_PER_DRAFT = ", {:.1f} of {:.1f} per draft"
-_AT_MOST = ", {:.1f} of at most {} per draft"
-_NO_GAIN = (
-    "{:.1f} tokens/s against {:.1f} to {:.1f} plain, although {:.0f} % of {} drafted tokens were "
-    "accepted"
-)
-_DRAFT_TOOK = "; the draft model took {:.0f} % of the time"
-_HEAD_TOOK = "; the MTP head took {:.0f} % of the time"
-_FOUND = "{} found something in {} of {} steps"
-_FOUND_NOTHING = "{} found nothing in {} steps"
-CLAUSES = (
-    _ACCEPTED, _ACCEPTED_OF, _PER_DRAFT, _AT_MOST, _NO_GAIN, _DRAFT_TOOK, _HEAD_TOOK, _FOUND,
-    _FOUND_NOTHING,
-)  # fmt: skip
-"""What reasons are made of; the window translates them."""
-
-
-class Clause(NamedTuple):
-    """A part of a reason: one of `CLAUSES`, and its figures; a text is a drafter's id."""
-
-    words: str
-    figures: tuple[float | str, ...]
+_SHORTEST_MATCH = {"n": 2, "n_match": 16}
+"""Shorter hashes hit by chance."""
+AdviceCode = Literal[
+    "expensive-draft", "expensive-verify", "higher-p-min", "shorter-drafts", "longer-match",
+    "longer-drafts", "lower-p-min", "shorter-match", "another-drafter",
+    "draft-does-not-pay", "cannot-pay", "cannot-pay-cached",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,27 +66,27 @@ class Advice:
 
     Attributes:
         code: Stable name of the rule.
-        text: What to try, in a sentence that names the setting.
-        reason: The figures that it rests on, in a sentence.
-        strategy: The strategy that the text names, ready to be used; empty when it names none.
-        clauses: What the reason is made of.
+        text: The thing to try.
+        reason: The figures that it rests on.
+        strategy: The strategy that the text names; None: it is about the loaded pair.
+        frees_bytes: Memory of the draft model that can be unloaded; 0: none.
     """
 
-    code: str
-    text: str
-    reason: str
-    strategy: str = ""
-    clauses: tuple[Clause, ...] = ()
+    code: AdviceCode
+    text: Sentence
+    reason: Sentence
+    strategy: Strategy | None = None
+    frees_bytes: int = 0
 
 
 class _Case(NamedTuple):
     """One drafter of the strategy and its figures."""
 
-    strategy: str
+    strategy: Strategy
     info: DrafterInfo
     settings: Settings
     stats: DrafterStats
-    others: tuple[str, ...]
+    title: Titles
 
     @property
     def rate(self) -> float:
@@ -178,50 +111,133 @@ class _Case(NamedTuple):
         """The longest draft in tokens; 0 when no setting says."""
         return min(int(self.settings.get(self.length_name, 0)), MAX_WIDTH - 1)
 
-    def figures(self) -> Clause:
-        """How much was accepted."""
-        figures = percent(self.rate), self.stats.tokens
-        if self.others:
-            return Clause(_ACCEPTED_OF, (*figures, self.info.id))
-        return Clause(_ACCEPTED, figures)
+    def high(self, name: str) -> float:
+        """The upper end of a setting's range; 0: there is no such setting."""
+        return next((p.high for p in self.info.parameters if p.name == name), 0)
 
-    def change(self, code: str, what: str, *reason: Clause, **settings: float) -> Advice:
+    def figures(self) -> Sentence:
+        """The share that was accepted."""
+        rate, n = self.rate, self.stats.tokens
+        if len(self.strategy.drafters) > 1:
+            return sentence(
+                "{rate:percent} of {n} drafted tokens of {name} were accepted",
+                rate=rate,
+                n=n,
+                name=self.title(self.info.id),
+            )
+        return sentence("{rate:percent} of {n} drafted tokens were accepted", rate=rate, n=n)
+
+    def change(self, code: AdviceCode, *reason: Sentence, **settings: float) -> _Try:
         """Advise other settings of this drafter."""
-        return _advice(code, with_settings(self.strategy, self.info, settings), what, *reason)
+        return _Try(code, with_settings(self.strategy, self.info, settings), joined(reason, ", "))
 
 
-def advise(stats: TurnStats, strategy: str) -> tuple[Advice, ...]:
+class _Try(NamedTuple):
+    """A strategy to try, and why."""
+
+    code: AdviceCode
+    strategy: Strategy
+    reason: Sentence
+
+
+def with_settings(strategy: Strategy, info: DrafterInfo, settings: dict[str, float]) -> Strategy:
+    """Return a strategy with other settings of one of its drafters; each is put into its range."""
+    ranges = {parameter.name: parameter for parameter in info.parameters}
+    new = {
+        name: min(max(value, ranges[name].low), ranges[name].high)
+        for name, value in settings.items()
+    }
+    found = Strategy(
+        tuple(
+            (name, tuple((dict(given) | new).items()) if name == info.id else given)
+            for name, given in strategy.drafters
+        )
+    )
+    try:
+        complete(found)
+    except UserError:
+        if "n_max" in new and "n_min" in ranges and "n_min" not in new:
+            # The user's own shortest draft is longer than the longest one now.
+            return with_settings(strategy, info, {**new, "n_min": new["n_max"]})
+    return found
+
+
+def _without(strategy: Strategy, info: DrafterInfo) -> Strategy:
+    """Return a chain without one of its drafters; a lookup if nothing is left."""
+    left = tuple(each for each in strategy.drafters if each[0] != info.id)
+    return Strategy(left) if left else Strategy.of(_lookup(info))
+
+
+def _lookup(besides: DrafterInfo) -> str:
+    return "prompt-lookup" if besides.id == "suffix" else "suffix"
+
+
+def advise(
+    stats: TurnStats,
+    strategy: str,
+    *,
+    named: Callable[[Strategy], str] = strategy_text,
+    title: Titles = str,
+) -> tuple[Advice, ...]:
     """Return what to try next, at most `MOST`, the most useful first; often nothing.
 
     Args:
         stats: The figures of one reply.
-        strategy: The strategy that it ended with; drafters that it no longer has are ignored.
+        strategy: The strategy that it ended with, as text; drafters that it no longer has are
+            ignored.
+        named: Puts a strategy into words.
+        title: Names drafters.
     """
     try:
-        parsed = parse_strategy(strategy)
+        given = read_strategy(strategy)
+        whole = complete(given)
     except UserError:  # of another version, or a plug-in that has gone
         return ()
-    if stats.n_steps < MIN_STEPS or parsed.is_controlled:  # a controller sees more than this
+    if stats.n_steps < MIN_STEPS or whole.is_controlled:  # a controller sees more than this
         return ()
-    ids = tuple(info.id for info in parsed.infos)
     did = {entry.drafter: entry for entry in stats.by_drafter}
     cases = [
-        _Case(strategy, info, settings, did[info.id], tuple(i for i in ids if i != info.id))
-        for info, settings in parsed.drafters
+        _Case(given, info, settings, did[info.id], title)
+        for info, settings in whole.drafters
         if info.id in did
     ]
     cases.sort(key=lambda case: -case.stats.tokens)
     judged = [case for case in cases if case.stats.tokens >= MIN_TOKENS]
     slow = list(_no_speed_up(stats, cases))
-    advice = [*slow]
-    advice += [a for case in judged if case.rate < LOW for a in _mostly_rejected(case)]
-    advice += [a for case in cases if case.info.family == "lookup" for a in _finds_nothing(case)]
+    found = [*slow]
+    found += [each for case in judged if case.rate < LOW for each in _mostly_rejected(case)]
+    found += [each for case in cases if case.info.family == "lookup" for each in _no_finds(case)]
     if not slow:
-        advice += [a for case in judged if case.rate > HIGH for a in _mostly_accepted(case)]
-    return tuple(advice[:MOST])
+        found += [each for case in judged if case.rate > HIGH for each in _mostly_accepted(case)]
+    return tuple(
+        Advice(
+            code,
+            sentence("Try {strategy}: {what}.", strategy=named(to_try), what=_what(code)),
+            Sentence("{reason}.", {"reason": reason}),
+            to_try,
+        )
+        for code, to_try, reason in found[:MOST]
+    )
 
 
-def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
+def _what(code: AdviceCode) -> Sentence:
+    """Return what changes with a strategy that is advised."""
+    return {
+        "expensive-draft": sentence("it needs no second model; a smaller draft model may do, too"),
+        "expensive-verify": sentence(
+            "checking several tokens takes about as long here as writing them"
+        ),
+        "higher-p-min": sentence("drafts end where their drafter is unsure"),
+        "shorter-drafts": sentence("shorter drafts"),
+        "longer-match": sentence("longer matches are surer"),
+        "longer-drafts": sentence("longer drafts"),
+        "lower-p-min": sentence("drafts go on for longer"),
+        "shorter-match": sentence("shorter matches are found more often"),
+        "another-drafter": sentence("this drafter is right too rarely here, or finds nothing"),
+    }[code]
+
+
+def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
     speedup, rate = stats.speedup, stats.acceptance_rate
     if speedup is None or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
         return
@@ -229,113 +245,93 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[Advice]:
         return
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
-    low, high = stats.plain_low or 0.0, stats.plain_high or 0.0
-    reason = Clause(_NO_GAIN, (stats.tokens_per_s, low, high, percent(rate), stats.n_drafted))
+    reason = sentence(
+        "{speed:.1f} tokens/s against {low:.1f} to {high:.1f} plain, although {rate:percent} of "
+        "{n} drafted tokens were accepted",
+        speed=stats.tokens_per_s,
+        low=stats.plain_low or 0.0,
+        high=stats.plain_high or 0.0,
+        rate=rate,
+        n=stats.n_drafted,
+    )
     if model and share >= _EXPENSIVE:
-        lookup = without(model.strategy, model.info) or first_known(_LOOKUPS)
-        yield _advice(
-            "expensive-draft",
-            lookup,
-            "it needs no second model; or take a smaller draft model",
-            reason,
-            Clause(
-                _HEAD_TOOK if needs_of([model.info]) == "mtp" else _DRAFT_TOOK, (percent(share),)
-            ),
+        took = sentence(
+            "the MTP head took {share:percent} of the time"
+            if needs_of([model.info]) == "mtp"
+            else "the draft model took {share:percent} of the time",
+            share=share,
         )
+        strategy = _without(model.strategy, model.info)
+        yield _Try("expensive-draft", strategy, joined([reason, took], "; "))
     else:
-        yield _advice(
-            "expensive-verify",
-            "off",
-            "verifying several tokens takes about as long here as decoding them one by one",
-            reason,
-        )
+        yield _Try("expensive-verify", Strategy.of("off"), reason)
 
 
-def _who(info: DrafterInfo) -> str:
-    """Return what a drafter is called within a sentence."""
-    return {"": "the lookup", "draft": "the draft model", "mtp": "the MTP head"}[needs_of([info])]
-
-
-def _mostly_rejected(case: _Case) -> Iterator[Advice]:
-    reason = case.figures()
-    settings = case.settings
+def _mostly_rejected(case: _Case) -> Iterator[_Try]:
+    reason, settings = case.figures(), case.settings
     surer = next((p for p in _SURER if p > settings.get("p_min", 1.0) + 0.04), None)
     shorter = max(math.ceil(1.5 * case.accepted), 1)
     match = next((name for name in _MATCHES if name in settings), "")
     if surer is not None:
-        what = f"drafts end where {_who(case.info)} is unsure"
-        yield case.change("higher-p-min", what, reason, p_min=surer)
+        yield case.change("higher-p-min", reason, p_min=surer)
     if shorter <= 0.75 * min(case.drafted, case.longest) and case.accepted >= 0.5:
-        length = Clause(_PER_DRAFT, (case.accepted, case.drafted))
-        yield case.change(
-            "shorter-drafts", "shorter drafts", reason, length, **{case.length_name: shorter}
+        length = sentence(
+            "{accepted:.1f} of {drafted:.1f} per draft",
+            accepted=case.accepted,
+            drafted=case.drafted,
         )
+        yield case.change("shorter-drafts", reason, length, **{case.length_name: shorter})
     elif match:
         longer = math.ceil(1.5 * settings[match])
-        if longer <= _parameter_high(case, match):
-            what = "longer matches are surer"
-            yield case.change("longer-match", what, reason, **{match: longer})
+        if longer <= case.high(match):
+            yield case.change("longer-match", reason, **{match: longer})
     if case.rate < LOW / 2 or (surer is None and shorter == 1):
-        yield from _another(case, reason)
+        yield _Try("another-drafter", _without(case.strategy, case.info), reason)
 
 
-def _mostly_accepted(case: _Case) -> Iterator[Advice]:
+def _mostly_accepted(case: _Case) -> Iterator[_Try]:
     longest = case.longest
     longer = min(math.ceil(1.5 * longest), MAX_WIDTH - 1)
-    figures = case.figures(), Clause(_AT_MOST, (case.accepted, longest))
-    may_be_longer = 0 < longest < longer <= _parameter_high(case, case.length_name)
+    length = sentence(
+        "{accepted:.1f} of at most {longest} per draft", accepted=case.accepted, longest=longest
+    )
+    figures = case.figures(), length
+    may_be_longer = 0 < longest < longer <= case.high(case.length_name)
     if may_be_longer and case.accepted >= HIGH * longest:
-        yield case.change("longer-drafts", "longer drafts", *figures, **{case.length_name: longer})
+        yield case.change("longer-drafts", *figures, **{case.length_name: longer})
         return
     bolder = next((p for p in _BOLDER if p < case.settings.get("p_min", 0.0) - 0.04), None)
     if bolder is not None and case.rate >= 0.8 and case.drafted < longest / 2:
-        yield case.change("lower-p-min", "drafts go on for longer", *figures, p_min=bolder)
+        yield case.change("lower-p-min", *figures, p_min=bolder)
 
 
-def _finds_nothing(case: _Case) -> Iterator[Advice]:
+def _no_finds(case: _Case) -> Iterator[_Try]:
     stats, settings = case.stats, case.settings
     if stats.n_draft < MIN_STEPS or stats.drafts >= _RARE * stats.n_draft:
         return
-    reason = Clause(_FOUND_NOTHING, (case.info.id, stats.n_draft))
+    name, n = case.title(case.info.id), stats.n_draft
+    reason = sentence("{name} found nothing in {n} steps", name=name, n=n)
     if stats.drafts:
-        reason = Clause(_FOUND, (case.info.id, stats.drafts, stats.n_draft))
+        found = stats.drafts
+        reason = sentence(
+            "{name} found something in {found} of {n} steps", name=name, found=found, n=n
+        )
     changes: dict[str, float] = {}
     if settings.get("min_hits", 1) > 1:
         changes["min_hits"] = 1
-    for name, shortest in _SHORTEST_MATCH.items():
-        if name in settings and settings[name] > shortest:
-            changes[name] = max(int(settings[name]) // 2, shortest)
-    if case.info.family == "lookup" and settings.get("n_min", 0) > 1:
+    for match, shortest in _SHORTEST_MATCH.items():
+        if settings.get(match, 0) > shortest:
+            changes[match] = max(int(settings[match]) // 2, shortest)
+    if settings.get("n_min", 0) > 1:
         changes["n_min"] = max(int(settings["n_min"]) // 3, 1)
     if changes:
-        yield case.change(
-            "shorter-match", "shorter matches are found more often", reason, **changes
-        )
+        yield case.change("shorter-match", reason, **changes)
     else:
-        yield from _another(case, reason)
+        yield _Try("another-drafter", _without(case.strategy, case.info), reason)
 
 
-def _another(case: _Case, reason: Clause) -> Iterator[Advice]:
-    """Advise another drafter in this one's place, or a chain without it."""
-    if case.others:
-        strategy = without(case.strategy, case.info)
-        yield _advice("another-drafter", strategy, f"leave {case.info.id} out", reason)
-        return
-    lookup = first_known(_LOOKUPS, besides=case.info.id)
-    what = "or another draft model" if case.info.family == "model" else "or a draft model"
-    yield _advice("another-drafter", lookup, what, reason)
+# ---------------------------------------------------------------------------- about the loaded pair
 
-
-def _advice(code: str, strategy: str, what: str, *reason: Clause) -> Advice:
-    words = "".join(clause.words.format(*clause.figures) for clause in reason)
-    return Advice(code, f"Try {strategy}: {what}.", f"{words}.", strategy, reason)
-
-
-def _parameter_high(case: _Case, name: str) -> float:
-    return next((p.high for p in case.info.parameters if p.name == name), 0)
-
-
-FindingCode = Literal["draft-does-not-pay", "cannot-pay", "cannot-pay-cached"]
 MIN_JUDGED = 2000
 """Judged tokens below which a draft model may still turn out to pay."""
 MIN_GAIN = 1.03
@@ -347,150 +343,169 @@ CACHE_BYTES = 256 << 20
 """Models above this do not stay in any processor's cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One finding.
-
-    Attributes:
-        code: The kind of finding; "cannot-pay-cached" is the one with a known reason.
-        drafter: The draft model's id; empty: it is not about one.
-        n_judged: How many of its tokens were judged.
-        saved_s: Seconds that it saved, negative: lost.
-        gain: Its steps' speed over plain decoding's, where known.
-        two: Time of a step with two tokens over one's.
-        four: The same with four.
-        draft_bytes: Memory of the draft model's weights, which can be freed; 0: none is loaded.
-    """
-
-    code: FindingCode
-    drafter: str = ""
-    n_judged: int = 0
-    saved_s: float = 0.0
-    gain: float | None = None
-    two: float = 0.0
-    four: float = 0.0
-    draft_bytes: int = 0
-
-
-def findings(
+def pair_advice(
     report: ControlReported,
     *,
     models: Collection[str],
     target: ModelInfo,
     draft: ModelInfo | None,
-) -> tuple[Finding, ...]:
-    """Return at most one finding; mostly none.
+    title: Titles = str,
+) -> Advice | None:
+    """Return what Auto found out about the loaded pair; mostly nothing.
 
     Args:
-        report: What Auto knew at the end of a reply.
+        report: The last report of a reply.
         models: Ids of the drafters that are models.
         target: The loaded target.
         draft: The loaded draft model; None: there is none.
+        title: Names drafters.
     """
-    draft_bytes = draft.size_bytes if draft is not None else 0
-    ratios = _ratios(report.costs)
-    if ratios is not None and ratios[0] >= TWO and ratios[1] >= FOUR:
-        two, four = ratios
+    frees = draft.size_bytes if draft is not None else 0
+    seconds = {cost.width: cost.seconds for cost in report.costs}
+    one, two, four = (seconds.get(width, 0.0) for width in (1, 2, 4))
+    if one and two >= TWO * one and four >= FOUR * one:
         is_small = target.size_bytes <= CACHE_BYTES and target.n_gpu_layers == 0
-        is_cached = is_small and four >= _EVEN * two
-        code: FindingCode = "cannot-pay-cached" if is_cached else "cannot-pay"
-        return (Finding(code, two=two, four=four, draft_bytes=draft_bytes),)
+        return _cannot_pay(two / one, four / one, frees, is_cached=is_small and four >= _EVEN * two)
     for outlook in report.drafters:
         if draft is None or outlook.drafter not in models or outlook.n_judged < MIN_JUDGED:
             continue
         if outlook.saved_s <= 0 or (outlook.gain is not None and outlook.gain < MIN_GAIN):
-            return (
-                Finding(
-                    "draft-does-not-pay",
-                    outlook.drafter,
-                    outlook.n_judged,
-                    outlook.saved_s,
-                    outlook.gain,
-                    draft_bytes=draft_bytes,
-                ),
+            text = sentence(
+                "{name} has not paid on this machine so far; Auto works without it, too.",
+                name=title(outlook.drafter),
             )
-    return ()
+            reason = [
+                sentence(
+                    "Over {n:,} judged tokens it saved {seconds:time}."
+                    if outlook.saved_s > 0
+                    else "Over {n:,} judged tokens it lost {seconds:time}.",
+                    n=outlook.n_judged,
+                    seconds=abs(outlook.saved_s),
+                )
+            ]
+            if outlook.gain is not None:
+                reason.append(
+                    sentence(
+                        "Its steps gave {gain:ratio} of the speed without drafts.",
+                        gain=outlook.gain,
+                    )
+                )
+            reason.append(sentence("{size:size} more would be free.", size=frees))
+            return Advice("draft-does-not-pay", text, joined(reason), frees_bytes=frees)
+    return None
 
 
-def _ratios(costs: Sequence[WidthCost]) -> tuple[float, float] | None:
-    """Times of steps with two and four tokens over one's; None: not all of them are measured."""
-    seconds = {cost.width: cost.seconds for cost in costs}
-    one, two, four = seconds.get(1), seconds.get(2), seconds.get(4)
-    return (two / one, four / one) if one and two and four else None
+def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advice:
+    code: AdviceCode = "cannot-pay"
+    text = sentence(
+        "Drafts cannot pay with this model on this machine: checking several tokens at once costs "
+        "as much as writing them one by one."
+    )
+    if is_cached:
+        code = "cannot-pay-cached"
+        text = sentence(
+            "This model is so small that it stays in the processor's cache: checking several "
+            "tokens at once costs as much as writing them one by one."
+        )
+    reason = sentence(
+        "Two tokens take {two:ratio} the time of one, four take {four:ratio}. Auto drafts nothing "
+        "then.",
+        two=two,
+        four=four,
+    )
+    if frees:
+        spare = sentence("Without the draft model {size:size} more would be free.", size=frees)
+        reason = joined([reason, spare])
+    return Advice(code, text, reason, frees_bytes=frees)
 
+
+# --------------------------------------------------------------------------------- by kinds of work
 
 UseCase = Literal["general", "editing", "structured", "long", "reasoning", "memory"]
-USE_CASES: tuple[UseCase, ...] = (
-    "general", "editing", "structured", "long", "reasoning", "memory",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
+class UseCaseStrategy:
     """The strategy to start with for one kind of work.
 
     Attributes:
         use_case: The kind of work.
-        strategy: A text that `parse_strategy` takes.
+        title: The same in words.
+        reason: A sentence that teaches why.
+        strategy: The strategy.
         draft_is_spare: Whether a loaded draft model, or head, would only take memory.
     """
 
     use_case: UseCase
-    strategy: str
+    title: Sentence
+    reason: Sentence
+    strategy: Strategy
     draft_is_spare: bool = False
 
 
-# With a draft model first, in whose place a head may stand, then without one; the first that there
-# is here counts.
-_TABLE: dict[UseCase, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    # Nothing is known about the text: Auto measures; otherwise only a model can draft.
-    "general": (("auto", "draft"), ("auto", "suffix", "prompt-lookup")),
-    # Most of the reply stands in the prompt already: copies of any length, the model between them.
-    "editing": (("suffix+draft", "prompt-lookup+draft"), ("suffix", "ngram-simple")),
-    # The same keys are repeated with other values after them.
-    "structured": (
-        (
-            "ngram-map-k4v+draft:ngram-map-k4v.n=8:ngram-map-k4v.m=8:ngram-map-k4v.min_hits=2",
-            "draft",
-        ),
-        ("ngram-map-k4v:n=8:m=8:min_hits=2", "prompt-lookup"),
-    ),
-    # A pool of constant size over the whole chat.
-    "long": (("ngram-mod+draft", "suffix+draft"), ("ngram-mod", "suffix")),
-    # What was thought is said once more in the answer, in long pieces.
-    "reasoning": (
-        ("ngram-mod+draft:ngram-mod.n_min=16", "suffix+draft"),
-        ("ngram-mod:n_min=16", "suffix"),
-    ),
-    # No second model and an index of the prompt alone.
-    "memory": (("prompt-lookup",), ("prompt-lookup",)),
-}
-
-
-def recommend(
-    use_case: UseCase, *, model: Needs, is_known: Callable[[str], bool] | None = None
-) -> Recommendation:
-    """Return the strategy to start with.
+def recommendations(model: Needs) -> tuple[UseCaseStrategy, ...]:
+    """Return the strategies to start with.
 
     Args:
-        use_case: The kind of work.
         model: What is loaded to draft: a draft model, an MTP head, or nothing.
-        is_known: Whether a strategy can be used here; by default, whether it can be parsed.
     """
-    with_draft, without = _TABLE[use_case]
-    with_model = [text.replace("draft", model) for text in with_draft] if model else ()
-    texts = (*with_model, *without)
-    return Recommendation(
-        use_case,
-        next(filter(is_known or can_be_used, texts), "off"),
-        draft_is_spare=bool(model) and use_case == "memory",
+
+    def by(lookup: str, **settings: float) -> Strategy:
+        """Look up first, and draft with the model where nothing is found."""
+        lookups = ((lookup, tuple(settings.items())),)
+        return Strategy((*lookups, (model, ())) if model else lookups)
+
+    return (
+        UseCaseStrategy(
+            "general",
+            sentence("General chat"),
+            sentence(
+                "What pays is different in every reply. Auto measures it at every step, takes "
+                "drafts where they pay and decodes plainly where they do not."
+            ),
+            Strategy.of("auto"),
+        ),
+        UseCaseStrategy(
+            "editing",
+            sentence("Editing code or text"),
+            sentence(
+                "Most of the reply stands in your message already: long pieces are copied from "
+                "there, many tokens per step."
+            ),
+            by("suffix"),
+        ),
+        UseCaseStrategy(
+            "structured",
+            sentence("Structured output"),
+            sentence(
+                "JSON, tables and logs repeat the same keys with other values: keys are looked up, "
+                "and what a schema forces costs nothing at all."
+            ),
+            by("ngram-map-k4v", n=8, m=8, min_hits=2),
+        ),
+        UseCaseStrategy(
+            "long",
+            sentence("Long sessions"),
+            sentence(
+                "One pool of constant size holds the whole chat and stays fast however long the "
+                "chat gets."
+            ),
+            by("ngram-mod"),
+        ),
+        UseCaseStrategy(
+            "reasoning",
+            sentence("Reasoning models"),
+            sentence(
+                "What was thought is said once more in the answer, so long matches are worth "
+                "waiting for."
+            ),
+            by("ngram-mod", n_min=16),
+        ),
+        UseCaseStrategy(
+            "memory",
+            sentence("Little memory"),
+            sentence("Copies from the prompt alone: no second model and next to no memory."),
+            Strategy.of("prompt-lookup"),
+            draft_is_spare=bool(model),
+        ),
     )
-
-
-def can_be_used(strategy: str) -> bool:
-    """Whether all drafters and settings of a text exist."""
-    try:
-        parse_strategy(strategy)
-    except UserError:
-        return False
-    return True

@@ -1,9 +1,9 @@
-"""What Auto decided in a number of steps, counted and judged: of one reply, or its newest. No Qt.
+"""The decisions of Auto in a reply, or in its newest steps: counted and judged. No Qt, no words.
 
 Steps without a decision (another strategy was in charge, or the run is of an older version) are
-left out everywhere, so that nothing is said about them. A verdict over the newest steps stays calm:
-it changes only where its meaning does, so what was said before has the benefit of the doubt, and a
-figure has to move by more than it scatters.
+left out everywhere, so that nothing is said about them. A phase of the newest steps stays calm: it
+changes only where its meaning does, so the phase before has the benefit of the doubt, and a figure
+has to move by more than it scatters.
 """
 
 from __future__ import annotations
@@ -15,33 +15,15 @@ from math import sqrt
 from typing import Literal
 
 from paceline.figures import Reason, Speedup, SpeedupVerdict
-from paceline.messages import ControlReported, Outlook, StepCommitted
+from paceline.messages import ControlReported, StepCommitted
 
 RECENT_STEPS = 32
 """Steps that are judged together: a single one says nothing."""
-VerdictKind = Literal[
-    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing",
-    "expensive", "shut", "ledger",
-]  # fmt: skip
-DRAFTING: tuple[VerdictKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
-_FROM, _STAY = 0.25, 0.12
-"""Shares of drafting steps from which drafting is what goes on, and below which it no longer is.
-Where the reply is faster by drafts, any is enough: the figure beside the sentence is theirs."""
-_LEAD = 1.25
-"""By how much another reason must be more frequent than the one that was named."""
-_TOKENS, _RATE, _RATIO, _SHARE = 0.6, 0.06, 0.1, 0.15
-"""Differences of figures that are news, where they rest on `_MANY` drafts."""
-_MANY = 16
-_KEPT = 0.2
-"""Share of the drafts with which a drafter that was named is named again."""
-_MEASURING, _STILL_MEASURING = 0.8, 0.65
-"""Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
-_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "expensive", "shut", "ledger")
 
 
 @dataclass(slots=True)
 class Work:
-    """What one drafter did in these steps.
+    """The drafts of one drafter.
 
     Attributes:
         n_steps: Steps whose draft it began.
@@ -65,7 +47,7 @@ class Mix:
         n_drafting: Those of them in which something was verified.
         reasons: Steps by reason.
         plain: Steps by reason in which nothing was verified.
-        drafters: What each drafter did, by its id.
+        drafters: Each drafter's work, by its id.
     """
 
     n_steps: int = 0
@@ -94,9 +76,9 @@ class Mix:
                 work.n_judged += count.n_drafted - count.n_discarded
 
     @property
-    def n_drafted(self) -> int:
-        """Tokens that were verified, of all drafters."""
-        return sum(work.n_drafted for work in self.drafters.values())
+    def ranked(self) -> list[tuple[str, Work]]:
+        """Drafters with their work, the one that began most drafts first."""
+        return sorted(self.drafters.items(), key=lambda item: -item[1].n_steps)
 
     @property
     def acceptance(self) -> float | None:
@@ -104,11 +86,6 @@ class Mix:
         judged = sum(work.n_judged for work in self.drafters.values())
         accepted = sum(work.n_accepted for work in self.drafters.values())
         return accepted / judged if judged else None
-
-    def leaders(self) -> tuple[str, ...]:
-        """The drafters that began most drafts: one, or two where the second has a third of them."""
-        ranked = sorted(self.drafters.items(), key=lambda item: -item[1].n_steps)
-        return tuple(name for name, work in ranked[:2] if work.n_steps * 3 >= self.n_drafting > 0)
 
 
 def mix_of(steps: Iterable[StepCommitted]) -> Mix:
@@ -119,50 +96,48 @@ def mix_of(steps: Iterable[StepCommitted]) -> Mix:
     return mix
 
 
-class DecisionLog:
-    """Takes every step of one reply."""
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin another reply."""
-        self.whole = Mix()
-        self._recent: deque[StepCommitted] = deque(maxlen=RECENT_STEPS)
-
-    def push(self, step: StepCommitted) -> None:
-        """Add one step."""
-        if step.decision is not None:
-            self.whole.add(step)
-            self._recent.append(step)
-
-    @property
-    def recent(self) -> Mix:
-        """The newest steps."""
-        return mix_of(self._recent)
+# ------------------------------------------------------------------------------------------- phases
 
 
-# ------------------------------------------------------------------------------------------ verdict
+PhaseKind = Literal[
+    "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing",
+    "expensive", "shut", "ledger",
+]  # fmt: skip
+_DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
+_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "expensive", "shut", "ledger")
+KIND_OF: dict[SpeedupVerdict, PhaseKind] = {"gain": "pays", "even": "even", "loss": "loses"}
+_FROM, _STAY = 0.25, 0.12
+"""Shares of drafting steps from which drafting is what goes on, and below which it no longer is.
+Where the reply is faster by drafts, any is enough: the figure beside the sentence is theirs."""
+_LEAD = 1.25
+"""Factor by which another reason must be more frequent than the one that was named."""
+_TOKENS, _RATE, _RATIO, _SHARE = 0.6, 0.06, 0.1, 0.15
+"""Differences of figures that are news, where they rest on `_MANY` drafts."""
+_MANY = 16
+_KEPT = 0.2
+"""Share of the drafts with which a drafter that was named is named again."""
+_MEASURING, _STILL_MEASURING = 0.8, 0.65
+"""Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What goes on, over some 32 steps.
+class Phase:
+    """The common sense of some 32 steps.
 
     Attributes:
-        kind: What the sentence is about. "begins": nothing is known yet; "measures": plain steps
-            only to see how fast they are; "pays", "even", "loses": drafts, by what they give;
-            "drafts": it is not known what they give; the others are reasons of `Decision`.
-        drafters: Who is meant.
+        kind: "begins": nothing is known yet; "measures": plain steps only to see how fast they are;
+            "pays", "even", "loses": drafts, by their effect; "drafts": that is not known; the
+            others are reasons of `Decision`.
+        drafters: Ids of the drafters that are meant.
         n_tokens: Tokens per draft.
         rate: Share of drafted tokens that were accepted, 0..1.
         ratio: Of "expensive": time of a step with one drafted token over a plain one's; of "shut":
-            what the drafter gave over plain decoding. The reply's own ratio is beside the sentence.
+            the drafter's speed over plain decoding's. The reply's own ratio is beside the sentence.
         plain_share: Share of the steps that were plain ones, 0..1.
-        n_drafts: How many drafts the figures rest on.
+        n_drafts: Drafts that the figures rest on.
     """
 
-    kind: VerdictKind
+    kind: PhaseKind
     drafters: tuple[str, ...] = ()
     n_tokens: float = 0.0
     rate: float | None = None
@@ -171,40 +146,91 @@ class Verdict:
     n_drafts: int = 0
 
 
-def judge(
+def phase_of(
     mix: Mix,
     *,
     speedup: Speedup | None,
     report: ControlReported | None = None,
-    before: Verdict | None = None,
-) -> Verdict:
-    """Return what goes on in these steps.
+    before: Phase | None = None,
+) -> Phase:
+    """Return the phase of these steps.
 
     Args:
         mix: The newest steps; or all of them, of a reply that has ended.
         speedup: Of the reply so far; None: not known.
-        report: What Auto knows; None: there was no report yet.
-        before: What was said last; it is kept where the steps allow it.
+        report: The last report; None: there was none yet.
+        before: The phase that is shown; it is kept where the steps allow it.
     """
-    told = mix.n_steps - mix.plain.get("plain", 0) - mix.plain.get("first", 0)
-    if told <= 0:
-        return Verdict("measures" if mix.plain.get("plain", 0) else "begins")
+    if mix.n_steps <= mix.plain.get("plain", 0) + mix.plain.get("first", 0):
+        return Phase("measures" if mix.plain.get("plain", 0) else "begins")
     share = mix.n_drafting / mix.n_steps
-    is_drafting = before is not None and before.kind in DRAFTING
+    is_drafting = before is not None and before.kind in _DRAFTING
     helps = speedup is not None and speedup.verdict == "gain" and mix.n_drafting
-    if share >= (_STAY if is_drafting else _FROM) or helps:
-        return Verdict(
-            _drafting_kind(mix, speedup),
-            _leaders(mix, before),
-            mix.n_drafted / mix.n_drafting,
-            mix.acceptance,
-            plain_share=1 - share,
-            n_drafts=mix.n_drafting,
-        )
-    return _plain_verdict(mix, report, before)
+    if share < (_STAY if is_drafting else _FROM) and not helps:
+        return _plain_phase(mix, report, before)
+    return Phase(
+        _drafting_kind(mix, speedup),
+        _leaders(mix, before),
+        sum(work.n_drafted for work in mix.drafters.values()) / mix.n_drafting,
+        mix.acceptance,
+        plain_share=1 - share,
+        n_drafts=mix.n_drafting,
+    )
 
 
-def is_news(before: Verdict | None, now: Verdict) -> bool:
+def _drafting_kind(mix: Mix, speedup: Speedup | None) -> PhaseKind:
+    kinds: tuple[Literal["forced", "trial"], ...] = ("forced", "trial")
+    for kind in kinds:
+        if 2 * (mix.reasons.get(kind, 0) - mix.plain.get(kind, 0)) > mix.n_drafting:
+            return kind
+    return "drafts" if speedup is None else KIND_OF[speedup.verdict]
+
+
+def _leaders(mix: Mix, before: Phase | None) -> tuple[str, ...]:
+    """Return the drafters to name: one, or two where the second has a third of the drafts.
+
+    Those named before stay while others are not clearly ahead.
+    """
+    now = tuple(name for name, work in mix.ranked[:2] if work.n_steps * 3 >= mix.n_drafting)
+    if before is None or before.kind not in _DRAFTING or not before.drafters:
+        return now
+    counts = {name: work.n_steps for name, work in mix.drafters.items()}
+    least = min(counts.get(name, 0) for name in before.drafters)
+    others = max((n for name, n in counts.items() if name not in before.drafters), default=0)
+    is_kept = least >= _KEPT * mix.n_drafting and others <= 2 * least
+    return before.drafters if is_kept else now
+
+
+def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None) -> Phase:
+    shown = before.kind if before is not None else None
+    share = _STILL_MEASURING if shown == "measures" else _MEASURING
+    if mix.plain.get("plain", 0) >= share * mix.n_steps:
+        return Phase("measures")
+    counts = {reason: mix.plain.get(reason, 0) for reason in _PLAIN_REASONS}
+    kind: Reason = max(_PLAIN_REASONS, key=counts.__getitem__)
+    if shown in _PLAIN_REASONS and counts[shown] and counts[kind] < _LEAD * counts[shown]:
+        kind = shown
+    outlooks = report.drafters if report is not None else ()
+    if kind == "expensive":
+        # The drafter that proposes most and knows how often its first token is accepted.
+        known = [outlook for outlook in outlooks if outlook.acceptance and outlook.n_judged]
+        best = max(known, key=lambda outlook: outlook.n_judged, default=None)
+        seconds = {cost.width: cost.seconds for cost in report.costs} if report else {}
+        one, two = seconds.get(1), seconds.get(2)
+        ratio = two / one if one and two else None
+        if best is None:
+            return Phase(kind, ratio=ratio)
+        return Phase(kind, (best.drafter,), rate=best.acceptance[0], ratio=ratio)
+    if kind == "shut":
+        shut = [outlook for outlook in outlooks if not outlook.is_open]
+        gains = [outlook.gain for outlook in shut if outlook.gain is not None]
+        # A gain above plain decoding is none that made it pause.
+        ratio = min(gains) if gains and min(gains) < 1 else None
+        return Phase(kind, tuple(outlook.drafter for outlook in shut), ratio=ratio)
+    return Phase("ledger" if kind == "ledger" else "nothing")
+
+
+def is_news(before: Phase | None, now: Phase) -> bool:
     """Whether the sentence about `now` differs in meaning from that about `before`."""
     if before is None or before.kind != now.kind or set(before.drafters) != set(now.drafters):
         return True
@@ -223,66 +249,42 @@ def is_news(before: Verdict | None, now: Verdict) -> bool:
     )
 
 
-def _drafting_kind(mix: Mix, speedup: Speedup | None) -> VerdictKind:
-    drafting = mix.n_drafting
-    n_forced = mix.reasons.get("forced", 0) - mix.plain.get("forced", 0)
-    n_trial = mix.reasons.get("trial", 0) - mix.plain.get("trial", 0)
-    if 2 * n_forced > drafting:
-        return "forced"
-    if 2 * n_trial > drafting:
-        return "trial"
-    kinds: dict[SpeedupVerdict, VerdictKind] = {"gain": "pays", "even": "even", "loss": "loses"}
-    return kinds[speedup.verdict] if speedup is not None else "drafts"
+class DecisionLog:
+    """Takes every step of one reply, and knows the phase to show.
 
+    Attributes:
+        whole: All steps.
+        phase: The phase that is shown; None: nothing is known of any step.
+    """
 
-def _leaders(mix: Mix, before: Verdict | None) -> tuple[str, ...]:
-    """The drafters to name; those named before stay while others are not clearly ahead."""
-    now = mix.leaders()
-    if before is None or before.kind not in DRAFTING or not before.drafters:
-        return now
-    counts = {name: work.n_steps for name, work in mix.drafters.items()}
-    least = min(counts.get(name, 0) for name in before.drafters)
-    others = max((n for name, n in counts.items() if name not in before.drafters), default=0)
-    is_kept = least >= _KEPT * mix.n_drafting and others <= 2 * least
-    return before.drafters if is_kept else now
+    def __init__(self) -> None:
+        self.clear()
 
+    def clear(self) -> None:
+        """Begin another reply."""
+        self.whole = Mix()
+        self.phase: Phase | None = None
+        self._recent: deque[StepCommitted] = deque(maxlen=RECENT_STEPS)
+        self._n_news = 0
 
-def _plain_verdict(mix: Mix, report: ControlReported | None, before: Verdict | None) -> Verdict:
-    is_measuring = before is not None and before.kind == "measures"
-    share = _STILL_MEASURING if is_measuring else _MEASURING
-    if mix.plain.get("plain", 0) >= share * mix.n_steps:
-        return Verdict("measures")
-    counts = {reason: mix.plain.get(reason, 0) for reason in _PLAIN_REASONS}
-    kind: Reason = max(_PLAIN_REASONS, key=lambda reason: counts[reason])
-    if before is not None and before.kind in _PLAIN_REASONS:
-        kept = before.kind
-        if counts[kept] and counts[kind] < _LEAD * counts[kept]:
-            kind = kept
-    outlooks = report.drafters if report is not None else ()
-    if kind == "expensive":
-        best = _likeliest(outlooks)
-        rate = best.acceptance[0] if best is not None else None
-        names = (best.drafter,) if best is not None else ()
-        return Verdict("expensive", names, rate=rate, ratio=_one_more(report))
-    if kind == "shut":
-        shut = [outlook for outlook in outlooks if not outlook.is_open]
-        gains = [outlook.gain for outlook in shut if outlook.gain is not None]
-        # A gain above plain decoding is none that made it pause.
-        ratio = min(gains) if gains and min(gains) < 1 else None
-        return Verdict("shut", tuple(outlook.drafter for outlook in shut), ratio=ratio)
-    return Verdict("ledger" if kind == "ledger" else "nothing")
+    def push(self, step: StepCommitted) -> None:
+        """Add one step."""
+        if step.decision is not None:
+            self.whole.add(step)
+            self._recent.append(step)
 
-
-def _likeliest(outlooks: tuple[Outlook, ...]) -> Outlook | None:
-    """The drafter that proposes most and knows how often its first token is accepted."""
-    known = [outlook for outlook in outlooks if outlook.acceptance and outlook.n_judged]
-    return max(known, key=lambda outlook: outlook.n_judged, default=None)
-
-
-def _one_more(report: ControlReported | None) -> float | None:
-    """Time of a step with one drafted token over that of a plain one."""
-    if report is None:
-        return None
-    seconds = {cost.width: cost.seconds for cost in report.costs}
-    one, two = seconds.get(1), seconds.get(2)
-    return two / one if one and two else None
+    def judge(
+        self, *, speedup: Speedup | None, report: ControlReported | None, has_ended: bool
+    ) -> None:
+        """Take over another phase: of a reply that has ended, or where it is news twice."""
+        if not self.whole.n_steps:
+            return
+        if has_ended:
+            self.phase = phase_of(self.whole, speedup=speedup, report=report)
+            return
+        recent = mix_of(self._recent)
+        now = phase_of(recent, speedup=speedup, report=report, before=self.phase)
+        # What is true for a moment alone is not worth a sentence.
+        self._n_news = self._n_news + 1 if is_news(self.phase, now) else 0
+        if self.phase is None or self._n_news > 1:
+            self.phase, self._n_news = now, 0

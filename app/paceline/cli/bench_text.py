@@ -18,9 +18,8 @@ from paceline.bench.runs import (
     geomean_per_repeat,
 )
 from paceline.cli.output import in_columns
-from paceline.figures import percent
 from paceline.run_record import ModelRecord
-from paceline.sizes import duration, weights
+from paceline.sizes import duration, percent, weights
 
 _BEST, _OTHER_TEXT = "*", "≠"
 _NEAR = 1.01

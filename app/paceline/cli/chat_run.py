@@ -35,11 +35,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, assert_never
 
+from paceline.chat.auto_words import reason_words
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.loading import Planner, TurnError, decide_layers, notes_of
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
-from paceline.figures import Reason, by_kind, percent
+from paceline.figures import by_kind
 from paceline.files import delete_folder, write_whole
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import AGAIN, DIED
@@ -72,6 +73,7 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.paths import OLD_MEMORY
+from paceline.sizes import percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,29 +358,14 @@ def _acceptance(stats: TurnStats) -> list[str]:
     ]
 
 
-_WHY_PLAIN: dict[Reason, str] = {
-    "pays": "as it was faster",
-    "nothing": "as there was nothing to draft",
-    "expensive": "as the drafts were not worth their time",
-    "shut": "as drafting did not pay",
-    "trial": "as drafting was only tried out",
-    "ledger": "as no loss was to be risked",
-    "plain": "to time plain decoding",
-    "first": "to time plain decoding",
-    "forced": "as the grammar left no choice",
-}
-"""Why steps were plain, by the decision's reason."""
-
-
 def decisions_in_words(mix: Mix) -> str:
     """Return the shares of drafters and plain steps, with a reason; empty without Auto."""
     n = mix.n_steps
-    ranked = sorted(mix.drafters.items(), key=lambda item: -item[1].n_steps)
-    parts = [f"{name} {percent(work.n_steps / n)}%" for name, work in ranked if work.n_steps]
+    parts = [f"{name} {percent(work.n_steps / n)}%" for name, work in mix.ranked if work.n_steps]
     if mix.plain:
         n_plain = sum(mix.plain.values())
         reason = max(mix.plain, key=mix.plain.__getitem__)
-        parts.append(f"plain {percent(n_plain / n)}%, mostly {_WHY_PLAIN[reason]}")
+        parts.append(f"plain {percent(n_plain / n)}%, mostly: {reason_words(reason)}")
     return f" ({', '.join(parts)})" if parts else ""
 
 

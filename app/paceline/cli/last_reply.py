@@ -13,7 +13,7 @@ from typing import Any
 
 from paceline.cli.chat_run import stats_object
 from paceline.errors import UserError
-from paceline.figures import percent
+from paceline.sizes import percent
 
 _PLACES_SHOWN = 16
 
@@ -29,6 +29,7 @@ def collect(folder: Path) -> dict[str, Any]:
     """
     from paceline.chat.advice import advise  # imports all drafters, and NumPy
     from paceline.chat.last_run import load_last_run
+    from paceline.engine.draft.strategy import strategy_text
 
     run = load_last_run(folder)
     if run is None:
@@ -45,7 +46,12 @@ def collect(folder: Path) -> dict[str, Any]:
         "stats": stats_object(run.stats),
         "speedup": run.stats.speedup._asdict() if run.stats.speedup else None,
         "advice": [
-            {"code": a.code, "text": a.text, "reason": a.reason, "strategy": a.strategy}
+            {
+                "code": a.code,
+                "text": a.text,
+                "reason": a.reason,
+                "strategy": strategy_text(a.strategy) if a.strategy is not None else "",
+            }
             for a in advise(run.stats, run.strategy)
         ],
     }

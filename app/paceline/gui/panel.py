@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
-from paceline.chat.advice import MOST, Advice, advise, findings
+from paceline.chat.advice import MOST, Advice, advise, pair_advice
 from paceline.chat.pair import PairState
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.gui.context import AppContext
@@ -40,7 +40,6 @@ from paceline.gui.speculation.learning import LearningCard
 from paceline.gui.speculation.reply_cards import AdviceLine, DrafterCard, HeadlineCard
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.speculation.why_card import WhyCard
-from paceline.gui.state.auto_words import advice_on, advice_to_try
 from paceline.gui.state.figures import drafter_rows
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.speculation import SpeculationModel
@@ -158,26 +157,24 @@ class SpeculationPanel(QWidget):
         if reply is None or stats is None:
             self.advice.clear()
         else:
-            advice = map(self._in_words, advise(stats, reply.strategy))
+            title, told = figures.sources.title, self._speculation.told
+            advice = advise(stats, reply.strategy, named=told, title=title)
             self.advice.show_advice(reply.message_id, (*self._pair_advice(), *advice)[:MOST])
 
-    def _in_words(self, advice: Advice) -> Advice:
-        """Name the strategy as its menu does, not by its text."""
-        if not advice.strategy:
-            return advice
-        told = self._speculation.told(advice.strategy)
-        return advice_to_try(advice, told, self._figures.sources)
-
     def _pair_advice(self) -> tuple[Advice, ...]:
-        """What Auto found out about the pair in the reply that is shown."""
+        """Return what Auto found out about the pair in the reply that is shown."""
         figures = self._figures
-        report, pair = figures.own_report, figures.pair
+        report, pair, sources = figures.own_report, figures.pair, figures.sources
         if report is None or pair is None:
             return ()
-        found = findings(
-            report, models=figures.sources.models, target=pair.target, draft=pair.draft
+        found = pair_advice(
+            report,
+            models=sources.models,
+            target=pair.target,
+            draft=pair.draft,
+            title=sources.title,
         )
-        return tuple(advice_on(finding, figures.sources) for finding in found)
+        return (found,) if found is not None else ()
 
     @Slot()
     def _show_why(self) -> None:

@@ -15,10 +15,11 @@ from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.chat.reply import known_of
 from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Conversation, Message, heading_of
-from paceline.figures import TokenTrace, percent
+from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
 from paceline.names import visible
 from paceline.run_record import RunRecord
+from paceline.sizes import percent
 
 _MODEL_FAMILY = ("draft", "mtp")
 

@@ -18,12 +18,10 @@ from operator import itemgetter
 
 from paceline.codec import decode_known, encode_part
 from paceline.engine.auto.tuning import TUNING
-from paceline.figures import ClassRate
+from paceline.figures import PLACE_OF, ClassRate
 
 UPPER = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Upper ends of the classes of confidence."""
-PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
-"""The group that a place in the draft belongs to; acceptance is told by it."""
 _BOUNDS = UPPER[:-1]
 _SILENT = len(UPPER)  # the class of tokens that come without a confidence
 _PLACES = _SILENT + 1  # counts of the classes come first, then those of the places

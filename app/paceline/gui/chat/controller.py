@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from paceline.chat.auto_words import drafted_words, reasons_words
 from paceline.chat.code import file_pattern
 from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
@@ -25,7 +26,6 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.state import figures
-from paceline.gui.state.auto_words import decision_details, decision_part
 from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.pair import PairModel
 from paceline.hosting.exit_reasons import DIED
@@ -396,8 +396,9 @@ class ReplyWriter(QObject):
         view.finish(reply.text, known_of(reply))
         speed = reply.stats.tokens_per_s if reply.stats is not None else None
         decided = mix_of(reply.last_part)
-        line = figures.stats_line(reply, decision_part(decided))
-        details = "\n".join(filter(None, (figures.stats_details(reply), decision_details(decided))))
+        line = figures.stats_line(reply, said(drafted_words(decided)))
+        reasons = said(reasons_words(decided))
+        details = "\n".join(filter(None, (figures.stats_details(reply), reasons)))
         view.set_stats(line, details, tokens_per_s=speed)
         edited = figures.edited_words() if reply.edited else ""
         mark = figures.cut_words().get(reply.reason or "eog", "") if reply.text else ""

@@ -18,7 +18,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale
 
-from paceline.gui.kit.translation import ENGLISH, FOLDER, translator, with_signs
+from paceline.gui.kit.translation import ENGLISH, FOLDER, translator, with_signs, with_unit
 from paceline.names import visible
 from paceline.paths import resources
 from paceline.sentence import Sentence, Wording
@@ -61,7 +61,9 @@ class _Wording(Wording):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         words = super().format_field(said(value) if isinstance(value, str) else value, format_spec)
-        return words if isinstance(value, str) else with_signs(words)
+        if isinstance(value, str):
+            return words
+        return with_unit(words) if format_spec in ("percent", "time") else with_signs(words)
 
 
 _WORDING = _Wording()

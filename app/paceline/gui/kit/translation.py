@@ -124,5 +124,10 @@ def with_signs(number: str) -> str:
     return number.translate({ord("."): locale.decimalPoint(), ord(","): locale.groupSeparator()})
 
 
+def with_unit(number: str) -> str:
+    """A number with the language's signs, and its unit behind a thin space that does not break."""
+    return with_signs(number).replace(" ", "\N{NARROW NO-BREAK SPACE}")
+
+
 def _tr(text: str) -> str:
     return QCoreApplication.translate(DRAFTERS, text)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from paceline.chat.auto_words import decision_words
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
-from paceline.gui.state.auto_words import step_decision
 from paceline.gui.state.figures import speed_text
 from paceline.gui.state.metrics import StepMetrics, StepWindow
 from paceline.gui.state.sources import Sources
@@ -66,7 +67,7 @@ def step_words(number: int, step: StepCommitted, tokens_per_s: float, sources: S
     if tokens_per_s > 0:
         lines.append(_tr("{} tokens per second").format(speed_text(tokens_per_s)))
     if step.decision is not None:
-        lines.append(step_decision(step.decision))
+        lines.append(said(decision_words(step.decision)))
     return "\n".join(lines)
 
 

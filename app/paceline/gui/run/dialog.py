@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.chat.auto_words import decision_rows
 from paceline.chat.decisions import Mix
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FactsCard, FoldCard
@@ -35,7 +36,6 @@ from paceline.gui.run.cards import FiguresCard, ModelCard
 from paceline.gui.run.drafters_card import DraftersCard
 from paceline.gui.run.run_words import settings_rows, times
 from paceline.gui.run.sameness import SamenessStrip
-from paceline.gui.state.auto_words import decision_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
@@ -124,7 +124,8 @@ class ReplyPage(QScrollArea):
         self.drafters.show_run(record, self.metrics)
         yield
         speedup = record.stats.speedup if record.stats is not None else None
-        self.decisions.show_rows(decision_rows(decided, self._sources, speedup))
+        rows = decision_rows(decided, self._sources.title, speedup)
+        self.decisions.show_rows([(said(name), said(words)) for name, words in rows])
         self.settings.show_rows(settings_rows(record))
         yield
         self.prompt.setVisible(bool(record.system_prompt))

@@ -13,14 +13,15 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from paceline.chat.advice import Advice
+from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import IconButton, column_of, discard, fill, row_of, set_look, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
-from paceline.gui.state.auto_words import PairAdvice
 from paceline.gui.state.figures import DrafterRow, Headline
 
 
@@ -118,7 +119,7 @@ class AdviceLine(QFrame):
         The one need not be true of it, the other may be.
         """
         self._declined.clear()
-        rest = [one for one in self._waiting if not isinstance(one, PairAdvice)]
+        rest = [one for one in self._waiting if one.strategy is not None]
         if rest != self._waiting:
             self._waiting = rest
             self._show_next()
@@ -128,17 +129,20 @@ class AdviceLine(QFrame):
             self.hide()
             return
         advice = self._waiting[0]
-        self.text.setText(with_soft_breaks(advice.text))
-        say(self.reason, with_soft_breaks(advice.reason))
-        frees = advice.frees if isinstance(advice, PairAdvice) else ""
-        self.apply.setText(frees or self.tr("Apply"))
-        self.apply.setVisible(bool(advice.strategy or frees))
-        self.apply.setToolTip(
-            self.tr("Unloads the draft model; the target is loaded again without it")
-            if frees
-            else self.tr("Use {} from now on").format(advice.strategy)
-        )
-        self.setAccessibleName(f"{advice.text} {advice.reason}".strip())
+        text, reason = said(advice.text), said(advice.reason)
+        self.text.setText(with_soft_breaks(text))
+        say(self.reason, with_soft_breaks(reason))
+        self.apply.setVisible(advice.strategy is not None or advice.frees_bytes > 0)
+        if advice.strategy is not None:
+            self.apply.setText(self.tr("Apply"))
+            strategy = strategy_text(advice.strategy)
+            self.apply.setToolTip(self.tr("Use {} from now on").format(strategy))
+        else:
+            self.apply.setText(self.tr("Free its memory"))
+            self.apply.setToolTip(
+                self.tr("Unloads the draft model; the target is loaded again without it")
+            )
+        self.setAccessibleName(f"{text} {reason}".strip())
         self.show()
 
     @Slot()
@@ -146,14 +150,14 @@ class AdviceLine(QFrame):
         strategy = self._waiting[0].strategy
         self._waiting = []
         self._show_next()
-        if strategy:
-            self.applied.emit(strategy)
+        if strategy is not None:
+            self.applied.emit(strategy_text(strategy))
         else:
             self.free_wanted.emit()
 
     @Slot()
     def _on_dismissed(self) -> None:
-        self._declined.update(one.code for one in self._waiting[:1] if isinstance(one, PairAdvice))
+        self._declined.update(one.code for one in self._waiting[:1] if one.strategy is None)
         del self._waiting[:1]
         self._show_next()
 

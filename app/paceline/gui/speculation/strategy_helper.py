@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
 
-from paceline.chat.advice import USE_CASES, UseCase, recommend
-from paceline.engine.draft.strategy import settings_named
+from paceline.chat.advice import UseCase, UseCaseStrategy, recommendations
+from paceline.engine.draft.strategy import settings_named, strategy_text
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling, within_screen
 from paceline.gui.kit.labels import text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, fill, row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
@@ -28,25 +29,16 @@ class HelperRow:
     """One kind of work.
 
     Attributes:
-        use_case: Its name.
-        title: What is shown for it.
-        reason: One sentence that teaches why.
-        strategy: The title of what is recommended here.
-        text: What `parse_strategy` takes.
+        recommended: The strategy for it, and why.
+        strategy: The strategy's title.
         is_in_use: Whether it is the strategy in force.
-        hint: What would help, too; empty: nothing.
-        offer: What the button below the hint says, which unloads the draft model; empty: there is
-            none.
+        hint: The memory that unloading the draft model would free; empty: none.
     """
 
-    use_case: UseCase
-    title: str
-    reason: str
+    recommended: UseCaseStrategy
     strategy: str
-    text: str
-    is_in_use: bool = False
-    hint: str = ""
-    offer: str = ""
+    is_in_use: bool
+    hint: str
 
 
 class _UseCaseCard(Card):
@@ -56,7 +48,7 @@ class _UseCaseCard(Card):
 
     def __init__(self, row: HelperRow) -> None:
         super().__init__()
-        self._text = row.text
+        self._text = ""
         self.in_use = styled(QLabel(self.tr("in use")), role="pill", tone="accent")
         self.apply = QPushButton(self.tr("Apply"), autoDefault=False)
         fill(self.header, self.in_use, self.apply)
@@ -64,7 +56,7 @@ class _UseCaseCard(Card):
         self.strategy = text_label("", "value", wraps=True, plain=True)
         self.details = text_label(wraps=True, plain=True)
         self.hint = text_label(wraps=True, plain=True)
-        self.offer = QPushButton(autoDefault=False)
+        self.offer = QPushButton(self.tr("Unload it"), autoDefault=False)
         self._below = QWidget()
         row_of(
             (self.hint, 1),
@@ -80,22 +72,21 @@ class _UseCaseCard(Card):
 
     def show_row(self, row: HelperRow) -> None:
         """Show what is true now."""
-        self._text = row.text
-        self.set_title(row.title)
-        self.reason.setText(row.reason)
+        self._text = strategy_text(row.recommended.strategy)
+        title, reason = said(row.recommended.title), said(row.recommended.reason)
+        self.set_title(title)
+        self.reason.setText(reason)
         self.strategy.setText(f"→ {row.strategy}")
-        settings = settings_named(row.text)
+        settings = settings_named(self._text)
         self.details.setText(with_soft_breaks(", ".join(settings)))
         self.details.setVisible(bool(settings))
         self.in_use.setVisible(row.is_in_use)
         self.apply.setVisible(not row.is_in_use)
-        self.apply.setAccessibleName(self.tr("Use {} for {}").format(row.strategy, row.title))
-        self.apply.setAccessibleDescription(row.reason)
-        self.apply.setToolTip(self.tr("Use {}").format(row.text))
+        self.apply.setAccessibleName(self.tr("Use {} for {}").format(row.strategy, title))
+        self.apply.setAccessibleDescription(reason)
+        self.apply.setToolTip(self.tr("Use {}").format(self._text))
         self.hint.setText(row.hint)
-        self.offer.setText(row.offer)
         self.offer.setAccessibleDescription(row.hint)
-        self.offer.setVisible(bool(row.offer))
         self._below.setVisible(bool(row.hint))
 
     @Slot()
@@ -131,7 +122,7 @@ class StrategyHelper(QDialog):
             card = _UseCaseCard(row)
             card.applied.connect(self._on_applied)
             card.offer.clicked.connect(self.offer_taken)
-            self.cards[row.use_case] = card
+            self.cards[row.recommended.use_case] = card
             cards.addWidget(card)
         cards.addStretch(1)
         column_of((scrolling(page), 1), closing_row(self), on=self, margins=0, spacing=0)
@@ -140,7 +131,7 @@ class StrategyHelper(QDialog):
     def show_rows(self, rows: Sequence[HelperRow]) -> None:
         """Show what is true now; the same kinds of work as before."""
         for row in rows:
-            self.cards[row.use_case].show_row(row)
+            self.cards[row.recommended.use_case].show_row(row)
 
     @Slot()
     def _fit(self) -> None:
@@ -176,81 +167,19 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
 
     def rows(self) -> tuple[HelperRow, ...]:
         """Return what is recommended now."""
-        return tuple(self._row(use_case) for use_case in USE_CASES)
+        return tuple(map(self._row, recommendations(self._context.speculation.model)))
 
-    def _row(self, use_case: UseCase) -> HelperRow:
-        model = self._context.speculation
-        found = recommend(use_case, model=model.model, is_known=model.knows)
-        title, reason = self._words(is_auto=found.strategy == "auto")[use_case]
-        hint = offer = ""
-        draft = self._context.pair.state.draft
+    def _row(self, recommended: UseCaseStrategy) -> HelperRow:
+        model, draft = self._context.speculation, self._context.pair.state.draft
+        text, hint = strategy_text(recommended.strategy), ""
         can_unload = self._context.actions.no_draft.isEnabled()
-        if found.draft_is_spare and draft is not None and can_unload:
+        if recommended.draft_is_spare and draft is not None and can_unload:
             hint = self.tr("The draft model is not needed then; without it {} more are free.")
             if model.model == "mtp":
                 hint = self.tr("The MTP head is not needed then; without it {} more are free.")
             hint = hint.format(local_size(draft.size_bytes))
-            offer = self.tr("Unload it")
-        return HelperRow(
-            use_case,
-            title,
-            reason,
-            model.choice_of_text(found.strategy).title,
-            found.strategy,
-            is_in_use=found.strategy == model.text,
-            hint=hint,
-            offer=offer,
-        )
-
-    def _general(self, *, is_auto: bool) -> str:
-        if is_auto:
-            return self.tr(
-                "What pays is different in every reply. Auto measures it at every step, takes "
-                "drafts where they pay and decodes plainly where they do not."
-            )
-        if self._context.speculation.model:
-            return self.tr("New text stands nowhere yet, so only a smaller model can guess it.")
-        return self.tr(
-            "New text can only be guessed by a draft model. Without one, whatever comes again in "
-            "the chat is copied."
-        )
-
-    def _words(self, *, is_auto: bool) -> dict[UseCase, tuple[str, str]]:
-        return {
-            "general": (self.tr("General chat"), self._general(is_auto=is_auto)),
-            "editing": (
-                self.tr("Editing code or text"),
-                self.tr(
-                    "Most of the reply stands in your message already: long pieces are copied from "
-                    "there, many tokens per step."
-                ),
-            ),
-            "structured": (
-                self.tr("Structured output"),
-                self.tr(
-                    "JSON, tables and logs repeat the same keys with other values: keys are "
-                    "looked up, and what a schema forces costs nothing at all."
-                ),
-            ),
-            "long": (
-                self.tr("Long sessions"),
-                self.tr(
-                    "One pool of constant size holds the whole chat and stays fast however long "
-                    "the chat gets."
-                ),
-            ),
-            "reasoning": (
-                self.tr("Reasoning models"),
-                self.tr(
-                    "What was thought is said once more in the answer, so long matches are worth "
-                    "waiting for."
-                ),
-            ),
-            "memory": (
-                self.tr("Little memory"),
-                self.tr("Copies from the prompt alone: no second model and next to no memory."),
-            ),
-        }
+        title = model.choice_of_text(text).title
+        return HelperRow(recommended, title, text == model.text, hint)
 
     @Slot()
     def _refresh(self) -> None:

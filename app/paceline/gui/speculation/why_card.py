@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
+from paceline.chat.auto_words import (
+    Accepted,
+    balance,
+    by_confidence,
+    by_place,
+    cost_words,
+    is_used,
+    outlook_words,
+    shown_costs,
+    unused_words,
+)
+from paceline.figures import WidthCost
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.card import FoldCard
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import as_many, column_of, discard, fill, row_of, set_look, styled
 from paceline.gui.kit.row_painting import RIGHT
+from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import ui_font
 from paceline.gui.plot.bars import Bar, BarChart, BarStyle
-from paceline.gui.state.auto_words import CostRow, DrafterView, RateBar, why
+from paceline.gui.state.figures import duration_text, ratio_text
 from paceline.gui.state.sources import Sources
-from paceline.messages import ControlReported
+from paceline.messages import ControlReported, Outlook
 
 _TITLE_LETTERS = 10
 _RATES = BarStyle(height=56, axis=14, widest=26, width=96, gaps=(3, 1), narrow=9)
-_PALEST = 0.3
-"""Opacity of a bar that rests on hardly any tokens; well-founded ones have 1."""
+_PALEST, _FULL_WEIGHT = 0.3, 8.0
+"""Opacity of a bar that rests on hardly any tokens, and tokens from which on one has 1."""
 _ROW_PX, _BAR_PX, _GAP_PX = 18, 9, 8
 _WIDEST = ("88", "888.8\u202fms", "88.88×")
 """What the three columns of text hold at least."""
@@ -36,25 +49,42 @@ class CostBars(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: tuple[CostRow, ...] = ()
+        self.costs: list[WidthCost] = []
+        self.texts: list[tuple[str, str, str]] = []
+        """Of each row: the width, its time, and the ratio"""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_rows(self, rows: tuple[CostRow, ...]) -> None:
-        """Show these costs."""
-        if rows == self.rows:
+    def show_costs(self, costs: Sequence[WidthCost]) -> None:
+        """Show these costs; hidden without any."""
+        costs = shown_costs(costs)
+        self.setVisible(bool(costs))
+        if costs == self.costs:
             return
         before = self.minimumSizeHint()
-        self.rows = rows
-        words = "; ".join(row.words for row in rows)
+        self.costs = costs
+        plain = self._plain_s
+        self.texts = [
+            (
+                str(cost.width),
+                duration_text(cost.seconds),
+                ratio_text(cost.seconds / plain) if plain else "",
+            )
+            for cost in costs
+        ]
+        words = "; ".join(said(cost_words(cost, plain)) for cost in costs)
         self.setAccessibleName(self.tr("Cost of a step by its tokens"))
         self.setAccessibleDescription(words)
         if self.minimumSizeHint() != before:
             self.updateGeometry()
         self.update()
 
+    @property
+    def _plain_s(self) -> float:
+        return next((cost.seconds for cost in self.costs if cost.width == 1), 0.0)
+
     def sizeHint(self) -> QSize:
         """A line per width."""
-        return QSize(200, px(_ROW_PX) * max(len(self.rows), 1))
+        return QSize(200, px(_ROW_PX) * max(len(self.costs), 1))
 
     def minimumSizeHint(self) -> QSize:
         """The texts, and a bar that still shows something."""
@@ -62,8 +92,8 @@ class CostBars(QWidget):
 
     def _columns(self) -> list[int]:
         metrics = QFontMetrics(ui_font(SMALL))
-        texts = [_WIDEST, *((str(row.width), row.time, row.ratio) for row in self.rows)]
-        return [max(map(metrics.horizontalAdvance, column)) for column in zip(*texts, strict=True)]
+        columns = zip(_WIDEST, *self.texts, strict=True)
+        return [max(map(metrics.horizontalAdvance, column)) for column in columns]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the rows from the top."""
@@ -77,29 +107,65 @@ class CostBars(QWidget):
         right = self.width() - second - third - _GAP_PX
         room = max(right - left - _GAP_PX, 8)
         colour = QColor(theme.time_verify)
-        for at, row in enumerate(self.rows):
+        most_s = max((cost.seconds for cost in self.costs), default=0.0)
+        for at, (cost, (width, time, ratio)) in enumerate(zip(self.costs, self.texts, strict=True)):
             top = at * height
             painter.setPen(QColor(theme.muted))
-            painter.drawText(QRectF(0, top, first, height), RIGHT, str(row.width))
-            place = QRectF(left, top + (height - bar) / 2, max(room * row.share, 2.0), bar)
+            painter.drawText(QRectF(0, top, first, height), RIGHT, width)
+            place = QRectF(
+                left, top + (height - bar) / 2, max(room * cost.seconds / most_s, 2.0), bar
+            )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawRoundedRect(place, 2, 2)
             painter.setPen(QColor(theme.text))
-            painter.drawText(QRectF(right, top, second, height), RIGHT, row.time)
+            painter.drawText(QRectF(right, top, second, height), RIGHT, time)
             painter.setPen(QColor(theme.muted))
             end = QRectF(self.width() - third, top, third, height)
-            painter.drawText(end, RIGHT, row.ratio)
+            painter.drawText(end, RIGHT, ratio)
         painter.end()
 
     def event(self, event: QEvent) -> bool:
         """Say what a bar means when it is pointed at."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = event.pos().y() // px(_ROW_PX)
-            words = self.rows[at].words if 0 <= at < len(self.rows) else ""
-            QToolTip.showText(event.globalPos(), words, self)
+            shown = self.costs[at : at + 1]
+            words = [said(cost_words(cost, self._plain_s)) for cost in shown]
+            QToolTip.showText(event.globalPos(), "".join(words), self)
             return True
         return super().event(event)
+
+
+class RateBars(QWidget):
+    """A chart of what was accepted, with its title below it.
+
+    Args:
+        title: By what it is ordered.
+        name: Its name for screen readers, with a place for the drafter's.
+    """
+
+    def __init__(self, title: str, name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.chart = BarChart(_RATES)
+        words = styled(YieldingLabel(title, keeps=6), role="small")
+        column_of(self.chart, words, on=self, margins=0, spacing=3)
+
+    def show_rates(self, rates: Iterable[Accepted], drafter: str, colour: str) -> None:
+        """Show these shares; hidden without any."""
+        bars = [
+            Bar(
+                rate.share,
+                rate.label,
+                said(rate.words),
+                _PALEST + (1 - _PALEST) * min(rate.weight / _FULL_WEIGHT, 1.0),
+            )
+            for rate in rates
+        ]
+        self.chart.show_bars(bars, colour)
+        self.chart.setAccessibleName(self._name.format(drafter))
+        self.chart.setAccessibleDescription("; ".join(bar.words for bar in bars))
+        self.setVisible(bool(bars))
 
 
 class DrafterBlock(QWidget):
@@ -112,40 +178,29 @@ class DrafterBlock(QWidget):
         self.state = text_label("", "pill")
         head = row_of(self.dot, (self.title, 1), self.state, spacing=6)
         self.facts = text_label(wraps=True, plain=True)
-        self.places, self.classes = BarChart(_RATES), BarChart(_RATES)
-        self._by_place, self._by_class = QWidget(), QWidget()
-        charts = row_of(spacing=12)
-        for holder, name, chart in (
-            (self._by_place, self.tr("by place in the draft"), self.places),
-            (self._by_class, self.tr("by how sure it was, in %"), self.classes),
-        ):
-            words = styled(YieldingLabel(name, keeps=6), role="small")
-            column_of(chart, words, on=holder, margins=0, spacing=3)
-            charts.addWidget(holder, 1)
+        self.places = RateBars(
+            self.tr("by place in the draft"), self.tr("{}: accepted by place in the draft")
+        )
+        self.classes = RateBars(
+            self.tr("by how sure it was, in %"), self.tr("{}: accepted by how sure it was")
+        )
+        charts = row_of((self.places, 1), (self.classes, 1), spacing=12)
         column_of(head, self.facts, charts, on=self, margins=(0, 0, 0, 4), spacing=4)
 
-    def show_drafter(self, view: DrafterView) -> None:
+    def show_drafter(self, outlook: Outlook, sources: Sources) -> None:
         """Show what is known of a drafter."""
-        colour = "accent" if view.kind == "draft" else "lookup"
+        title = sources.title(outlook.drafter)
+        state = self.tr("in use") if outlook.is_open else self.tr("paused")
+        facts = said(outlook_words(outlook))
+        colour = "accent" if sources.kind(outlook.drafter) == "draft" else "lookup"
         set_look(self.dot, tone=colour)
-        self.title.setText(view.title)
-        self.state.setText(view.state)
-        set_look(self.state, tone=colour if view.is_open else "muted")
-        self.facts.setText(view.facts)
-        for chart, name, bars in (
-            (self.places, self.tr("{}: accepted by place in the draft"), view.places),
-            (self.classes, self.tr("{}: accepted by how sure it was"), view.classes),
-        ):
-            chart.show_bars([_bar(bar) for bar in bars], colour)
-            chart.setAccessibleName(name.format(view.title))
-            chart.setAccessibleDescription("; ".join(bar.words for bar in bars))
-        self._by_place.setVisible(bool(view.places))
-        self._by_class.setVisible(bool(view.classes))
-        self.setAccessibleName(f"{view.title}, {view.state}. {view.facts}")
-
-
-def _bar(rate: RateBar) -> Bar:
-    return Bar(rate.share, rate.label, rate.words, _PALEST + (1 - _PALEST) * rate.belief)
+        self.title.setText(title)
+        self.state.setText(state)
+        set_look(self.state, tone=colour if outlook.is_open else "muted")
+        self.facts.setText(facts)
+        self.places.show_rates(by_place(outlook), title, colour)
+        self.classes.show_rates(by_confidence(outlook), title, colour)
+        self.setAccessibleName(f"{title}, {state}. {facts}")
 
 
 class WhyCard(FoldCard):
@@ -198,10 +253,10 @@ class WhyCard(FoldCard):
         if is_open and self._report is not self._drawn:
             self._draw()
 
-    def _add_blocks(self, views: Sequence[DrafterView]) -> Iterator[None]:
-        for view in views:
+    def _add_blocks(self, outlooks: Sequence[Outlook]) -> Iterator[None]:
+        for outlook in outlooks:
             block = DrafterBlock()
-            block.show_drafter(view)
+            block.show_drafter(outlook, self._sources)
             self.blocks.append(block)
             self._drafters.addWidget(block)
             yield  # several at once would be felt
@@ -213,17 +268,17 @@ class WhyCard(FoldCard):
         self.content_of_report.setVisible(report is not None)
         if report is None:
             return
-        view = why(report, self._sources)
-        self.costs.show_rows(view.costs)
-        self._costs_title.setVisible(bool(view.costs))
-        self.costs.setVisible(bool(view.costs))
-        discard(self.blocks[len(view.drafters) :], self._drafters)
-        del self.blocks[len(view.drafters) :]
-        for block, drafter in zip(self.blocks, view.drafters, strict=False):
-            block.show_drafter(drafter)
-        self._adding.start(self._add_blocks(view.drafters[len(self.blocks) :]))
-        say(self.unused, view.unused)
+        self.costs.show_costs(report.costs)
+        self._costs_title.setVisible(bool(self.costs.costs))
+        used = sorted(filter(is_used, report.drafters), key=lambda outlook: -outlook.n_judged)
+        discard(self.blocks[len(used) :], self._drafters)
+        del self.blocks[len(used) :]
+        for block, outlook in zip(self.blocks, used, strict=False):
+            block.show_drafter(outlook, self._sources)
+        self._adding.start(self._add_blocks(used[len(self.blocks) :]))
+        say(self.unused, said(unused_words(report.drafters, self._sources.title)))
+        lines = list(balance(report))
         make = partial(text_label, wraps=True, plain=True)
-        labels = as_many(self.balance, len(view.balance), make, self._balance)
-        for label, words in zip(labels, view.balance, strict=True):
-            label.setText(words)
+        labels = as_many(self.balance, len(lines), make, self._balance)
+        for label, words in zip(labels, lines, strict=True):
+            label.setText(said(words))

@@ -14,11 +14,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from paceline import sizes
+from paceline.chat.auto_words import effect_words
 from paceline.chat.reply import Reply
 from paceline.engine.draft.strategy import drafters_named
-from paceline.figures import Kept, KernelUse, SpeedupVerdict, percent
+from paceline.figures import Kept, KernelUse, SpeedupVerdict
 from paceline.gui.kit.card import Row
-from paceline.gui.kit.translation import known_size, local, translator
+from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import known_size, local, translator, with_signs, with_unit
 from paceline.gui.state.metrics import StepMetrics, Tally
 from paceline.gui.state.sources import Kind, Sources
 from paceline.messages import DrafterStats, FinishReason, TurnStats
@@ -50,7 +53,7 @@ def speed_text(tokens_per_s: float) -> str:
 
 def ratio_text(ratio: float) -> str:
     """A ratio of two speeds."""
-    return f"{local(ratio):.2f}×"
+    return with_signs(sizes.ratio_text(ratio))
 
 
 def interval_text(low: float, high: float) -> str:
@@ -60,7 +63,7 @@ def interval_text(low: float, high: float) -> str:
 
 def percent_text(rate: float) -> str:
     """A rate of 0..1 in percent, with a thin space that does not break."""
-    return f"{percent(rate)}\u202f%"
+    return with_unit(sizes.percent_text(rate))
 
 
 def seconds_text(seconds: float) -> str:
@@ -70,13 +73,7 @@ def seconds_text(seconds: float) -> str:
 
 def duration_text(seconds: float) -> str:
     """A short time with its unit: microseconds, milliseconds or seconds."""
-    milliseconds = seconds * 1000
-    if milliseconds < 0.095:
-        return f"{seconds * 1e6:.0f}\u202fµs"
-    if milliseconds >= 1000:
-        n_decimals = 2 if seconds < 10 else 1 if seconds < 100 else 0
-        return f"{local(seconds):.{n_decimals}f}\u202fs"
-    return f"{local(milliseconds):.{1 if milliseconds < 100 else 0}f}\u202fms"
+    return with_unit(sizes.short_time(seconds))
 
 
 def stats_line(reply: Reply, decided: str = "") -> str:
@@ -241,15 +238,7 @@ def _sentence(
         return _tr("Without drafts: one token per step.")
     # The first token is the prefill's, no step's.
     per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
-    facts = _tr("{:.1f} tokens per step, {} accepted.").format(local(per_step), percent_text(rate))
-    if tone is None:
-        return f"{title}: {facts}"
-    verdict = {
-        "gain": _tr("{} pays here:"),
-        "even": _tr("{} gives about as much as it costs here:"),
-        "loss": _tr("{} costs more than it gives here:"),
-    }[tone]
-    return f"{verdict.format(title)} {facts}"
+    return said(effect_words(tone, title, per_step, rate))
 
 
 # ------------------------------------------------------------------------------------- drafters

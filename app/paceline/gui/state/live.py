@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from paceline.chat.decisions import DecisionLog, Verdict, is_news, judge
+from paceline.chat.auto_words import phase_words
+from paceline.chat.decisions import DecisionLog
 from paceline.chat.reply import Reply
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import drafters_named
-from paceline.gui.state.auto_words import sentence
+from paceline.gui.kit.sentences import said
 from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
@@ -46,8 +47,6 @@ class LiveFigures(QObject):
         """What Auto knew last of the loaded pair; None: there was no report."""
         self.pair: PairLoaded | None = None
         """The loaded models, as the engine described them."""
-        self._verdict: Verdict | None = None
-        self._n_news = 0
         self.reply: Reply | None = None
         self._n_ticks = 0
         self._timer = QTimer(self, interval=REFRESH_MS)
@@ -71,16 +70,16 @@ class LiveFigures(QObject):
         title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
         shown = headline(self.metrics, title, reply.stats, asks=asks)
-        if self._verdict is None:
+        phase = self.decisions.phase
+        if phase is None:
             return shown
-        return replace(shown, sentence=sentence(self._verdict, self.sources))
+        return replace(shown, sentence=said(phase_words(phase, self.sources.title)))
 
     def show(self, reply: Reply | None) -> None:
         """Take over all that is known of a reply; None: there is none."""
         self.reply = reply
         self.metrics.clear()
         self.decisions.clear()
-        self._verdict = None
         if reply is not None:
             for step in reply.last_part:
                 self.add(step)
@@ -120,24 +119,14 @@ class LiveFigures(QObject):
         return self.reply is not None and report.turn_id == self.reply.turn_id
 
     def _refresh(self) -> None:
-        self._judge()
-        self.refreshed.emit()
-
-    def _judge(self) -> None:
-        """Change the sentence about Auto where its meaning changed."""
         reply = self.reply
-        if reply is None or not self.decisions.whole.n_steps:
-            return
-        now = judge(
-            self.decisions.whole if reply.has_ended else self.decisions.recent,
-            speedup=reply.stats.speedup if reply.stats is not None else None,
-            report=self.own_report,
-            before=None if reply.has_ended else self._verdict,
-        )
-        # What is true for a moment alone is not worth a sentence.
-        self._n_news = self._n_news + 1 if is_news(self._verdict, now) else 0
-        if reply.has_ended or self._verdict is None or self._n_news > 1:
-            self._verdict, self._n_news = now, 0
+        if reply is not None:
+            self.decisions.judge(
+                speedup=reply.stats.speedup if reply.stats is not None else None,
+                report=self.own_report,
+                has_ended=reply.has_ended,
+            )
+        self.refreshed.emit()
 
     @Slot()
     def _on_tick(self) -> None:

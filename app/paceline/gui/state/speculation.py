@@ -22,10 +22,8 @@ from paceline.engine.draft.strategy import (
     Needs,
     complete,
     drafters_named,
-    key_of,
     needs_of,
     parse_strategy,
-    settings_named,
     strategy_text,
 )
 from paceline.engine.draft.strategy import Strategy as CompleteStrategy
@@ -240,17 +238,17 @@ class SpeculationModel(QObject):
         """What a menu shows of a strategy, by a text that `knows` accepts."""
         return choice_of([self._infos[name] for name in drafters_named(strategy)])
 
-    def told(self, strategy: str) -> str:
-        """A strategy in words, by a text that `knows` accepts, with what differs from this one."""
-        title = self.choice_of_text(strategy).title
-        members = drafters_named(strategy)
-        changes = []
-        for assignment in settings_named(strategy):
-            owner, name = key_of(assignment)
-            if assignment not in settings_named(self.text):
-                info = self._infos[owner or members[0]]
-                what = next((p.title for p in info.parameters if p.name == name), name)
-                changes.append(f"{what} {assignment.partition('=')[2]}")
+    def told(self, strategy: Strategy) -> str:
+        """A strategy of drafters that there are in words, with what differs from the chosen one."""
+        infos = [self._infos[name] for name, _ in strategy.drafters]
+        title, chosen = choice_of(infos).title, dict(self.strategy.drafters)
+        changes = [
+            f"{parameter.title} {value:g}"
+            for info, (_, given) in zip(infos, strategy.drafters, strict=True)
+            for name, value in given
+            for parameter in info.parameters
+            if parameter.name == name and (name, value) not in chosen.get(info.id, ())
+        ]
         if not changes:
             return _tr("“{}”").format(title)
         return _tr("“{}” with {}").format(title, ", ".join(changes))

@@ -38,6 +38,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
+from paceline.chat.auto_words import decision_words
 from paceline.gui.chat.links import MessageRequests, describe_link
 from paceline.gui.chat.markdown.code_buttons import ButtonsOnCode
 from paceline.gui.chat.markdown.cuts import link_target
@@ -47,10 +48,10 @@ from paceline.gui.chat.markdown.formulas import shared_formulas
 from paceline.gui.chat.markdown.found import Hits
 from paceline.gui.chat.markdown.paint import CodeWindow, GroundPainter, formula_rect
 from paceline.gui.chat.markdown.provenance import Provenance, Span, TokenRecord
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import ui_font
-from paceline.gui.state.auto_words import step_decision
 from paceline.messages import SOURCE_TARGET
 
 _SCROLL_KEYS = frozenset(
@@ -449,7 +450,7 @@ def describe_token(record: TokenRecord) -> str:
     """One line about a committed token, and one about what Auto decided for its step."""
     lines = [_token(record)]
     if record.step.decision is not None:
-        lines.append(step_decision(record.step.decision))
+        lines.append(said(decision_words(record.step.decision)))
     return "\n".join(lines)
 
 

@@ -1,0 +1,380 @@
+"""Auto in words: its decisions in a reply and in one step, and what it measured. No Qt.
+
+The engine says of every step what was decided and why (`Decision`), and between steps what is known
+(`ControlReported`); `decisions` judges many steps together (`Phase`). All of it is put into
+sentences here: for the window, which translates them, and for the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from paceline.chat.decisions import KIND_OF, Mix, Phase, PhaseKind, phase_of
+from paceline.figures import PLACE_OF, Decision, Reason, Speedup, SpeedupVerdict, WidthCost
+from paceline.messages import ControlReported, Outlook
+from paceline.sentence import Sentence, joined, sentence
+
+Titles = Callable[[str], str]
+"""Return a drafter's title by its id."""
+MOST_COSTS = 10
+"""Widths of a table of costs that are shown."""
+
+# ---------------------------------------------------------------------------------- phases in words
+
+
+def phase_words(phase: Phase, title: Titles) -> Sentence:
+    """Return a sentence about what Auto does and why."""
+    names, are_many = _names(phase.drafters, title), len(phase.drafters) > 1
+    if phase.kind == "expensive":
+        return _expensive_words(phase, names)
+    if phase.kind == "shut":
+        return _shut_words(phase, names)
+    words: dict[PhaseKind, Sentence] = {
+        "begins": sentence("Auto begins without drafts, until it knows what they would cost."),
+        "measures": sentence("Some steps without drafts, to see how fast the model is alone."),
+        "forced": sentence(
+            "The grammar allows one continuation only: its tokens cost next to nothing."
+        ),
+        "trial": sentence(
+            "{names} are being tried, to see whether drafting pays here."
+            if are_many
+            else "{names} is being tried, to see whether drafting pays here.",
+            names=names,
+        ),
+        "nothing": sentence("No drafts here: there is nothing to guess the next words from."),
+        "ledger": sentence(
+            "No drafts for now: one more wrong draft would cost more time than drafts have saved."
+        ),
+    }
+    found = words.get(phase.kind)
+    return found or _effect(phase.kind, names, _draft_facts(phase), are_many=are_many)
+
+
+def _effect(kind: PhaseKind, names: str, facts: str, *, are_many: bool = False) -> Sentence:
+    if kind == "drafts":
+        return Sentence("{names}: {facts}.", {"names": names, "facts": facts})
+    if kind == "pays":
+        return sentence(
+            "{names} pay here: {facts}." if are_many else "{names} pays here: {facts}.",
+            names=names,
+            facts=facts,
+        )
+    if kind == "even":
+        return sentence(
+            "{names} give about as much as they cost here: {facts}."
+            if are_many
+            else "{names} gives about as much as it costs here: {facts}.",
+            names=names,
+            facts=facts,
+        )
+    return sentence(
+        "{names} gave less than they cost: {facts}."
+        if are_many
+        else "{names} gave less than it cost: {facts}.",
+        names=names,
+        facts=facts,
+    )
+
+
+def effect_words(
+    verdict: SpeedupVerdict | None, name: str, per_step: float, rate: float
+) -> Sentence:
+    """Return a sentence about the effect of drafting with another strategy.
+
+    Args:
+        verdict: Whether it pays; None: that is not known.
+        name: The drafter's title.
+        per_step: Tokens per step.
+        rate: Share of drafted tokens that were accepted, 0..1.
+    """
+    facts = sentence("{n:.1f} tokens per step, {rate:percent} accepted", n=per_step, rate=rate)
+    return _effect("drafts" if verdict is None else KIND_OF[verdict], name, facts)
+
+
+def _draft_facts(phase: Phase) -> Sentence:
+    n = phase.n_tokens
+    n = round(n) if n >= 5 or abs(n - round(n)) < 0.25 else round(n, 1)  # a half counts
+    facts = [
+        sentence("1 token per draft") if n == 1 else sentence("{n} tokens per draft", n=n),
+        *([sentence("{rate:percent} accepted", rate=phase.rate)] if phase.rate is not None else []),
+    ]
+    if phase.plain_share < 0.25:
+        return joined(facts, ", ")
+    rough = round(phase.plain_share * 20) / 20
+    return sentence(
+        "{facts}; about {share:percent} of the steps have no draft",
+        facts=joined(facts, ", "),
+        share=rough if rough < 1 else phase.plain_share,
+    )
+
+
+def _expensive_words(phase: Phase, names: str) -> Sentence:
+    if phase.ratio is None or phase.rate is None:
+        return sentence(
+            "The model is faster alone here: checking drafts would cost more than they give."
+        )
+    return sentence(
+        "The model is faster alone here: checking one more token makes a step {ratio:.1f} times as "
+        "long, and {rate:percent} of what {names} drafts first is accepted.",
+        ratio=phase.ratio,
+        rate=phase.rate,
+        names=names,
+    )
+
+
+def _shut_words(phase: Phase, names: str) -> Sentence:
+    if not names:
+        return sentence("No drafts for now: they did not pay of late.")
+    if phase.ratio is not None and len(phase.drafters) == 1:
+        return sentence(
+            "No drafts for now: with {names} it was {ratio:.2f} times as fast as without.",
+            names=names,
+            ratio=phase.ratio,
+        )
+    return sentence("No drafts for now: {names} did not pay of late.", names=names)
+
+
+def _names(drafters: Sequence[str], title: Titles) -> str:
+    """Return the titles of drafters as a list in words; empty without any."""
+    titles = [title(name) for name in drafters]
+    if len(titles) < 2:
+        return "".join(titles)
+    return sentence("{names} and {last}", names=joined(titles[:-1], ", "), last=titles[-1])
+
+
+# ------------------------------------------------------------------------------ decisions in words
+
+
+def reason_words(reason: Reason) -> Sentence:
+    """Return a reason in a few words."""
+    return {
+        "pays": sentence("drafting paid"),
+        "nothing": sentence("nothing to draft"),
+        "expensive": sentence("drafts cost too much"),
+        "shut": sentence("drafting paused"),
+        "trial": sentence("drafting tried"),
+        "ledger": sentence("no more to lose"),
+        "plain": sentence("speed without drafts measured"),
+        "first": sentence("first steps"),
+        "forced": sentence("forced by the grammar"),
+    }[reason]
+
+
+def decision_words(decision: Decision) -> Sentence:
+    """Return the decision of one step in a few words."""
+    reason = reason_words(decision.reason)
+    if not decision.n_drafted or decision.reason == "forced":
+        return sentence("Auto: {reason}", reason=reason)
+    return sentence(
+        "Auto: {reason}, {n:.1f} tokens expected ({gain:.1f}×)",
+        reason=reason,
+        n=decision.expected,
+        gain=decision.gain,
+    )
+
+
+def drafted_words(mix: Mix) -> str:
+    """Return the share of drafted steps; empty without decisions."""
+    if not mix.n_steps:
+        return ""
+    return sentence("{share} of steps drafted", share=_share(mix.n_drafting, mix.n_steps))
+
+
+def reasons_words(mix: Mix) -> str:
+    """Return the shares of the reasons in one line; empty without decisions."""
+    if not mix.n_steps:
+        return ""
+    shares = [joined([reason_words(why), _share(n, mix.n_steps)]) for why, n in _by_reason(mix)]
+    return sentence("Auto: {reason}", reason=joined(shares, ", "))
+
+
+def decision_rows(mix: Mix, title: Titles, speedup: Speedup | None) -> Iterator[tuple[str, str]]:
+    """Give a reply's decisions: in short, by drafter, and by reason with their shares.
+
+    Args:
+        mix: All steps of the reply.
+        title: Names drafters.
+        speedup: The reply's; None: not known.
+    """
+    if not mix.n_steps:
+        return
+    yield sentence("In short"), phase_words(phase_of(mix, speedup=speedup), title)
+    for name, work in mix.ranked:
+        yield (
+            title(name),
+            sentence(
+                "drafted first in {share} of the steps, {n:,} of {judged:,} tokens accepted",
+                share=_share(work.n_steps, mix.n_steps),
+                n=work.n_accepted,
+                judged=work.n_judged,
+            ),
+        )
+    for reason, n in _by_reason(mix):
+        name = Sentence("{reason:capital}", {"reason": reason_words(reason)})
+        yield name, sentence("{n:,} steps, {share}", n=n, share=_share(n, mix.n_steps))
+
+
+def _by_reason(mix: Mix) -> list[tuple[Reason, int]]:
+    return sorted(mix.reasons.items(), key=lambda item: -item[1])
+
+
+def _share(n: int, total: int) -> Sentence:
+    """Return a share that never rounds something to nothing."""
+    if 0 < n < 0.01 * total:
+        return sentence("under {share:percent}", share=0.01)
+    return Sentence("{share:percent}", {"share": n / total})
+
+
+# -------------------------------------------------------------------------------- reports in words
+
+
+class Accepted(NamedTuple):
+    """The acceptance of some drafted tokens.
+
+    Attributes:
+        label: Their places, or the upper end of their confidences in per cent.
+        share: Accepted of them, 0..1.
+        weight: Tokens that this rests on.
+        words: All that in a sentence.
+    """
+
+    label: str
+    share: float
+    weight: float
+    words: Sentence
+
+
+def shown_costs(costs: Sequence[WidthCost]) -> list[WidthCost]:
+    """Return the costs that are shown, from the smallest width on; none where none is known."""
+    costs = sorted(costs, key=lambda cost: cost.width)
+    if len(costs) > MOST_COSTS:
+        usual = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)  # where kernels change their ways
+        costs = [cost for cost in costs[:-1] if cost.width in usual][: MOST_COSTS - 1] + costs[-1:]
+    return costs if any(cost.seconds > 0 for cost in costs) else []
+
+
+def cost_words(cost: WidthCost, plain_s: float) -> Sentence:
+    """Return the cost of one width; `plain_s` is that of a plain step, 0 where it is not known."""
+    n, seconds = cost.width, cost.seconds
+    if n == 1:
+        return sentence("1 token: {seconds:time}", seconds=seconds)
+    if not plain_s:
+        return sentence("{n} tokens: {seconds:time}", n=n, seconds=seconds)
+    return sentence(
+        "{n} tokens: {seconds:time}, {ratio:ratio} of a step without a draft",
+        n=n,
+        seconds=seconds,
+        ratio=seconds / plain_s,
+    )
+
+
+def by_place(outlook: Outlook) -> Iterator[Accepted]:
+    """Give a drafter's acceptance by place in the draft, later places in groups."""
+    reach = float(outlook.n_judged)
+    for group, share in enumerate(outlook.acceptance):
+        first, n_places = PLACE_OF.index(group) + 1, PLACE_OF.count(group)
+        last = first + n_places - 1
+        label = str(first)
+        if last == len(PLACE_OF):
+            label += "+"
+            words = sentence(
+                "place {first} and later: {share:percent} accepted, if all before were",
+                first=first,
+                share=share,
+            )
+        elif n_places > 1:
+            label += f"–{last}"
+            words = sentence(
+                "places {first} to {last}: {share:percent} accepted, if all before were",
+                first=first,
+                last=last,
+                share=share,
+            )
+        else:
+            words = sentence(
+                "place {first}: {share:percent} accepted, if all before were",
+                first=first,
+                share=share,
+            )
+        # How many tokens got as far is not known; at most as many as at the group's first place.
+        yield Accepted(label, share, reach, words)
+        reach *= share**n_places
+
+
+def by_confidence(outlook: Outlook) -> Iterator[Accepted]:
+    """Give a drafter's acceptance by its confidence."""
+    lower = 0.0
+    for each in outlook.by_confidence:
+        words = sentence(
+            "{lower:.0f} to {upper:.0f} % sure: {share:percent} accepted",
+            lower=100 * lower,
+            upper=100 * each.upper,
+            share=each.share,
+        )
+        yield Accepted(f"{100 * each.upper:.0f}", each.share, each.weight, words)
+        lower = each.upper
+
+
+def outlook_words(outlook: Outlook) -> Sentence:
+    """Return what a drafter did so far, and why it pauses."""
+    n, judged = outlook.n_accepted, outlook.n_judged
+    parts = [sentence("{n:,} of {judged:,} tokens accepted", n=n, judged=judged)]
+    if outlook.seconds_per_token > 0:
+        each_s = outlook.seconds_per_token
+        parts.append(sentence("{seconds:time} per drafted token", seconds=each_s))
+    saved_s = outlook.saved_s
+    if abs(saved_s) < 0.0005:
+        parts.append(sentence("no time saved or lost so far"))
+    elif saved_s > 0:
+        parts.append(sentence("saved {seconds:time}", seconds=saved_s))
+    else:
+        parts.append(sentence("lost {seconds:time}", seconds=-saved_s))
+    words = joined(parts, " · ")
+    if outlook.is_open:
+        return words
+    pause = sentence("It pauses because it did not pay of late; it is tried again.")
+    if outlook.gain is not None and outlook.gain < 1:
+        pause = sentence(
+            "It pauses because its steps gave {gain:ratio} of the speed without drafts; it is "
+            "tried again.",
+            gain=outlook.gain,
+        )
+    return joined([words, pause], ". ")
+
+
+def balance(report: ControlReported) -> Iterator[Sentence]:
+    """Give what plain decoding takes, what drafts have saved, and what they may still lose."""
+    if report.plain_s > 0:
+        yield sentence("Decoding one token takes {seconds:time} now.", seconds=report.plain_s)
+    if abs(report.pace - 1) > 0.07 and report.pace > 0:
+        yield sentence(
+            "The machine is at {share:percent} of the speed that was measured first.",
+            share=report.pace,
+        )
+    if any(outlook.n_judged for outlook in report.drafters):
+        saved_s = sum(outlook.saved_s for outlook in report.drafters)
+        yield sentence(
+            "Drafting has saved {seconds:time} with these models so far."
+            if saved_s >= 0
+            else "Drafting has cost {seconds:time} with these models so far.",
+            seconds=abs(saved_s),
+        )
+    if report.slack_s > 0:
+        yield sentence(
+            "Drafts may still lose {seconds:time} before this reply is later than promised.",
+            seconds=report.slack_s,
+        )
+    else:
+        yield sentence("Drafts may lose nothing more in this reply until they have won it back.")
+
+
+def unused_words(drafters: Sequence[Outlook], title: Titles) -> str:
+    """Return which of these drafters were not used so far; empty: all were."""
+    names = [title(outlook.drafter) for outlook in drafters if not is_used(outlook)]
+    return sentence("Not used so far: {names}.", names=joined(names, ", ")) if names else ""
+
+
+def is_used(outlook: Outlook) -> bool:
+    """Whether a drafter did anything that can be shown, or pauses."""
+    return outlook.n_judged > 0 or not outlook.is_open
