@@ -433,54 +433,6 @@
     </message>
 </context>
 <context>
-    <name>Advice</name>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>, {:.1f} of at most {} per draft</source>
-        <translation>, {:.1f} von höchstens {} je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>, {:.1f} of {:.1f} per draft</source>
-        <translation>, {:.1f} von {:.1f} je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>; the MTP head took {:.0f} % of the time</source>
-        <translation>; der MTP-Kopf brauchte {:.0f} % der Zeit</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>; the draft model took {:.0f} % of the time</source>
-        <translation>; das Entwurfsmodell brauchte {:.0f} % der Zeit</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>{:.0f} % of {} drafted tokens of {} were accepted</source>
-        <translation>{:.0f} % der {} Token, die „{}“ entwarf, wurden angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>{:.0f} % of {} drafted tokens were accepted</source>
-        <translation>{:.0f} % der {} entworfenen Token wurden angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>{:.1f} tokens/s against {:.1f} to {:.1f} plain, although {:.0f} % of {} drafted tokens were accepted</source>
-        <translation>{:.1f} Token/s gegen {:.1f} bis {:.1f} ohne Entwürfe, obwohl {:.0f} % der {} entworfenen Token angenommen wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>{} found nothing in {} steps</source>
-        <translation>„{}“ fand in {} Schritten nichts</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/advice"/>
-        <source>{} found something in {} of {} steps</source>
-        <translation>„{}“ fand in {} von {} Schritten etwas</translation>
-    </message>
-</context>
-<context>
     <name>AdviceLine</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
@@ -496,6 +448,11 @@
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
         <source>Dismiss the advice</source>
         <translation>Hinweis verwerfen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
+        <source>Free its memory</source>
+        <translation>Seinen Speicher freigeben</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/reply_cards.py"/>
@@ -542,419 +499,6 @@
         <location filename="../../app/paceline/gui/chat/composer_controllers.py"/>
         <source>{} more files could not be attached either.</source>
         <translation>{} weitere Dateien ließen sich ebenfalls nicht anhängen.</translation>
-    </message>
-</context>
-<context>
-    <name>AutoWords</name>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>1 token per draft</source>
-        <translation>1 Token je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>1 token: {}</source>
-        <translation>1 Token: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Auto begins without drafts, until it knows what they would cost.</source>
-        <translation>Auto beginnt ohne Entwürfe, bis bekannt ist, was sie kosten würden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Auto: {}</source>
-        <translation>Auto: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Decoding one token takes {} now.</source>
-        <translation>Ein Token zu dekodieren dauert jetzt {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Drafting has cost {} with these models so far.</source>
-        <translation>Entwürfe haben mit diesen Modellen bisher {} gekostet.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Drafting has saved {} with these models so far.</source>
-        <translation>Entwürfe haben mit diesen Modellen bisher {} gespart.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Drafts may lose nothing more in this reply until they have won it back.</source>
-        <translation>Entwürfe dürfen in dieser Antwort nichts mehr verlieren, bis sie es wieder hereingeholt haben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Drafts may still lose {} before this reply is later than promised.</source>
-        <translation>Entwürfe dürfen noch {} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Free its memory</source>
-        <translation>Seinen Speicher freigeben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>In short</source>
-        <translation>Kurz gesagt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>It pauses because it did not pay of late; it is tried again.</source>
-        <translation>Pausiert, weil es sich zuletzt nicht gelohnt hat; wird wieder versucht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>It pauses because its steps gave {} of the speed without drafts; it is tried again.</source>
-        <translation>Er pausiert, weil seine Schritte nur {} des Tempos ohne Entwürfe brachten; er wird wieder versucht.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Its steps gave {} of the speed without drafts.</source>
-        <translation>Seine Schritte brachten {} des Tempos ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>No drafts for now: one more wrong draft would cost more time than drafts have saved.</source>
-        <translation>Vorerst keine Entwürfe: Noch ein falscher würde mehr Zeit kosten, als Entwürfe gespart haben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>No drafts for now: they did not pay of late.</source>
-        <translation>Vorerst keine Entwürfe: Sie haben sich zuletzt nicht gelohnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>No drafts for now: with {} it was {:.2f} times as fast as without.</source>
-        <translation>Vorerst keine Entwürfe: Mit {} war es {:.2f}-mal so schnell wie ohne.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>No drafts for now: {} did not pay of late.</source>
-        <translation>Vorerst keine Entwürfe: {} hat sich zuletzt nicht gelohnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>No drafts here: there is nothing to guess the next words from.</source>
-        <translation>Hier keine Entwürfe: Es gibt nichts, woraus sich die nächsten Wörter raten ließen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Not used so far: {}.</source>
-        <translation>Bisher nicht benutzt: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Over {:,} judged tokens it lost {}.</source>
-        <translation>Über {:,} geprüfte Token hat es {} verloren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Over {:,} judged tokens it saved {}.</source>
-        <translation>Über {:,} geprüfte Token hat es {} gespart.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Some steps without drafts, to see how fast the model is alone.</source>
-        <translation>Einige Schritte ohne Entwürfe, um zu sehen, wie schnell das Modell allein ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>The grammar allows one continuation only: its tokens cost next to nothing.</source>
-        <translation>Die Grammatik lässt nur eine Fortsetzung zu: Deren Token kosten fast nichts.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>The machine is at {} of the speed that was measured first.</source>
-        <translation>Der Rechner hat jetzt {} des Tempos, das zuerst gemessen wurde.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>The model is faster alone here: checking drafts would cost more than they give.</source>
-        <translation>Allein ist das Modell hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>The model is faster alone here: checking one more token makes a step {:.1f} times as long, and {} of what {} drafts first is accepted.</source>
-        <translation>Allein ist das Modell hier schneller: Ein Token mehr zu prüfen macht einen Schritt {:.1f}-mal so lang, und {} von dem, was {} zuerst entwirft, wird angenommen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
-        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Try {}: {}.</source>
-        <translation>Versuchen Sie {}: {}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Two tokens take {} the time of one, four take {}. Auto drafts nothing then.</source>
-        <translation>Zwei Token brauchen {} der Zeit von einem, vier brauchen {}. Auto entwirft dann nichts.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>Without the draft model {} more would be free.</source>
-        <translation>Ohne das Entwurfsmodell wären {} mehr frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>checking several tokens takes about as long here as writing them</source>
-        <translation>mehrere Token zu prüfen dauert hier etwa so lang, wie sie zu schreiben</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafted first in {} of the steps</source>
-        <translation>entwarf als Erstes in {} der Schritte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafting paid</source>
-        <translation>Entwurf lohnte sich</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafting paused</source>
-        <translation>Entwürfe pausierten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafting tried</source>
-        <translation>Entwurf versucht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafts cost too much</source>
-        <translation>Entwürfe kosten zu viel</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafts end where their drafter is unsure</source>
-        <translation>Entwürfe enden, wo ihr Entwerfer unsicher ist</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>drafts go on for longer</source>
-        <translation>Entwürfe gehen länger weiter</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>first steps</source>
-        <translation>erste Schritte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>forced by the grammar</source>
-        <translation>von der Grammatik erzwungen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>in use</source>
-        <translation>in Gebrauch</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>it needs no second model; a smaller draft model may do, too</source>
-        <translation>sie braucht kein zweites Modell; auch ein kleineres Entwurfsmodell kann genügen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>longer drafts</source>
-        <translation>längere Entwürfe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>longer matches are surer</source>
-        <translation>längere Treffer sind sicherer</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>lost {}</source>
-        <translation>{} verloren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>no more to lose</source>
-        <translation>nichts mehr zu verlieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>no time saved or lost so far</source>
-        <translation>bisher keine Zeit gespart oder verloren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>nothing to draft</source>
-        <translation>nichts zu entwerfen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>paused</source>
-        <translation>pausiert</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>place {first} and later: {} accepted, if all before were</source>
-        <translation>ab Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>place {first}: {} accepted, if all before were</source>
-        <translation>Platz {first}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>places {first} to {last}: {} accepted, if all before were</source>
-        <translation>Platz {first} bis {last}: {} angenommen, wenn alle davor es wurden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>saved {}</source>
-        <translation>{} gespart</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>shorter drafts</source>
-        <translation>kürzere Entwürfe</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>shorter matches are found more often</source>
-        <translation>kürzere Treffer finden sich öfter</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>speed without drafts measured</source>
-        <translation>Tempo ohne Entwürfe gemessen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>this drafter is right too rarely here, or finds nothing</source>
-        <translation>dieser Entwerfer liegt hier zu selten richtig oder findet nichts</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>under {}</source>
-        <translation>unter {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{:,} of {:,} tokens accepted</source>
-        <translation>{:,} von {:,} Token angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{:,} steps, {}</source>
-        <translation>{:,} Schritte, {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{:.0f} to {:.0f} % sure: {} accepted</source>
-        <translation>zu {:.0f} bis {:.0f} % sicher: {} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{:.1f} tokens expected</source>
-        <translation>{:.1f} Token erwartet</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{n} tokens: {}</source>
-        <translation>{n} Token: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} accepted</source>
-        <translation>{} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} and {}</source>
-        <translation>{} und {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} are being tried, to see whether drafting pays here.</source>
-        <translation>{} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} gave less than it cost:</source>
-        <translation>{} brachte weniger, als es kostete:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} gave less than they cost:</source>
-        <translation>{} brachten weniger, als sie kosteten:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} give about as much as they cost here:</source>
-        <translation>{} bringen hier etwa so viel, wie sie kosten:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} gives about as much as it costs here:</source>
-        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} has not paid on this machine so far; Auto works without it, too.</source>
-        <translation>{} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} is being tried, to see whether drafting pays here.</source>
-        <translation>{} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} more would be free.</source>
-        <translation>{} mehr wären frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} of steps drafted</source>
-        <translation>{} der Schritte mit Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} pay here:</source>
-        <translation>{} lohnen sich hier:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} pays here:</source>
-        <translation>{} lohnt sich hier:</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} per drafted token</source>
-        <translation>{} je entworfenem Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{} tokens per draft</source>
-        <translation>{} Token je Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{}, {} of a step without a draft</source>
-        <translation>{}, {} eines Schritts ohne Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/auto_words.py"/>
-        <source>{}; about {} of the steps have no draft.</source>
-        <translation>{}; etwa {} der Schritte haben keinen Entwurf.</translation>
     </message>
 </context>
 <context>
@@ -2662,6 +2206,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/why_card.py"/>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
+        <source>paused</source>
+        <translation>pausiert</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/why_card.py"/>
         <source>{}: accepted by how sure it was</source>
         <translation>{}: angenommen nach Sicherheit</translation>
     </message>
@@ -3432,18 +2986,8 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{:.1f} tokens per step, {} accepted.</source>
-        <translation>{:.1f} Token je Schritt, {} angenommen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{:.2f} tokens per step</source>
         <translation>{:.2f} Token je Schritt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} costs more than it gives here:</source>
-        <translation>{} kostet hier mehr, als es bringt:</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3454,11 +2998,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} for one token, {} for more</source>
         <translation>{} für ein Token, {} für mehrere</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} gives about as much as it costs here:</source>
-        <translation>{} bringt hier etwa so viel, wie es kostet:</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -3474,11 +3013,6 @@
         <location filename="../../app/paceline/gui/state/figures.py"/>
         <source>{} of {} drafted accepted</source>
         <translation>{} von {} angenommen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/state/figures.py"/>
-        <source>{} pays here:</source>
-        <translation>{} lohnt sich hier:</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/state/figures.py"/>
@@ -7451,6 +6985,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>1 Thread</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>1 token per draft</source>
+        <translation>1 Token je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>1 token: {seconds:time}</source>
+        <translation>1 Token: {seconds:time}</translation>
+    </message>
+    <message>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>1.10 times as fast on a B200</source>
         <translation>1,10-mal so schnell auf einer B200</translation>
@@ -7722,6 +7266,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Auto begann jede Antwort ohne zu wissen, wie oft Entwürfe angenommen werden.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto begins without drafts, until it knows what they would cost.</source>
+        <translation>Auto beginnt ohne Entwürfe, bis bekannt ist, was sie kosten würden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto: {reason}</source>
+        <translation>Auto: {reason}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto: {reason}, {n:.1f} tokens expected ({gain:.1f}×)</source>
+        <translation>Auto: {reason}, {n:.1f} Token erwartet ({gain:.1f}×)</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>Beside a system prompt, this model's chat template ignores how much the model is to reason.</source>
         <translation>Neben einem System-Prompt beachtet die Chat-Vorlage dieses Modells nicht, wie viel das Modell nachdenken soll.</translation>
@@ -7983,6 +7542,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Copies from the prompt alone: no second model and next to no memory.</source>
+        <translation>Kopiert allein aus dem Prompt: kein zweites Modell und fast kein Speicher.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>Copy it from the settings of your account on the Hub; it begins with “hf_”.</source>
         <translation>Kopieren Sie es aus den Einstellungen Ihres Kontos auf dem Hub; es beginnt mit „hf_“.</translation>
@@ -7996,6 +7560,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>Correct or simplify it.</source>
         <translation>Berichtigen oder vereinfachen Sie es.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Decoding one token takes {seconds:time} now.</source>
+        <translation>Ein Token zu dekodieren dauert jetzt {seconds:time}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -8051,9 +7620,39 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Entwerfer von {model} ({title}); {use}.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafting has cost {seconds:time} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {seconds:time} gekostet.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafting has saved {seconds:time} with these models so far.</source>
+        <translation>Entwürfe haben mit diesen Modellen bisher {seconds:time} gespart.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>Drafts end at {n} tokens.</source>
         <translation>Entwürfe enden bei {n} Token.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts may lose nothing more in this reply until they have won it back.</source>
+        <translation>Entwürfe dürfen in dieser Antwort nichts mehr verlieren, bis sie es wieder hereingeholt haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Drafts may still lose {seconds:time} before this reply is later than promised.</source>
+        <translation>Entwürfe dürfen noch {seconds:time} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Editing code or text</source>
+        <translation>Code oder Text bearbeiten</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8164,6 +7763,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/resources/curated_pairs.json"/>
         <source>From about 50 to 110 tokens/s on a Radeon RX 7900 XTX, one report</source>
         <translation>Von etwa 50 auf 110 Token/s auf einer Radeon RX 7900 XTX, ein Bericht</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>General chat</source>
+        <translation>Allgemeiner Chat</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -8305,6 +7909,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wenn ein neueres Paceline sie exportiert hat, installieren Sie dieses; sonst nehmen Sie das Feld heraus.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>In short</source>
+        <translation>Kurz gesagt</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/hidden_rows.py"/>
         <source>Install Paceline again, or choose another strategy.</source>
         <translation>Installieren Sie Paceline neu, oder wählen Sie eine andere Strategie.</translation>
@@ -8401,6 +8010,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Es ist kein JSON.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>It pauses because it did not pay of late; it is tried again.</source>
+        <translation>Pausiert, weil es sich zuletzt nicht gelohnt hat; wird wieder versucht.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>It pauses because its steps gave {gain:ratio} of the speed without drafts; it is tried again.</source>
+        <translation>Er pausiert, weil seine Schritte nur {gain:ratio} des Tempos ohne Entwürfe brachten; er wird wieder versucht.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>It stands alone, and uses every drafter that pays.</source>
         <translation>Es steht allein und verwendet jeden Entwerfer, der sich lohnt.</translation>
@@ -8424,6 +8043,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/states.py"/>
         <source>Its layers keep no more than their sliding windows: drafts can be taken back, but what is far back is read again, and the same text is not promised.</source>
         <translation>Seine Schichten behalten nicht mehr als ihre gleitenden Fenster: Entwürfe können zurückgenommen werden, aber weit Zurückliegendes wird neu gelesen, und derselbe Text wird nicht versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Its steps gave {gain:ratio} of the speed without drafts.</source>
+        <translation>Seine Schritte brachten {gain:ratio} des Tempos ohne Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>JSON, tables and logs repeat the same keys with other values: keys are looked up, and what a schema forces costs nothing at all.</source>
+        <translation>JSON, Tabellen und Protokolle wiederholen dieselben Schlüssel mit anderen Werten: Schlüssel werden nachgeschlagen, und was ein Schema erzwingt, kostet gar nichts.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -8497,6 +8126,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Zeile {0} ist kein JSON.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Little memory</source>
+        <translation>Wenig Speicher</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>Load it together with its target: in the list of draft models, or by --mtp FILE.</source>
         <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --mtp DATEI.</translation>
@@ -8545,6 +8179,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>Log in to the network if it asks for that, or check the address in HF_ENDPOINT.</source>
         <translation>Melden Sie sich im Netzwerk an, wenn es das verlangt, oder prüfen Sie die Adresse in HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Long sessions</source>
+        <translation>Lange Sitzungen</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -8638,6 +8277,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Im Mittel mehr als doppelt so schnell auf einem DGX Spark</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Most of the reply stands in your message already: long pieces are copied from there, many tokens per step.</source>
+        <translation>Das meiste der Antwort steht schon in Ihrer Nachricht: Von dort werden lange Stücke kopiert, viele Token je Schritt.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Name it once.</source>
         <translation>Nennen Sie ihn nur einmal.</translation>
@@ -8651,6 +8295,31 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>No draft could ever be long enough: lower n_min or raise n_max.</source>
         <translation>Kein Entwurf könnte je lang genug sein: Verringern Sie n_min oder erhöhen Sie n_max.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts for now: one more wrong draft would cost more time than drafts have saved.</source>
+        <translation>Vorerst keine Entwürfe: Noch ein falscher würde mehr Zeit kosten, als Entwürfe gespart haben.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts for now: they did not pay of late.</source>
+        <translation>Vorerst keine Entwürfe: Sie haben sich zuletzt nicht gelohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts for now: with {names} it was {ratio:.2f} times as fast as without.</source>
+        <translation>Vorerst keine Entwürfe: Mit {names} war es {ratio:.2f}-mal so schnell wie ohne.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts for now: {names} did not pay of late.</source>
+        <translation>Vorerst keine Entwürfe: {names} hat sich zuletzt nicht gelohnt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>No drafts here: there is nothing to guess the next words from.</source>
+        <translation>Hier keine Entwürfe: Es gibt nichts, woraus sich die nächsten Wörter raten ließen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
@@ -8678,6 +8347,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/sameness.py"/>
         <source>No tokens of this reply were kept.</source>
         <translation>Von dieser Antwort wurden keine Token festgehalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Not used so far: {names}.</source>
+        <translation>Bisher nicht benutzt: {names}.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -8710,6 +8384,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Nur ein Modell kann entwerfen, und die Kette hat mehr: {models}.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>One pool of constant size holds the whole chat and stays fast however long the chat gets.</source>
+        <translation>Ein Vorrat gleichbleibender Größe fasst den ganzen Chat und bleibt schnell, wie lang der Chat auch wird.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/local/model_files.py"/>
         <source>Only {n_here} of its {n_parts} parts are here; “{gone}” and {more} more are missing.</source>
         <translation>Nur {n_here} ihrer {n_parts} Teile sind da; „{gone}“ und {more} weitere fehlen.</translation>
@@ -8733,6 +8412,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/sameness.py"/>
         <source>Other models are being loaded, so the check gave way.</source>
         <translation>Andere Modelle werden geladen, darum wurde die Prüfung abgebrochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Over {n:,} judged tokens it lost {seconds:time}.</source>
+        <translation>Über {n:,} geprüfte Token hat es {seconds:time} verloren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Over {n:,} judged tokens it saved {seconds:time}.</source>
+        <translation>Über {n:,} geprüfte Token hat es {seconds:time} gespart.</translation>
     </message>
     <message>
         <location filename="../../app/run_record.py"/>
@@ -8794,6 +8483,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/model_file.py"/>
         <source>Put all parts into one folder.</source>
         <translation>Legen Sie alle Teile in einen Ordner.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Reasoning models</source>
+        <translation>Modelle, die nachdenken</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -8901,6 +8595,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Einzelne Token werden dekodiert wie {n}.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Some steps without drafts, to see how fast the model is alone.</source>
+        <translation>Einige Schritte ohne Entwürfe, um zu sehen, wie schnell das Modell allein ist.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/refusals.py"/>
         <source>Something unexpected went wrong in the engine: {name}: {error}.</source>
         <translation>In der Engine ist etwas Unerwartetes schiefgegangen: {name}: {error}.</translation>
@@ -8920,6 +8619,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/stream.py"/>
         <source>Start the download again.</source>
         <translation>Beginnen Sie den Download noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Structured output</source>
+        <translation>Ausgabeformat</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/context.py"/>
@@ -9447,6 +9151,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Grammatik erlaubt kein Token, mit dem das Modell weiterschreiben könnte.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>The grammar allows one continuation only: its tokens cost next to nothing.</source>
+        <translation>Die Grammatik lässt nur eine Fortsetzung zu: Deren Token kosten fast nichts.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/vocabulary.py"/>
         <source>The grammar cannot be used: {error}.</source>
         <translation>Die Grammatik kann nicht benutzt werden: {error}.</translation>
@@ -9497,9 +9206,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Lookup-Cache „{path}“ kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>The machine is at {share:percent} of the speed that was measured first.</source>
+        <translation>Der Rechner hat jetzt {share:percent} des Tempos, das zuerst gemessen wurde.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/look.py"/>
         <source>The model gives invalid numbers instead of logits.</source>
         <translation>Das Modell liefert ungültige Zahlen statt Logits.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>The model is faster alone here: checking drafts would cost more than they give.</source>
+        <translation>Allein ist das Modell hier schneller: Entwürfe zu prüfen würde mehr kosten, als sie bringen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>The model is faster alone here: checking one more token makes a step {ratio:.1f} times as long, and {rate:percent} of what {names} drafts first is accepted.</source>
+        <translation>Allein ist das Modell hier schneller: Ein Token mehr zu prüfen macht einen Schritt {ratio:.1f}-mal so lang, und {rate:percent} von dem, was {names} zuerst entwirft, wird angenommen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
@@ -9817,6 +9541,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Dieses Modell kann Auffüllung nicht zurücknehmen, was der exakte Modus braucht.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>This model is so small that it stays in the processor's cache: checking several tokens at once costs as much as writing them one by one.</source>
+        <translation>Dieses Modell ist so klein, dass es im Cache des Prozessors bleibt: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>This model knows no system role; its text was put before the question.</source>
         <translation>Dieses Modell kennt keine Systemrolle; deren Text wurde vor die Frage gesetzt.</translation>
@@ -9902,9 +9631,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Versuchen Sie es noch einmal; wenn das nicht hilft, prüfen Sie die Netzwerkverbindung.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Try {strategy}: {what}.</source>
+        <translation>Versuchen Sie {strategy}: {what}.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/names.py"/>
         <source>Two files of this download would both be called {0}.</source>
         <translation>Zwei Dateien dieses Downloads würden beide {0} heißen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Two tokens take {two:ratio} the time of one, four take {four:ratio}. Auto drafts nothing then.</source>
+        <translation>Zwei Token brauchen {two:ratio} der Zeit von einem, vier brauchen {four:ratio}. Auto entwirft dann nichts.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -9977,6 +9716,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Neues wird im Speicher gehalten und alle zwei Sekunden noch einmal versucht.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>What pays is different in every reply. Auto measures it at every step, takes drafts where they pay and decodes plainly where they do not.</source>
+        <translation>Was sich lohnt, ist in jeder Antwort anders. Auto misst es in jedem Schritt, nimmt Entwürfe, wo sie sich lohnen, und dekodiert sonst einfach.</translation>
+    </message>
+    <message>
         <location filename="../../app/bench/runner.py"/>
         <source>What steps cost could not be measured, so Auto had to learn it: {problem}</source>
         <translation>Was Schritte kosten, konnte nicht gemessen werden, sodass Auto es lernen musste: {problem}</translation>
@@ -9992,6 +9736,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Was da war, ist aufgehoben. Setzen Sie die Antwort fort, um sie ganz zu haben.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>What was thought is said once more in the answer, so long matches are worth waiting for.</source>
+        <translation>Was gedacht wurde, wird in der Antwort noch einmal gesagt, also lohnt es, auf lange Übereinstimmungen zu warten.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>Whether the same turn gives the same text with any strategy is not known yet; it is looked at in idle time, and by `paceline calibrate`.</source>
         <translation>Ob derselbe Beitrag mit jeder Strategie denselben Text ergibt, ist noch nicht bekannt; es wird geprüft, wenn nichts zu tun ist, und durch `paceline calibrate`.</translation>
@@ -10005,6 +9754,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>With each prompt the last reply and up to {n} tokens more are prefilled again.</source>
         <translation>Mit jedem Prompt werden die letzte Antwort und bis zu {n} Token mehr noch einmal eingelesen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>Without the draft model {size:size} more would be free.</source>
+        <translation>Ohne das Entwurfsmodell wären {size:size} mehr frei.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -10427,6 +10181,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kann nicht verwendet werden ({0})</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>checking several tokens takes about as long here as writing them</source>
+        <translation>mehrere Token zu prüfen dauert hier etwa so lang, wie sie zu schreiben</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>choose it as that model's drafter</source>
         <translation>wählen Sie ihn als Entwerfer jenes Modells</translation>
@@ -10485,6 +10244,41 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Entwurfsmodell</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>drafted first in {share} of the steps, {n:,} of {judged:,} tokens accepted</source>
+        <translation>entwarf als Erstes in {share} der Schritte, {n:,} von {judged:,} Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>drafting paid</source>
+        <translation>Entwurf lohnte sich</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>drafting paused</source>
+        <translation>Entwürfe pausierten</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>drafting tried</source>
+        <translation>Entwurf versucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>drafts cost too much</source>
+        <translation>Entwürfe kosten zu viel</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>drafts end where their drafter is unsure</source>
+        <translation>Entwürfe enden, wo ihr Entwerfer unsicher ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>drafts go on for longer</source>
+        <translation>Entwürfe gehen länger weiter</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/children.py"/>
         <source>ended with exit code {code}</source>
         <translation>mit dem Code {code} geendet</translation>
@@ -10512,6 +10306,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>weniger andere Programme zur gleichen Zeit</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>first steps</source>
+        <translation>erste Schritte</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/imported.py"/>
         <source>follow one another in a circle</source>
         <translation>folgen einander im Kreis</translation>
@@ -10520,6 +10319,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/imported.py"/>
         <source>follow {0}, which is not there</source>
         <translation>folgen auf {0}, was nicht da ist</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>forced by the grammar</source>
+        <translation>von der Grammatik erzwungen</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -10867,6 +10671,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es führt zu keiner Adresse</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>it needs no second model; a smaller draft model may do, too</source>
+        <translation>sie braucht kein zweites Modell; auch ein kleineres Entwurfsmodell kann genügen</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/renderer.py"/>
         <source>it ran longer than {seconds} seconds</source>
         <translation>sie lief länger als {seconds} Sekunden</translation>
@@ -10994,9 +10803,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>llama.cpp verwendet einen Befehl, den diese CPU nicht kennt (SIGILL).</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>longer drafts</source>
+        <translation>längere Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>longer matches are surer</source>
+        <translation>längere Treffer sind sicherer</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/patterns.py"/>
         <source>looking ahead or behind, as “(?=…)”, cannot be carried out</source>
         <translation>voraus- oder zurückzusehen, wie „(?=…)“, kann nicht ausgeführt werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>lost {seconds:time}</source>
+        <translation>{seconds:time} verloren</translation>
     </message>
     <message>
         <location filename="../../app/catalog/memory/plan.py"/>
@@ -11049,6 +10873,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nennt keine Antwort</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>no more to lose</source>
+        <translation>nichts mehr zu verlieren</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/kernel_library.py"/>
         <source>no process can be started for it: {error}</source>
         <translation>dafür kann kein Prozess gestartet werden: {error}</translation>
@@ -11067,6 +10896,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>no text is allowed by it</source>
         <translation>kein Text ist danach erlaubt</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>no time saved or lost so far</source>
+        <translation>bisher keine Zeit gespart oder verloren</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -11104,6 +10938,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>nicht gelaufen</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>nothing to draft</source>
+        <translation>nichts zu entwerfen</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>numbers of properties cannot be enforced here</source>
         <translation>Anzahlen von Eigenschaften können hier nicht durchgesetzt werden</translation>
@@ -11127,6 +10966,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>one with fewer bits per weight</source>
         <translation>eines mit weniger Bits pro Gewicht</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>place {first} and later: {share:percent} accepted, if all before were</source>
+        <translation>ab Platz {first}: {share:percent} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>place {first}: {share:percent} accepted, if all before were</source>
+        <translation>Platz {first}: {share:percent} angenommen, wenn alle davor es wurden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>places {first} to {last}: {share:percent} accepted, if all before were</source>
+        <translation>Platz {first} bis {last}: {share:percent} angenommen, wenn alle davor es wurden</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -11170,9 +11024,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>saved {seconds:time}</source>
+        <translation>{seconds:time} gespart</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>shorter drafts</source>
+        <translation>kürzere Entwürfe</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>shorter matches are found more often</source>
+        <translation>kürzere Treffer finden sich öfter</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/children.py"/>
         <source>signal {number}</source>
         <translation>Signal {number}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>speed without drafts measured</source>
+        <translation>Tempo ohne Entwürfe gemessen</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -11216,6 +11090,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Texte vieler Arten</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>the MTP head took {share:percent} of the time</source>
+        <translation>der MTP-Kopf brauchte {share:percent} der Zeit</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/values.py"/>
         <source>the address is not one of the Hub</source>
         <translation>die Adresse gehört nicht zum Hub</translation>
@@ -11245,6 +11124,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/schema/patterns.py"/>
         <source>the control character {code:#04x} cannot be written</source>
         <translation>das Steuerzeichen {code:#04x} kann nicht geschrieben werden</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>the draft model took {share:percent} of the time</source>
+        <translation>das Entwurfsmodell brauchte {share:percent} der Zeit</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -11378,6 +11262,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>dieser Bau von llama.cpp nimmt sie nicht an</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>this drafter is right too rarely here, or finds nothing</source>
+        <translation>dieser Entwerfer liegt hier zu selten richtig oder findet nichts</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/kernels.py"/>
         <source>this processor, or this build of llama.cpp, lacks instructions that they need</source>
         <translation>diesem Prozessor oder diesem Bau von llama.cpp fehlen Befehle, die sie brauchen</translation>
@@ -11411,6 +11300,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>two patterns may match the same names</source>
         <translation>zwei Muster treffen vielleicht auf dieselben Namen zu</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>under {share:percent}</source>
+        <translation>unter {share:percent}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -11488,9 +11382,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0}{1} ist nicht bekannt</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{accepted:.1f} of at most {longest} per draft</source>
+        <translation>{accepted:.1f} von höchstens {longest} je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{accepted:.1f} of {drafted:.1f} per draft</source>
+        <translation>{accepted:.1f} von {drafted:.1f} je Entwurf</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>{again} If it happens again, choose a shorter context or a smaller model.</source>
         <translation>{again} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{facts}; about {share:percent} of the steps have no draft</source>
+        <translation>{facts}; etwa {share:percent} der Schritte haben keinen Entwurf</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
@@ -11538,9 +11447,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{key} ist zweimal angegeben.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{lower:.0f} to {upper:.0f} % sure: {share:percent} accepted</source>
+        <translation>zu {lower:.0f} bis {upper:.0f} % sicher: {share:percent} angenommen</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>{machine}, from {n:size} of memory</source>
         <translation>{machine}, ab {n:size} Speicher</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n:,} of {judged:,} tokens accepted</source>
+        <translation>{n:,} von {judged:,} Token angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n:,} steps, {share}</source>
+        <translation>{n:,} Schritte, {share}</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -11554,14 +11478,79 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{n:.0f} %</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n:.1f} tokens per step, {rate:percent} accepted</source>
+        <translation>{n:.1f} Token je Schritt, {rate:percent} angenommen</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{n_shares} shares are more than the {max_devices} GPUs that llama.cpp can use.</source>
         <translation>{n_shares} Anteile sind mehr als die {max_devices} GPUs, die llama.cpp benutzen kann.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} and {last}</source>
+        <translation>{names} und {last}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} are being tried, to see whether drafting pays here.</source>
+        <translation>{names} werden versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} gave less than it cost: {facts}.</source>
+        <translation>{names} brachte weniger, als es kostete: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} gave less than they cost: {facts}.</source>
+        <translation>{names} brachten weniger, als sie kosteten: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} give about as much as they cost here: {facts}.</source>
+        <translation>{names} bringen hier etwa so viel, wie sie kosten: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} gives about as much as it costs here: {facts}.</source>
+        <translation>{names} bringt hier etwa so viel, wie es kostet: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} is being tried, to see whether drafting pays here.</source>
+        <translation>{names} wird versucht, um zu sehen, ob sich Entwürfe hier lohnen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} pay here: {facts}.</source>
+        <translation>{names} lohnen sich hier: {facts}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{names} pays here: {facts}.</source>
+        <translation>{names} lohnt sich hier: {facts}.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{name} cannot be “{value}”.</source>
         <translation>{name} kann nicht „{value}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{name} found nothing in {n} steps</source>
+        <translation>„{name}“ fand in {n} Schritten nichts</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{name} found something in {found} of {n} steps</source>
+        <translation>„{name}“ fand in {found} von {n} Schritten etwas</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{name} has not paid on this machine so far; Auto works without it, too.</source>
+        <translation>{name} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -11589,9 +11578,39 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{n} Threads</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n} tokens per draft</source>
+        <translation>{n} Token je Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n} tokens: {seconds:time}</source>
+        <translation>{n} Token: {seconds:time}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{n} tokens: {seconds:time}, {ratio:ratio} of a step without a draft</source>
+        <translation>{n} Token: {seconds:time}, {ratio:ratio} eines Schritts ohne Entwurf</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/pair.py"/>
         <source>{problem:bare}, so the template {name} is used in its place, which is a guess.</source>
         <translation>{problem:bare}, darum wird stattdessen die Vorlage {name} benutzt, was eine Vermutung ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{rate:percent} accepted</source>
+        <translation>{rate:percent} angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{rate:percent} of {n} drafted tokens of {name} were accepted</source>
+        <translation>{rate:percent} der {n} Token, die „{name}“ entwarf, wurden angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{rate:percent} of {n} drafted tokens were accepted</source>
+        <translation>{rate:percent} der {n} entworfenen Token wurden angenommen</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -11614,6 +11633,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{reason}, darum wurde ihr Prozess beendet.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{seconds:time} per drafted token</source>
+        <translation>{seconds:time} je entworfenem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>{share} of steps drafted</source>
+        <translation>{share} der Schritte mit Entwurf</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/backend.py"/>
         <source>{size:size}</source>
         <translation>{size:size}</translation>
@@ -11624,9 +11653,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{size:size} ({where})</translation>
     </message>
     <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{size:size} more would be free.</source>
+        <translation>{size:size} mehr wären frei.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/backend.py"/>
         <source>{size:size}, {free:size} are free</source>
         <translation>{size:size}, {free:size} sind frei</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/advice.py"/>
+        <source>{speed:.1f} tokens/s against {low:.1f} to {high:.1f} plain, although {rate:percent} of {n} drafted tokens were accepted</source>
+        <translation>{speed:.1f} Token/s gegen {low:.1f} bis {high:.1f} ohne Entwürfe, obwohl {rate:percent} der {n} entworfenen Token angenommen wurden</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -12611,66 +12650,6 @@ Vorgabe: {}</translation>
     <name>StrategyAdvisor</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Copies from the prompt alone: no second model and next to no memory.</source>
-        <translation>Kopiert allein aus dem Prompt: kein zweites Modell und fast kein Speicher.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Editing code or text</source>
-        <translation>Code oder Text bearbeiten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>General chat</source>
-        <translation>Allgemeiner Chat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>JSON, tables and logs repeat the same keys with other values: keys are looked up, and what a schema forces costs nothing at all.</source>
-        <translation>JSON, Tabellen und Protokolle wiederholen dieselben Schlüssel mit anderen Werten: Schlüssel werden nachgeschlagen, und was ein Schema erzwingt, kostet gar nichts.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Little memory</source>
-        <translation>Wenig Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Long sessions</source>
-        <translation>Lange Sitzungen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Most of the reply stands in your message already: long pieces are copied from there, many tokens per step.</source>
-        <translation>Das meiste der Antwort steht schon in Ihrer Nachricht: Von dort werden lange Stücke kopiert, viele Token je Schritt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>New text can only be guessed by a draft model. Without one, whatever comes again in the chat is copied.</source>
-        <translation>Neuen Text kann nur ein Entwurfsmodell raten. Ohne eines wird kopiert, was im Chat wiederkehrt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>New text stands nowhere yet, so only a smaller model can guess it.</source>
-        <translation>Neuer Text steht noch nirgends, also kann ihn nur ein kleineres Modell raten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>One pool of constant size holds the whole chat and stays fast however long the chat gets.</source>
-        <translation>Ein Vorrat gleichbleibender Größe fasst den ganzen Chat und bleibt schnell, wie lang der Chat auch wird.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Reasoning models</source>
-        <translation>Modelle, die nachdenken</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Structured output</source>
-        <translation>Ausgabeformat</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>The MTP head is not needed then; without it {} more are free.</source>
         <translation>Der MTP-Kopf wird dann nicht gebraucht; ohne ihn sind {} mehr frei.</translation>
     </message>
@@ -12678,21 +12657,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>The draft model is not needed then; without it {} more are free.</source>
         <translation>Das Entwurfsmodell wird dann nicht gebraucht; ohne es sind {} mehr frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>Unload it</source>
-        <translation>Entladen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>What pays is different in every reply. Auto measures it at every step, takes drafts where they pay and decodes plainly where they do not.</source>
-        <translation>Was sich lohnt, ist in jeder Antwort anders. Auto misst es in jedem Schritt, nimmt Entwürfe, wo sie sich lohnen, und dekodiert sonst einfach.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
-        <source>What was thought is said once more in the answer, so long matches are worth waiting for.</source>
-        <translation>Was gedacht wurde, wird in der Antwort noch einmal gesagt, also lohnt es, auf lange Übereinstimmungen zu warten.</translation>
     </message>
 </context>
 <context>
@@ -13747,6 +13711,11 @@ def add_all(numbers):
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
         <source>Apply</source>
         <translation>Anwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
+        <source>Unload it</source>
+        <translation>Entladen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/strategy_helper.py"/>
