@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -124,11 +124,19 @@ class Library:
         Returns:
             All models; fewer when it was stopped.
         """
+        entries = {}
+        for entry in self.scan(is_stopped):
+            entries[entry.file.path] = entry
+            on_entry(entry)
+        return tuple(entries.values())
+
+    def scan(self, is_stopped: Callable[[], bool]) -> Generator[LibraryEntry, None, None]:
+        """Do the same, and yield every file when it is found, and again when it was read."""
         entries: dict[Path, LibraryEntry] = {}
         for file in self._find(is_stopped):
             entry = self._remembered_of(file) or LibraryEntry(file, None)
             entries[file.path] = entry
-            on_entry(entry)
+            yield entry
         is_whole = not is_stopped()
         saved = time.monotonic()
         try:
@@ -137,7 +145,7 @@ class Library:
                     break
                 if entry.card is None and not entry.problem:
                     entries[path] = self._look_into(entry.file)
-                    on_entry(entries[path])
+                    yield entries[path]
                     if time.monotonic() - saved > SAVE_EVERY_S:
                         self._save()
                         saved = time.monotonic()
@@ -146,7 +154,6 @@ class Library:
                 self._forget_gone(entries)
                 self._refreshed = time.monotonic()
             self._save()
-        return tuple(entries.values())
 
     def current(self, is_stopped: Callable[[], bool] = lambda: False) -> tuple[LibraryEntry, ...]:
         """Return what is known after a refresh of the last minute; made now if there was none.

@@ -7,8 +7,10 @@ For work that may block for a while, such as touching a file on a sleeping disk.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal, Slot
 
@@ -111,6 +113,39 @@ class Background(QObject):
     def _forget(self, job: Job) -> None:
         self._jobs.pop(job, None)
         job.deleteLater()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[_T]):
+    """Some of what an iterator yields.
+
+    Attributes:
+        values: In its order.
+        is_last: Whether nothing follows.
+        error: What it ended with; None: nothing.
+    """
+
+    values: list[_T]
+    is_last: bool = False
+    error: UserError | None = None
+
+
+def next_batch(source: Iterator[_T], most: int, seconds: float) -> Batch[_T]:
+    """Take values for `seconds`, at most so many; a function for a pool.
+
+    A job per batch shows what comes without a queue between threads: the next one is begun when the
+    window has shown the last.
+    """
+    values: list[_T] = []
+    until = time.monotonic() + seconds
+    try:
+        for value in source:
+            values.append(value)
+            if len(values) >= most or time.monotonic() > until:
+                return Batch(values)
+    except UserError as error:
+        return Batch(values, is_last=True, error=error)
+    return Batch(values, is_last=True)
 
 
 class Slices(QObject):

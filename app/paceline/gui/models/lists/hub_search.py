@@ -7,9 +7,8 @@ needed is stopped and ends within a fraction of a second. Late answers are dropp
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -19,7 +18,7 @@ from paceline.catalog.hub.client import Hub
 from paceline.catalog.hub.values import HubModel, HubRepository, SearchQuery
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.errors import UserError
-from paceline.gui.kit.background import Background
+from paceline.gui.kit.background import Background, Batch, next_batch
 
 END_MS = 900
 _MOST = 1000
@@ -95,15 +94,15 @@ class HubSearch(QObject):
     def _ask_on(self) -> None:
         search, n = self._search, min(_BATCH, self._n_wanted - len(self.models))
         self._background.start(
-            partial(_next, self._found, n),
+            partial(next_batch, self._found, n, _BATCH_S),
             partial(self._on_found, search),
             partial(self._on_failed, search),
         )
 
-    def _on_found(self, search: threading.Event, batch: _Batch) -> None:
+    def _on_found(self, search: threading.Event, batch: Batch[HubModel]) -> None:
         if search is not self._search:
             return
-        found = (*self.models, *batch.models)  # of which one may be on two pages
+        found = (*self.models, *batch.values)  # of which one may be on two pages
         self.models = tuple({model.repo: model for model in found}.values())
         is_enough = len(self.models) >= self._n_wanted
         if batch.error is not None:
@@ -198,26 +197,3 @@ class HubSearch(QObject):
         self._is_closed = True
         self.stop()
         return self._background.close(END_MS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Some rows of a search, and how it goes on."""
-
-    models: list[HubModel]
-    is_last: bool = False
-    error: UserError | None = None
-
-
-def _next(found: Iterator[HubModel], n: int) -> _Batch:
-    """Take up to `n` rows, as many as come in a moment; runs on a worker's thread."""
-    models: list[HubModel] = []
-    until = time.monotonic() + _BATCH_S
-    try:
-        for model in found:
-            models.append(model)
-            if len(models) >= n or time.monotonic() > until:
-                return _Batch(models)
-    except UserError as error:
-        return _Batch(models, error=error)
-    return _Batch(models, is_last=True)

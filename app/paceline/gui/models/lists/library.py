@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from paceline.catalog.hub.values import is_reference
 from paceline.catalog.local.library import Library, LibraryEntry
 from paceline.catalog.local.model_files import Place
 from paceline.errors import UserError
-from paceline.gui.kit.background import Background
+from paceline.gui.kit.background import Background, Batch, next_batch
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import Notifications, ask_to_delete
 from paceline.gui.kit.translation import local_size, translator
@@ -36,70 +34,13 @@ from paceline.names import visible
 _MAX_WATCHED = 256
 """Folders; some systems hold a file open for each."""
 _BATCH, _BATCH_S = 64, 0.1
-_TAKEN_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a refresh came to; not whole when it was stopped."""
-
-    entries: tuple[LibraryEntry, ...]
-    folders: tuple[str, ...]
-    is_whole: bool
-
-
-class Scan(QObject):
-    """One refresh of the library, reported in batches; lives on the main thread.
-
-    It is called on a worker's thread, and waits until a batch was taken before the next one.
-    """
-
-    found = Signal(list)
-
-    def __init__(self, library: Library, *, begins_empty: bool) -> None:
-        super().__init__()
-        self._library = library
-        self._begins_empty = begins_empty
-        self._is_stopped = threading.Event()
-        self._is_taken = threading.Event()
-        self._batch: list[LibraryEntry] = []
-        self._sent_s = 0.0
-
-    def stop(self) -> None:
-        """End soon, with what is found by then; any thread."""
-        self._is_stopped.set()
-        self._is_taken.set()
-
-    def go_on(self) -> None:
-        """Go on with the next batch."""
-        self._is_taken.set()
-
-    def __call__(self) -> Found:
-        """Refresh; runs on the worker's thread."""
-        if self._begins_empty:
-            for entry in self._library.known():
-                self._on_entry(entry)
-        entries = self._library.refresh(self._on_entry, self._is_stopped.is_set)
-        is_whole = not self._is_stopped.is_set()
-        folders = _folders_to_watch(self._library.places(), entries) if is_whole else ()
-        return Found(entries, folders, is_whole)
-
-    def _on_entry(self, entry: LibraryEntry) -> None:
-        self._batch.append(entry)
-        if len(self._batch) < _BATCH and time.monotonic() - self._sent_s < _BATCH_S:
-            return
-        batch, self._batch = self._batch, []
-        self._is_taken.clear()
-        if not self._is_stopped.is_set():
-            self.found.emit(batch)
-            # One at a time: several that wait would be taken without a paint in between.
-            self._is_taken.wait(_TAKEN_S)
-        self._sent_s = time.monotonic()
-
-
-def _folders_to_watch(places: Sequence[Place], entries: Sequence[LibraryEntry]) -> tuple[str, ...]:
+def _folders_to_watch(
+    places: Callable[[], Sequence[Place]], entries: Sequence[LibraryEntry]
+) -> tuple[str, ...]:
     """Return the folders that exist, then those with models in them and all in between."""
-    roots = [place.folder for place in places if place.folder.is_dir()]
+    roots = [place.folder for place in places() if place.folder.is_dir()]
     below: dict[Path, None] = dict.fromkeys(roots)
     for entry in entries:
         chain = [entry.file.path.parent, *entry.file.path.parent.parents]
@@ -150,8 +91,10 @@ class LibraryController(QObject):
         self._window = window
         self._is_loaded = is_loaded
         self._background = Background(self)
-        self._scan: Scan | None = None
-        self._is_wanted_again = self._is_closed = False
+        self._stop = threading.Event()
+        self._scan: Generator[LibraryEntry, None, None] | None = None
+        self._seen: dict[Path, LibraryEntry] = {}
+        self._is_wanted_again = False
         self._watcher = QFileSystemWatcher(self)
         self._watcher.directoryChanged.connect(self._on_changed)
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
@@ -194,15 +137,17 @@ class LibraryController(QObject):
     @Slot()
     def refresh(self) -> None:
         """Look through all folders; one that is asked for meanwhile follows."""
-        if self._is_closed:
+        if self._stop.is_set():
             return
         if self._scan is not None:
             self._is_wanted_again = True
             return
         self._settle.stop()
-        self._scan = Scan(self._library, begins_empty=not self.offers)
-        self._scan.found.connect(self._on_found)
-        self._background.start(self._scan, self._on_scanned, self._on_scan_failed)
+        self._scan, self._seen = self._library.scan(self._stop.is_set), {}
+        if self.offers:
+            self._go_on()
+        else:
+            self._background.start(self._library.known, self._on_known, self._on_scan_failed)
         self.changed.emit()
 
     def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001
@@ -218,25 +163,42 @@ class LibraryController(QObject):
 
         An inspector that is closed before this gives up its file at once.
         """
-        self._is_closed = True
+        self._stop.set()
         self._poll.stop()
         self._settle.stop()
-        if self._scan is not None:
-            self._scan.stop()
-        return self._background.close(END_MS)
+        has_ended = self._background.close(END_MS)
+        if has_ended and self._scan is not None:
+            self._scan.close()  # what it has found is kept
+        return has_ended
 
-    @Slot(list)
-    def _on_found(self, entries: list[LibraryEntry]) -> None:
-        self.update(entries)
+    def _go_on(self) -> None:
         if self._scan is not None:
-            self._scan.go_on()
+            look = partial(next_batch, self._scan, _BATCH, _BATCH_S)
+            self._background.start(look, self._on_found, self._on_scan_failed)
 
-    def _on_scanned(self, result: Found) -> None:
-        if result.is_whole:
-            here = {entry.file.path for entry in result.entries}
-            self.offers = {path: self.offers[path] for path in self.offers if path in here}
-            self._watch(result.folders)
-        self.update(result.entries)
+    def _on_known(self, entries: tuple[LibraryEntry, ...]) -> None:
+        if not self._stop.is_set():
+            self.update(entries)
+            self._go_on()
+
+    def _on_found(self, batch: Batch[LibraryEntry]) -> None:
+        if self._stop.is_set():
+            return
+        if batch.error is not None:
+            self._on_scan_failed(batch.error)
+            return
+        self._seen.update((entry.file.path, entry) for entry in batch.values)
+        if batch.is_last:
+            self.offers = {path: row for path, row in self.offers.items() if path in self._seen}
+        self.update(batch.values)
+        if not batch.is_last:
+            self._go_on()
+            return
+        folders = partial(_folders_to_watch, self._library.places, tuple(self._seen.values()))
+        self._background.start(folders, self._on_whole, self._on_scan_failed)
+
+    def _on_whole(self, folders: tuple[str, ...]) -> None:
+        self._watch(folders)
         self._end_scan()
         self.refreshed.emit()
 
@@ -245,8 +207,6 @@ class LibraryController(QObject):
         self._notifications.user_error(error)
 
     def _end_scan(self) -> None:
-        if self._scan is not None:
-            self._scan.deleteLater()
         self._scan = None
         self.changed.emit()
         if self._is_wanted_again:
@@ -308,7 +268,7 @@ class LibraryController(QObject):
 
     def _on_delete(self, entry: LibraryEntry) -> None:
         # It may have been loaded while the question was open.
-        if self._is_closed or self._refuses_loaded(entry):
+        if self._stop.is_set() or self._refuses_loaded(entry):
             return
         self._background.start(
             partial(_move_to_trash, entry), self._on_deleted, self._on_not_deleted

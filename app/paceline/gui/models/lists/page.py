@@ -178,8 +178,10 @@ class Page(Refits, Shown):
             n_free: Bytes of memory that a model may take; 0: not known.
             has_gpu: Whether this machine has a GPU.
         """
-        self.picks, self.n_free, self.has_gpu = picks, n_free, has_gpu
-        self.refresh()
+        given = picks, n_free, has_gpu
+        if given != (self.picks, self.n_free, self.has_gpu):  # not while a slider moves
+            self.picks, self.n_free, self.has_gpu = given
+            self.refresh()
 
     def _fit(self) -> None:
         directions = QBoxLayout.Direction
