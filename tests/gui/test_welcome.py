@@ -12,9 +12,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from gui.fake_client import described, model_info
 from gui.picker_world import BIG, HUGE, Q8_0, SMALL, write_model
-from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.models import Models
-from paceline.gui.welcome.controller import quick_bytes, that_fit
 from paceline.gui.welcome.pages import machine_facts, models_fact, starters
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair, PairLoaded, StartTurn
 from paceline.paths import Paths
@@ -156,20 +154,6 @@ def test_facts_of_the_machine() -> None:
     assert [fact.value for fact in plain] == ["A processor", "32.0 GB", "processor only"]
     assert machine_facts((CPU, GPU))[-1].value == "A graphics card"
     assert models_fact((), is_looking=False).value == "none yet"
-
-
-def test_recommended_pairs_fit_and_are_of_different_sizes() -> None:
-    pairs = load_curated(curated_pairs_path())
-    assert quick_bytes(()) == 0
-    assert quick_bytes((CPU,)) == 12 * GB
-    assert quick_bytes((CPU, GPU)) == 22 * GB
-    assert that_fit(pairs, 0, 3) == []
-    for n_free in (7 * GB, 12 * GB, 22 * GB, 140 * GB):
-        chosen = that_fit(pairs, n_free, 3)
-        assert chosen
-        assert all(0 < (pair.least_memory or 0) <= n_free for pair in chosen)
-        assert all(pair.kind == "draft" for pair in chosen)
-    assert len({pair.least_memory for pair in that_fit(pairs, 24 * GB, 3)}) == 3
 
 
 # ------------------------------------------------------------------------- with a real library

@@ -1,0 +1,103 @@
+"""What to offer first: the best models of this computer, and reported pairs of its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from paceline.catalog.card import ModelCard
+from paceline.catalog.judge.curated import CuratedPair
+from paceline.catalog.judge.draft_search import distance, may_draft
+from paceline.catalog.local.library import LibraryEntry
+from paceline.messages import DeviceInfo
+
+ROOM = 0.85
+"""Of the free memory, what weights may take: contexts and buffers need the rest."""
+_QUICK_BYTES = 12 * 10**9
+"""Of main memory: at 50 GB/s, which two channels of DDR4 give, four tokens per second."""
+_BUILT_IN = "built-in"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPair:
+    """Two models of this computer that may go together, or one."""
+
+    target: LibraryEntry
+    draft: LibraryEntry | None
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files."""
+        return self.target.file.n_bytes + (self.draft.file.n_bytes if self.draft else 0)
+
+
+def own_models(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
+    """Return the models that can be used and are not shipped with the program."""
+    return [each for each in entries if not each.problem and each.file.source != _BUILT_IN]
+
+
+def best_here(
+    entries: Iterable[LibraryEntry], n_free: int, *, but_for: str = ""
+) -> LocalPair | None:
+    """Return the largest pair that fits, else the largest model that does; None: there is none.
+
+    Args:
+        entries: The models of this computer.
+        n_free: Bytes of memory that are free; 0: not known, and everything fits.
+        but_for: Path of a model that is offered elsewhere.
+    """
+    known = [(each, each.card) for each in own_models(entries) if each.card is not None]
+    pairs = chain.from_iterable(
+        _pairs_of(target, card, known)
+        for target, card in known
+        # A base model, or a draft model, does not answer.
+        if card.has_template and str(target.file.path) != but_for
+    )
+    fitting = [row for row in pairs if not n_free or row[1].n_bytes <= ROOM * n_free]
+    return max(fitting, key=lambda row: row[0])[1] if fitting else None
+
+
+def _pairs_of(
+    target: LibraryEntry, card: ModelCard, known: Sequence[tuple[LibraryEntry, ModelCard]]
+) -> Iterable[tuple[tuple[bool, int, float], LocalPair]]:
+    """Yield a target alone and with each that may draft for it, with how good that is."""
+    yield (False, card.n_bytes, 0.0), LocalPair(target, None)
+    for draft, its in known:
+        if its is not card and may_draft(card, its):
+            yield (True, card.n_bytes, -(distance(card, its) or 0.0)), LocalPair(target, draft)
+
+
+def quick_bytes(devices: Iterable[DeviceInfo]) -> int:
+    """Return how large a pair may be and still write faster than one reads; 0: not known.
+
+    Decoding reads all weights for each token, so that a GPU's memory is the limit, and without a
+    GPU some gigabytes.
+    """
+    free: dict[bool, int] = {}
+    for each in devices:
+        is_gpu = each.kind == "gpu"
+        free[is_gpu] = free.get(is_gpu, 0) + (each.free_bytes if each.kind != "igpu" else 0)
+    return free.get(True) or min(free.get(False, 0), _QUICK_BYTES)
+
+
+def that_fit(pairs: Sequence[CuratedPair], n_free: int, most: int) -> list[CuratedPair]:
+    """Return curated pairs that find room and can be loaded, the largest first, one of each size.
+
+    Where both files are named a pair is one click; those come first among the same size.
+    """
+    fitting = [p for p in pairs if p.kind == "draft" and 0 < (p.least_memory or 0) <= n_free]
+    fitting.sort(key=lambda each: (-_size_class(each), not _is_complete(each)))
+    first: dict[int, CuratedPair] = {}
+    for pair in fitting:
+        first.setdefault(_size_class(pair), pair)
+    rest = [each for each in fitting if first[_size_class(each)] is not each]
+    return [*first.values(), *rest][:most]
+
+
+def _is_complete(pair: CuratedPair) -> bool:
+    return pair.target_file is not None and pair.draft_file is not None
+
+
+def _size_class(pair: CuratedPair) -> int:
+    return round(sum(pair.target_params or (0, 0)) / 2e9)

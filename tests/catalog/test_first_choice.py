@@ -1,0 +1,67 @@
+"""What is offered first: of the models of this computer, and of reported pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from catalog.made_models import CARD
+from paceline.catalog.card import ModelCard
+from paceline.catalog.judge.curated import curated_pairs_path, load_curated
+from paceline.catalog.judge.first_choice import best_here, own_models, quick_bytes, that_fit
+from paceline.catalog.local.library import LibraryEntry
+from paceline.catalog.local.model_files import ModelFile
+from paceline.messages import DeviceInfo
+
+GB = 10**9
+CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
+GPU = DeviceInfo("CUDA0", "A graphics card", "gpu", 24 * GB, 22 * GB)
+
+
+def entry(name: str, n_bytes: int, *, source: str = "folder", **changes: object) -> LibraryEntry:
+    path = Path(f"/models/{name}.gguf")
+    share = n_bytes / CARD.n_bytes
+    card: ModelCard = replace(
+        CARD,
+        n_bytes=n_bytes,
+        n_params=int(CARD.n_params * share),
+        layer_bytes=tuple(int(each * share) for each in CARD.layer_bytes),
+        output_bytes=int(CARD.output_bytes * share),
+        **changes,  # type: ignore[arg-type]
+    )
+    return LibraryEntry(ModelFile(path, (path,), 1, n_bytes, 0, name, source), card)
+
+
+LARGE, MIDDLE, SMALL = entry("70B", 40 * GB), entry("7B", 5 * GB), entry("0.5B", GB // 2)
+BASE = entry("base", 4 * GB, has_template=False, vocabulary="other", n_vocab=9)
+SHIPPED = entry("demo", GB // 3, source="built-in")
+
+
+def test_the_largest_pair_that_fits_is_the_best() -> None:
+    here = (SHIPPED, BASE, SMALL, LARGE, MIDDLE)
+    assert own_models(here) == [BASE, SMALL, LARGE, MIDDLE]
+    for n_free, names in ((0, ["70B", "7B"]), (20 * GB, ["7B", "0.5B"]), (GB, ["0.5B"])):
+        best = best_here(here, n_free)
+        assert best is not None
+        found = [each.file.name for each in (best.target, best.draft) if each is not None]
+        assert found == names
+        assert best.n_bytes == sum(each.file.n_bytes for each in here if each.file.name in names)
+    assert best_here(here, GB // 10) is None
+    alone = best_here((MIDDLE, BASE), 20 * GB)
+    assert alone is not None
+    assert (alone.target, alone.draft) == (MIDDLE, None)
+    assert best_here((MIDDLE,), 0, but_for=str(MIDDLE.file.path)) is None
+
+
+def test_recommended_pairs_fit_and_are_of_different_sizes() -> None:
+    pairs = load_curated(curated_pairs_path())
+    assert quick_bytes(()) == 0
+    assert quick_bytes((CPU,)) == 12 * GB
+    assert quick_bytes((CPU, GPU)) == 22 * GB
+    assert that_fit(pairs, 0, 3) == []
+    for n_free in (7 * GB, 12 * GB, 22 * GB, 140 * GB):
+        chosen = that_fit(pairs, n_free, 3)
+        assert chosen
+        assert all(0 < (pair.least_memory or 0) <= n_free for pair in chosen)
+        assert all(pair.kind == "draft" for pair in chosen)
+    assert len({pair.least_memory for pair in that_fit(pairs, 24 * GB, 3)}) == 3
