@@ -68,6 +68,8 @@ _TEMPLATES = {
     "misfit": (1, 2),
     "bad_answer": (1, 2),
     "_bad": (1, 2),
+    "_binary": (0, 1),
+    "CannotCompare": (1, 3),
     "Reason": (1, 2),
     "Remedy": (0, 1),
     "MemoryRemedy": (1, 2),

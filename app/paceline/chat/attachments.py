@@ -18,6 +18,7 @@ from pathlib import Path
 
 from paceline.conversation import Attachment
 from paceline.errors import UserError
+from paceline.sentence import Argument, sentence
 
 MAX_BYTES = 1_000_000
 """Of one file; some 250,000 tokens, more than contexts hold."""
@@ -27,17 +28,17 @@ BYTES_PER_TOKEN = 4
 """Of English and of code, roughly; only for estimates."""
 
 _KNOWN = (
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "an archive or an office document"),
-    (b"\x1f\x8b", "an archive"),
-    (b"7z\xbc\xaf", "an archive"),
-    (b"GGUF", "a model"),
-    (b"\x7fELF", "a program"),
-    (b"MZ", "a program"),
-    (b"SQLite format 3\x00", "a database"),
+    (b"\x89PNG", sentence("a picture")),
+    (b"\xff\xd8\xff", sentence("a picture")),
+    (b"GIF8", sentence("a picture")),
+    (b"%PDF-", sentence("a PDF")),
+    (b"PK\x03\x04", sentence("an archive or an office document")),
+    (b"\x1f\x8b", sentence("an archive")),
+    (b"7z\xbc\xaf", sentence("an archive")),
+    (b"GGUF", sentence("a model")),
+    (b"\x7fELF", sentence("a program")),
+    (b"MZ", sentence("a program")),
+    (b"SQLite format 3\x00", sentence("a database")),
 )
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UTF16_SHARE = 0.3
@@ -56,27 +57,36 @@ def read_attachment(path: Path) -> Attachment:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise UserError(
-                "attachment-is-folder", f"“{name}” is a folder.", "Attach the files in it."
+                "attachment-is-folder",
+                "“{name}” is a folder.",
+                "Attach the files in it.",
+                name=name,
             )
         if not stat.S_ISREG(status.st_mode):
-            raise UserError("attachment-is-no-file", f"“{name}” is not a file.", "Attach a file.")
+            raise UserError(
+                "attachment-is-no-file", "“{name}” is not a file.", "Attach a file.", name=name
+            )
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise UserError(
-            "attachment-not-found", f"“{name}” is not there any more.", "Choose it again."
+            "attachment-not-found", "“{name}” is not there any more.", "Choose it again.", name=name
         ) from None
     except OSError as error:
         raise UserError(
             "attachment-unreadable",
-            f"“{name}” cannot be read ({error.strerror or error}).",
+            "“{name}” cannot be read ({why}).",
             "Check who may read it.",
+            name=name,
+            why=error.strerror or error,
         ) from error
     if len(raw) > MAX_BYTES:
         raise UserError(
             "attachment-too-large",
-            f"“{name}” has {max(status.st_size, len(raw)) / 1e6:.1f} MB; a file may have 1 MB.",
+            "“{name}” has {size:.1f} MB; a file may have 1 MB.",
             "Attach the part that matters.",
+            name=name,
+            size=max(status.st_size, len(raw)) / 1e6,
         )
     return Attachment(name, text_of(raw, name), len(raw))
 
@@ -89,22 +99,25 @@ def text_of(raw: bytes, name: str) -> str:
     """
     for start, what in _KNOWN:
         if raw.startswith(start) and not (start == b"MZ" and b"\x00" not in raw):
-            raise _binary(f"“{name}” is {what}, not text.")
+            raise _binary("“{name}” is {what}, not text.", name=name, what=what)
     encoding = _encoding(raw)
     if encoding == "utf-8-sig" and _CONTROLS.search(raw):
-        raise _binary(f"“{name}” is not text.")
+        raise _binary("“{name}” is not text.", name=name)
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError:
         raise UserError(
             "attachment-encoding",
-            f"“{name}” is in an encoding other than UTF-8 and UTF-16.",
+            "“{name}” is in an encoding other than UTF-8 and UTF-16.",
             "Save it as UTF-8 and attach it again.",
+            name=name,
         ) from None
     if not text:
-        raise UserError("attachment-empty", f"“{name}” is empty.", "Attach a file with text.")
+        raise UserError(
+            "attachment-empty", "“{name}” is empty.", "Attach a file with text.", name=name
+        )
     if "\x00" in text:
-        raise _binary(f"“{name}” is not text.")
+        raise _binary("“{name}” is not text.", name=name)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -117,8 +130,10 @@ def check_count(attached: Sequence[Attachment], n_more: int) -> None:
     if len(attached) + n_more > MAX_FILES:
         raise UserError(
             "too-many-attachments",
-            f"A message can have {MAX_FILES} files; these would be {len(attached) + n_more}.",
+            "A message can have {max_files} files; these would be {n}.",
             "Send some of them with another message.",
+            max_files=MAX_FILES,
+            n=len(attached) + n_more,
         )
 
 
@@ -148,8 +163,9 @@ def check_pasted(file: Attachment) -> None:
     if file.n_bytes > MAX_BYTES:
         raise UserError(
             "attachment-too-large",
-            f"The pasted text has {file.n_bytes / 1e6:.1f} MB; a file may have 1 MB.",
+            "The pasted text has {size:.1f} MB; a file may have 1 MB.",
             "Paste the part that matters.",
+            size=file.n_bytes / 1e6,
         )
 
 
@@ -203,5 +219,7 @@ def _encoding(raw: bytes) -> str:
     return "utf-8-sig"
 
 
-def _binary(message: str) -> UserError:
-    return UserError("attachment-is-binary", message, "Text and code files can be attached.")
+def _binary(message: str, /, **arguments: Argument) -> UserError:
+    return UserError(
+        "attachment-is-binary", message, "Text and code files can be attached.", **arguments
+    )

@@ -55,6 +55,7 @@ def read_recording(path: Path) -> Recording:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(
             "no-example",
-            f"The recorded example cannot be read ({error}).",
+            "The recorded example cannot be read ({error}).",
             "Install Paceline again.",
+            error=error,
         ) from error

@@ -220,8 +220,9 @@ class ReplyRunner:
         if is_ready:
             self._submit(reply)
         elif recording is None and self._pair.state.status != "loading" and not self._pair.reload():
-            problem = "No model is loaded."
-            self._fail(reply, RunError("no-model", problem, "Open one in the Models menu."))
+            self._fail(
+                reply, RunError("no-model", "No model is loaded.", "Open one in the Models menu.")
+            )
         return reply
 
     def _versions(

@@ -44,6 +44,7 @@ from paceline.messages import (
     TurnStats,
 )
 from paceline.run_record import RunRecord
+from paceline.sentence import sentence
 
 PLAIN = Strategy.of("off")
 _BEFORE_CHARS = 80
@@ -194,7 +195,10 @@ class SamenessCheck:
         if is_other:
             return CannotCompare(
                 "other-model",
-                f"Another model is loaded than the one that wrote this reply ({made_by.file}).",
+                sentence(
+                    "Another model is loaded than the one that wrote this reply ({file}).",
+                    file=made_by.file,
+                ),
                 "Load that one, then verify again.",
             )
         return None
@@ -246,7 +250,7 @@ class SamenessCheck:
         self._client.submit(command)
         return True
 
-    def cancel(self, message: str = "The check was stopped.") -> None:
+    def cancel(self, message: str = sentence("The check was stopped.")) -> None:
         """Stop the check that is under way; the listener hears of its end when it has ended."""
         run = self._run
         if run is not None and not run.cancelled:
@@ -265,9 +269,9 @@ class SamenessCheck:
         if getattr(event, "turn_id", None) != run.turn_id:
             return
         if self._session.active is not None:
-            self.cancel("A message was sent meanwhile, so the check gave way.")
+            self.cancel(sentence("A message was sent meanwhile, so the check gave way."))
         elif self._pair.state.status != "ready":
-            self.cancel("Other models are being loaded, so the check gave way.")
+            self.cancel(sentence("Other models are being loaded, so the check gave way."))
         match event:
             case StepCommitted():
                 self._grow(run, event)
@@ -306,7 +310,10 @@ class SamenessCheck:
             # context can have ended it.
             return CannotCompare(
                 "context-too-short",
-                f"The context is full after {n_same:,} tokens, all of them the same.",
+                sentence(
+                    "The context is full after {n_same:,} tokens, all of them the same.",
+                    n_same=n_same,
+                ),
                 "Load the model with the context that the reply had.",
             )
         begin = run.text_ends[n_same - 1] if n_same else 0

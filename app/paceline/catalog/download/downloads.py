@@ -33,6 +33,7 @@ from paceline.catalog.download.speed import Speed
 from paceline.catalog.download.transfer import Doing, Transfer
 from paceline.catalog.hub.client import Hub
 from paceline.errors import CancelledError, UserError
+from paceline.sentence import sentence
 
 Listener = Callable[[Download], None]
 Wanted = Literal["run", "pause", "cancel", "renew"]
@@ -291,15 +292,19 @@ class Downloads:
             problem, hint = error.message, error.hint
         except OSError as error:
             if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-                status, problem = "paused", f"The disk of {folder} is full."
-                hint = "Make room there and resume; what has arrived is kept."
+                status, problem = "paused", sentence("The disk of {folder} is full.", folder=folder)
+                hint = sentence("Make room there and resume; what has arrived is kept.")
             else:
-                reason = error.strerror or error
-                problem = f"The files cannot be written to {folder} ({reason})."
-                hint = "Check the folder and its disk, then resume."
+                problem = sentence(
+                    "The files cannot be written to {folder} ({why}).",
+                    folder=folder,
+                    why=error.strerror or error,
+                )
+                hint = sentence("Check the folder and its disk, then resume.")
         except Exception:  # top of the thread: an error here would be reported nowhere else
             _logger.exception("the download of %s failed", task.now.request.repo)
-            problem, hint = "The download failed by a fault of this program.", "See the log."
+            problem = sentence("The download failed by a fault of this program.")
+            hint = sentence("See the log.")
         return replace(task.now, status=status, problem=problem, hint=hint)
 
     def _moved(self, task: _Task, files: tuple[DownloadedFile, ...], doing: Doing) -> None:

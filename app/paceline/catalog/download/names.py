@@ -63,8 +63,9 @@ def file_names(paths: Iterable[str]) -> tuple[str, ...]:
     if len(set(map(_folded, names))) != len(names):
         raise UserError(
             "unsafe-name",
-            f"Two files of this download would both be called {_repeated(names)}.",
+            "Two files of this download would both be called {name}.",
             "Download them into two folders.",
+            name=_repeated(names),
         )
     return names
 
@@ -78,7 +79,10 @@ def repository_folder(models: Path, repo: str) -> Path:
     parts = PurePosixPath(repo).parts
     if len(parts) != 2 or repo.count("/") != 1:
         raise UserError(
-            "unsafe-name", f"{repo!r:.80} is not a repository.", "Repositories are OWNER/NAME."
+            "unsafe-name",
+            "{repo:.80} is not a repository.",
+            "Repositories are OWNER/NAME.",
+            repo=repr(repo),
         )
     for part in parts:
         _check(part, repo)
@@ -98,8 +102,9 @@ def absolute_folder(text: str) -> Path:
     except (RuntimeError, ValueError) as error:
         raise UserError(
             "bad-folder",
-            f"{text!r:.80} names no folder on this computer.",
+            "{text:.80} names no folder on this computer.",
             "Give another folder.",
+            text=repr(text),
         ) from error
 
 
@@ -139,8 +144,9 @@ def _is_letter(char: str) -> bool:
 def _unsafe(path: str) -> UserError:
     return UserError(
         "unsafe-name",
-        f"The file name {path!r:.80} is not used on this computer.",
+        "The file name {path:.80} is not used on this computer.",
         "Download it by other means under a name of your own, if you trust the repository.",
+        path=repr(path),
     )
 
 

@@ -46,8 +46,9 @@ class PartFile:
             self._file.close()
             raise UserError(
                 "in-use",
-                f"{target.name} is being downloaded by another window or program.",
+                "{name} is being downloaded by another window or program.",
                 "Wait until it is done there, or pause it there.",
+                name=target.name,
             )
 
     def __enter__(self) -> PartFile:

@@ -24,7 +24,6 @@ from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.stream import Location
 from paceline.errors import CancelledError, UserError
 from paceline.files import private_folder
-from paceline.sizes import readable_size
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further attempt; as many in a row may fail without progress."""
@@ -87,8 +86,9 @@ class Transfer:
         if request.endpoint not in ("", self._hub.endpoint):
             raise UserError(
                 "other-endpoint",
-                f"This download belongs to {request.endpoint}.",
+                "This download belongs to {endpoint}.",
                 "Set HF_ENDPOINT to that address to go on with it.",
+                endpoint=request.endpoint,
             )
         for index in range(len(self._files)):
             self._locate(index)
@@ -163,8 +163,9 @@ class Transfer:
             part.discard()
         raise UserError(
             "wrong-content",
-            f"{target.name} arrived damaged twice: its SHA-256 is not what the Hub says.",
+            "{name} arrived damaged twice: its SHA-256 is not what the Hub says.",
             "Try again later or from another network; the damaged file was deleted.",
+            name=target.name,
         )
 
     def _accept(self, index: int) -> None:
@@ -180,8 +181,9 @@ class Transfer:
                 return
         raise UserError(
             "file-exists",
-            f"{target} is there already, and it is another file.",
+            "{target} is there already, and it is another file.",
             "Rename or delete it, or choose another folder.",
+            target=target,
         )
 
     def _is_whole(self, index: int, part: PartFile) -> bool:
@@ -298,7 +300,9 @@ def check_space(folder: Path, n_needed: int) -> None:
     if n_needed > 0 and n_needed + _MARGIN > n_free:
         raise UserError(
             "disk-full",
-            f"{readable_size(n_needed)} are still to come, but the disk of {folder} has only "
-            f"{readable_size(n_free)} free.",
+            "{needed:size} are still to come, but the disk of {folder} has only {free:size} free.",
             "Make room or choose a folder on another disk, then resume.",
+            needed=n_needed,
+            folder=folder,
+            free=n_free,
         )
