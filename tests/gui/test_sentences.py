@@ -128,7 +128,8 @@ def _errors() -> Iterator[UserError]:
         yield raised.value
     for kind, per_token in itertools.product(("f16", "q8_0"), (None, 1e5)):
         yield no_context(ModelParams("x.gguf", kv_type_k=kind), 8_192, per_token, NO_REASON)
-    yield UserError("x", "“x.gguf” is not a file.", what_to_do_about_weights(ModelParams("x.gguf")))
+    hint = what_to_do_about_weights(ModelParams("x.gguf"))
+    yield UserError("x", "“{name}” is not a file.", hint, name="x.gguf")
 
 
 @pytest.mark.usefixtures("german")
