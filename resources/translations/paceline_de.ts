@@ -7137,8 +7137,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
-        <source>A message can have {0} files; these would be {1}.</source>
-        <translation>Eine Nachricht kann {0} Dateien haben; das wären {1}.</translation>
+        <source>A message can have {max_files} files; these would be {n}.</source>
+        <translation>Eine Nachricht kann {max_files} Dateien haben; das wären {n}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -7217,8 +7217,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
-        <source>Another model is loaded than the one that wrote this reply ({0}).</source>
-        <translation>Es ist ein anderes Modell geladen als das, das diese Antwort geschrieben hat ({0}).</translation>
+        <source>Another model is loaded than the one that wrote this reply ({file}).</source>
+        <translation>Es ist ein anderes Modell geladen als das, das diese Antwort geschrieben hat ({file}).</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
@@ -8862,8 +8862,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
-        <source>The context is full after {0} tokens, all of them the same.</source>
-        <translation>Der Kontext ist nach {0} Token voll, alle davon gleich.</translation>
+        <source>The context is full after {n_same:,} tokens, all of them the same.</source>
+        <translation>Der Kontext ist nach {n_same:,} Token voll, alle davon gleich.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/model.py"/>
@@ -8882,8 +8882,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
-        <source>The disk of {0} is full.</source>
-        <translation>Der Datenträger von {0} ist voll.</translation>
+        <source>The disk of {folder} is full.</source>
+        <translation>Der Datenträger von {folder} ist voll.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
@@ -9077,8 +9077,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
-        <source>The file name {0} is not used on this computer.</source>
-        <translation>Der Dateiname {0} wird auf diesem Computer nicht verwendet.</translation>
+        <source>The file name {path:.80} is not used on this computer.</source>
+        <translation>Der Dateiname {path:.80} wird auf diesem Computer nicht verwendet.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/stream.py"/>
@@ -9117,8 +9117,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
-        <source>The files cannot be written to {0} ({1}).</source>
-        <translation>Die Dateien können nicht nach {0} geschrieben werden ({1}).</translation>
+        <source>The files cannot be written to {folder} ({why}).</source>
+        <translation>Die Dateien können nicht nach {folder} geschrieben werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/paths.py"/>
@@ -9272,8 +9272,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
-        <source>The pasted text has {0} MB; a file may have 1 MB.</source>
-        <translation>Der eingefügte Text hat {0} MB; eine Datei darf 1 MB haben.</translation>
+        <source>The pasted text has {size:.1f} MB; a file may have 1 MB.</source>
+        <translation>Der eingefügte Text hat {size:.1f} MB; eine Datei darf 1 MB haben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
@@ -9292,8 +9292,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/recording.py"/>
-        <source>The recorded example cannot be read ({0}).</source>
-        <translation>Das aufgezeichnete Beispiel kann nicht gelesen werden ({0}).</translation>
+        <source>The recorded example cannot be read ({error}).</source>
+        <translation>Das aufgezeichnete Beispiel kann nicht gelesen werden ({error}).</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/listing.py"/>
@@ -9502,8 +9502,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
-        <source>This download belongs to {0}.</source>
-        <translation>Dieser Download gehört zu {0}.</translation>
+        <source>This download belongs to {endpoint}.</source>
+        <translation>Dieser Download gehört zu {endpoint}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9637,8 +9637,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/names.py"/>
-        <source>Two files of this download would both be called {0}.</source>
-        <translation>Zwei Dateien dieses Downloads würden beide {0} heißen.</translation>
+        <source>Two files of this download would both be called {name}.</source>
+        <translation>Zwei Dateien dieses Downloads würden beide {name} heißen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -11332,31 +11332,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/download/transfer.py"/>
-        <source>{0} are still to come, but the disk of {1} has only {2} free.</source>
-        <translation>{0} stehen noch aus, aber der Datenträger von {1} hat nur {2} frei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/download/transfer.py"/>
-        <source>{0} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
-        <translation>{0} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/download/part_file.py"/>
-        <source>{0} is being downloaded by another window or program.</source>
-        <translation>{0} wird von einem anderen Fenster oder Programm heruntergeladen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/download/names.py"/>
-        <source>{0} is not a repository.</source>
-        <translation>{0} ist kein Repository.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/download/transfer.py"/>
-        <source>{0} is there already, and it is another file.</source>
-        <translation>{0} ist schon da, und es ist eine andere Datei.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>{0} is {1}, but it must be at most {2}.</source>
         <translation>{0} ist {1}, darf aber höchstens {2} sein.</translation>
@@ -11365,11 +11340,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine"/>
         <source>{0} is {1}, but it must be {2}.</source>
         <translation>{0} ist {1}, muss aber {2} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/download/names.py"/>
-        <source>{0} names no folder on this computer.</source>
-        <translation>{0} nennt keinen Ordner auf diesem Computer.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -11533,6 +11503,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{names} lohnt sich hier: {facts}.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/download/transfer.py"/>
+        <source>{name} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
+        <translation>{name} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>{name} cannot be “{value}”.</source>
         <translation>{name} kann nicht „{value}“ sein.</translation>
@@ -11553,6 +11528,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{name} hat sich auf diesem Rechner bisher nicht gelohnt; Auto arbeitet auch ohne.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/download/part_file.py"/>
+        <source>{name} is being downloaded by another window or program.</source>
+        <translation>{name} wird von einem anderen Fenster oder Programm heruntergeladen.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/document.py"/>
         <source>{name} is no JSON value</source>
         <translation>{name} ist kein JSON-Wert</translation>
@@ -11571,6 +11551,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>{name}={text} is not {kind}.</source>
         <translation>{name}={text} passt nicht: Es muss {kind} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/transfer.py"/>
+        <source>{needed:size} are still to come, but the disk of {folder} has only {free:size} free.</source>
+        <translation>{needed:size} stehen noch aus, aber der Datenträger von {folder} hat nur {free:size} frei.</translation>
     </message>
     <message>
         <location filename="../../app/engine/measure/thread_choice.py"/>
@@ -11633,6 +11618,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{reason}, darum wurde ihr Prozess beendet.</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>{repo:.80} is not a repository.</source>
+        <translation>{repo:.80} ist kein Repository.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{seconds:time} per drafted token</source>
         <translation>{seconds:time} je entworfenem Token</translation>
@@ -11668,9 +11658,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{speed:.1f} Token/s gegen {low:.1f} bis {high:.1f} ohne Entwürfe, obwohl {rate:percent} der {n} entworfenen Token angenommen wurden</translation>
     </message>
     <message>
+        <location filename="../../app/catalog/download/transfer.py"/>
+        <source>{target} is there already, and it is another file.</source>
+        <translation>{target} ist schon da, und es ist eine andere Datei.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/client.py"/>
         <source>{text:.80} has signs that cannot be sent to the Hub.</source>
         <translation>{text:.80} hat Zeichen, die nicht an den Hub gesendet werden können.</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/download/names.py"/>
+        <source>{text:.80} names no folder on this computer.</source>
+        <translation>{text:.80} nennt keinen Ordner auf diesem Computer.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -11778,19 +11778,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„auto“ kann nicht Teil einer Kette sein.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” cannot be read ({1}).</source>
-        <translation>„{0}“ kann nicht gelesen werden ({1}).</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” has no messages to import.</source>
         <translation>„{0}“ hat keine Nachrichten zum Importieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” has {1} MB; a file may have 1 MB.</source>
-        <translation>„{0}“ hat {1} MB; eine Datei darf 1 MB haben.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -11798,29 +11788,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{0}“ hat {1} MB; eine Datei darf {2} haben.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is a folder.</source>
-        <translation>„{0}“ ist ein Ordner.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is an archive.</source>
         <translation>„{0}“ ist ein Archiv.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is empty.</source>
-        <translation>„{0}“ ist leer.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
         <source>“{0}” is given twice.</source>
         <translation>„{0}“ ist zweimal angegeben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is in an encoding other than UTF-8 and UTF-16.</source>
-        <translation>„{0}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -11831,26 +11806,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>“{0}” is no text file.</source>
         <translation>„{0}“ ist keine Textdatei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is not a file.</source>
-        <translation>„{0}“ ist keine Datei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is not text.</source>
-        <translation>„{0}“ ist kein Text.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is not there any more.</source>
-        <translation>„{0}“ ist nicht mehr da.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/attachments.py"/>
-        <source>“{0}” is {1}, not text.</source>
-        <translation>„{0}“ ist {1}, kein Text.</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -11937,6 +11892,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/fingerprint.py"/>
+        <location filename="../../app/chat/attachments.py"/>
         <source>“{name}” cannot be read ({why}).</source>
         <translation>„{name}“ kann nicht gelesen werden ({why}).</translation>
     </message>
@@ -11981,6 +11937,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ dekodiert einzelne Token mit {threads}, was hier {gain:.0%} schneller ist als mit {n_default}.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” has {size:.1f} MB; a file may have 1 MB.</source>
+        <translation>„{name}“ hat {size:.1f} MB; eine Datei darf 1 MB haben.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/mtp_head.py"/>
         <source>“{name}” holds no MTP head for “{target}”.</source>
         <translation>„{name}“ enthält keinen MTP-Kopf für „{target}“.</translation>
@@ -11992,6 +11953,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
+        <location filename="../../app/chat/attachments.py"/>
         <source>“{name}” is a folder.</source>
         <translation>„{name}“ ist ein Ordner.</translation>
     </message>
@@ -11999,6 +11961,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/newer.py"/>
         <source>“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.</source>
         <translation>„{name}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {why}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is empty.</source>
+        <translation>„{name}“ ist leer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is in an encoding other than UTF-8 and UTF-16.</source>
+        <translation>„{name}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/newer.py"/>
@@ -12026,9 +11998,24 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ ist keine GGUF-Datei.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is not a file.</source>
+        <translation>„{name}“ ist keine Datei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is not text.</source>
+        <translation>„{name}“ ist kein Text.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/backend.py"/>
         <source>“{name}” is not the first part of its model, and not called as parts are.</source>
         <translation>„{name}“ ist nicht der erste Teil seines Modells und heißt nicht, wie Teile heißen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is not there any more.</source>
+        <translation>„{name}“ ist nicht mehr da.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/model_files.py"/>
@@ -12044,6 +12031,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/model_file.py"/>
         <source>“{name}” is one of {n} parts of a model; “{missing}” is missing.</source>
         <translation>„{name}“ ist einer von {n} Teilen eines Modells; „{missing}“ fehlt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/attachments.py"/>
+        <source>“{name}” is {what}, not text.</source>
+        <translation>„{name}“ ist {what}, kein Text.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/inspector.py"/>
