@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
+from gui.test_run_dialog import is_filled
 from paceline.chat.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.figures import WidthCost
@@ -448,7 +449,7 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     auto.window.actions_.run.trigger()
     dialog = auto.runs.dialog
     assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
+    qtbot.waitUntil(lambda: is_filled(dialog))
     rows = dialog.reply_page.decisions.rows
     assert rows["Drafting paid"] == "30 steps, 75\u202f%"
     assert rows["Nothing to draft"] == "10 steps, 25\u202f%"
@@ -485,7 +486,7 @@ def test_a_run_without_decisions_tells_nothing_of_auto(
     program.window.actions_.run.trigger()
     dialog = program.runs.dialog
     assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.reply_page.is_filled)
+    qtbot.waitUntil(lambda: is_filled(dialog))
     assert dialog.reply_page.decisions.isHidden()
     dialog.close()
 

@@ -33,14 +33,6 @@ class Rows(QAbstractListModel, Generic[_Row]):
         self.rows = tuple(rows)
         self.endResetModel()
 
-    def add_rows(self, rows: Sequence[_Row]) -> None:
-        """Show some more below."""
-        if rows:
-            n_before = len(self.rows)
-            self.beginInsertRows(QModelIndex(), n_before, n_before + len(rows) - 1)
-            self.rows += tuple(rows)
-            self.endInsertRows()
-
     def update_rows(self, rows: Iterable[_Row], key: Callable[[_Row], Hashable]) -> None:
         """Show other ones; views keep their place and what is chosen.
 

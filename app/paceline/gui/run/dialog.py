@@ -80,11 +80,6 @@ class ReplyPage(QScrollArea):
         self.setWidget(page)
         self._has_cards = False
 
-    @property
-    def is_filled(self) -> bool:
-        """Whether all that is known of a run is shown."""
-        return self._record is not None and not self._filling.is_busy
-
     def show_record(self, record: RunRecord, obstacles: Mapping[str, str]) -> None:
         """Show a run.
 
