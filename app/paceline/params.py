@@ -1,13 +1,17 @@
 """What a user can set about models and sampling, as frozen values of builtins.
 
-`messages` carries these; nothing else belongs here, so that a setting has one place.
+`messages` carries these; nothing else belongs here, so that a setting has one place: its field,
+`declared` with all that window, command line, presets and engine say of it and accept.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from paceline.errors import refuse
+from paceline.parameters import LARGEST_INT, Option, declared
 
 KernelWish = Literal["auto", "own", "stock"]
 """Whose kernels compute on the CPU: "own", Paceline's, or the load fails; "stock", llama.cpp's;
@@ -71,55 +75,24 @@ class LogitBias:
     bias: float
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Which numbers a setting may be; stands in the metadata of its field, see `range_of`.
+def read_bias(text: str) -> LogitBias:
+    """Read ``ID=X``; X may be ``-inf`` or ``false``, which forbid the token.
 
-    Attributes:
-        low: The lowest.
-        high: The highest that the engine takes.
-        excludes_low: Whether `low` itself is refused by the engine.
-        offered_low: The lowest that fields of the window offer; None: `low`.
-        offered_high: The highest that fields, presets and the settings file take; None: `high`.
-        usual: How far from 0 a slider goes within what is offered.
+    Raises:
+        ValueOutOfRangeError: It is none of these.
     """
-
-    low: float
-    high: float = math.inf
-    excludes_low: bool = False
-    offered_low: float | None = None
-    offered_high: float | None = None
-    usual: float = math.inf
-
-    def __contains__(self, value: float) -> bool:
-        """Whether the engine takes this number; it takes no NaN."""
-        return self.low <= value <= self.high and not (self.excludes_low and value == self.low)
-
-    def can_be_kept(self, value: float) -> bool:
-        """Whether presets and the settings file take this number."""
-        return self.low <= value <= self.offered[1]
-
-    @property
-    def offered(self) -> tuple[float, float]:
-        """The lowest and the highest number that fields of the window offer."""
-        low = self.low if self.offered_low is None else self.offered_low
-        return low, self.high if self.offered_high is None else self.offered_high
-
-    @property
-    def on_slider(self) -> tuple[float, float]:
-        """The ends of a slider."""
-        low, high = self.offered
-        return max(low, -self.usual), min(high, self.usual)
-
-
-def _ranged(default: Any, *args: Any, **kwargs: Any) -> Any:
-    return field(default=default, metadata={"range": Range(*args, **kwargs)})
-
-
-def range_of(cls: type, name: str) -> Range:
-    """Return the range of a dataclass's field that has one."""
-    found: Range = cls.__dataclass_fields__[name].metadata["range"]  # type: ignore[attr-defined]
-    return found
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        refuse("“{text:.60}” is not of the form ID=X.", text=text)
+    if not name.isdecimal() or int(name) > LARGEST_INT:
+        refuse("“{name:.60}” is no token id: give a whole number.", name=name)
+    try:
+        bias = -math.inf if value.lower() == "false" else float(value)
+    except ValueError:
+        bias = math.nan
+    if math.isnan(bias):
+        refuse("“{value:.60}” is no number.", value=value)
+    return LogitBias(int(name), bias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,39 +100,75 @@ class SamplingParams:
     """How the next token is drawn from the target's distribution.
 
     Order: logit bias, penalties, grammar, top-k, top-p, min-p, temperature, noise. Temperature 0
-    is argmax; top_k 0, top_p 1 and min_p 0 switch the truncation off. The penalties look at the
-    last 64 tokens of prompt and reply, as llama.cpp's do by default.
+    is argmax. The penalties look at the last 64 tokens of prompt and reply, as llama.cpp's do by
+    default.
 
     Attributes:
-        temperature: How much chance decides; 0 always takes the likeliest token.
-        top_k: Only the k likeliest tokens; 0 is off.
-        top_p: Only the likeliest tokens that make up this share; 1 is off.
-        min_p: Only tokens at least this likely in terms of the likeliest; 0 is off.
-        repeat_penalty: Divides the positive logits of recent tokens, multiplies the negative
-            ones; 1 is off.
-        presence_penalty: Taken from the logit of every recent token; 0 is off.
-        frequency_penalty: Taken once per recent occurrence; 0 is off.
         logit_bias: Numbers added to the logits of single tokens.
         grammar: GBNF that the reply must follow, with the rule ``root``; empty: none.
         json_schema: JSON schema that the reply must follow; empty: none. Not beside `grammar`.
     """
 
-    temperature: float = _ranged(0.7, 0, 100, offered_high=5, usual=2)
-    top_k: int = _ranged(40, 0, offered_high=100_000, usual=200)
-    top_p: float = _ranged(0.95, 0, 1, excludes_low=True, offered_low=0.01)
-    min_p: float = _ranged(0.05, 0, 1)
-    repeat_penalty: float = _ranged(1.0, 0.01, 10, usual=2)
-    presence_penalty: float = _ranged(0.0, -10, 10, usual=2)
-    frequency_penalty: float = _ranged(0.0, -10, 10, usual=2)
-    logit_bias: tuple[LogitBias, ...] = ()
-    grammar: str = ""
-    json_schema: str = ""
+    temperature: float = declared(
+        0.7, "Temperature",
+        "How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts "
+        "and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.",
+        0, 100, offered_high=5, usual=2,
+    )  # fmt: skip
+    top_k: int = declared(
+        40, "Top-k",
+        "Only this many of the likeliest tokens can be drawn, whatever their probabilities. "
+        "Usual: 20 to 100; 0 means all.",
+        0, LARGEST_INT, off=0, offered_high=100_000, usual=200,
+    )  # fmt: skip
+    top_p: float = declared(
+        0.95, "Top-p",
+        "Only the likeliest tokens that together have this probability: few where the model is "
+        "sure, many where it is not. Usual: 0.8 to 0.95; 1 means all.",
+        0, 1, off=1, excludes_low=True, offered_low=0.01,
+    )  # fmt: skip
+    min_p: float = declared(
+        0.05, "Min-p",
+        "Only tokens that have at least this share of the likeliest one's probability. Keeps high "
+        "temperatures readable. Usual: 0.02 to 0.1; 0 means all.",
+        0, 1, off=0,
+    )  # fmt: skip
+    # A smaller one would leave the range of float32.
+    repeat_penalty: float = declared(
+        1.0, "Repeat penalty",
+        "Makes the last 64 tokens less likely to come again. Helps small models that go in "
+        "circles; harms code and tables. Usual: 1 to 1.15; 1 is off.",
+        0.01, 10, off=1, usual=2,
+    )  # fmt: skip
+    presence_penalty: float = declared(
+        0.0, "Presence penalty",
+        "Taken once from the logit of every token among the last 64: draws the reply to new "
+        "words. Usual: 0 to 1; 0 is off.",
+        -10, 10, off=0, usual=2,
+    )  # fmt: skip
+    frequency_penalty: float = declared(
+        0.0, "Frequency penalty",
+        "Taken once for each time that a token is among the last 64: the more often, the less "
+        "likely. Usual: 0 to 0.5; 0 is off.",
+        -10, 10, off=0, usual=2,
+    )  # fmt: skip
+    logit_bias: tuple[LogitBias, ...] = declared(
+        (), "Logit bias",
+        "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "
+        "Usual: -5 to 5. For example: 13=-2.5, 50=-inf",
+        unset="No logit bias",
+        option=Option(
+            help="add X to the logit of this token; -inf or false forbids it; can be given "
+            "several times",
+            metavar="ID=X", read=read_bias, repeats=True,
+        ),
+    )  # fmt: skip
+    grammar: str = declared("", "Grammar", unset="Free text")
+    json_schema: str = declared("", "JSON schema", unset="Free text")
 
 
 MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
-MAX_TOKENS = 1_000_000
-"""Of one reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +184,52 @@ class ReplySettings:
     """
 
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    max_tokens: int = 1024
-    seed: int | None = None
-    system_prompt: str = ""
-    stop: tuple[str, ...] = ()
+    max_tokens: int = declared(
+        1024, "Longest reply",
+        "The reply ends there, wherever it is. A token is about three quarters of an English "
+        "word. Usual: 512 to 4096.",
+        1, LARGEST_INT, offered_high=1_000_000, unit="tokens",
+        option=Option(help="tokens to generate at most"),
+    )  # fmt: skip
+    seed: int | None = declared(
+        None, "Seed",
+        "The same seed gives the same reply to the same question, with any strategy. For "
+        "comparisons.",
+        0, 2**63 - 1, offered_high=MAX_SEED, unset="New seed each time", kind="int",
+        option=Option(help="same seed, same reply (default: drawn and reported)"),
+    )  # fmt: skip
+    system_prompt: str = declared(
+        "", "System prompt",
+        "Stands before every conversation and says what the model should be and how it should "
+        "answer. It takes room in the context.",
+        unset="No system prompt",
+    )  # fmt: skip
+    stop: tuple[str, ...] = declared((), "Stop strings", unset="No stop strings")
+
+
+def read_shares(text: str) -> tuple[float, ...]:
+    """Read the shares of several GPUs, such as ``3, 1``; none of an empty text.
+
+    Raises:
+        ValueOutOfRangeError: A part is no number, or one below 0.
+    """
+    shares = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            share = float(part)
+        except ValueError:
+            share = math.nan
+        if not 0 <= share < math.inf:
+            refuse("“{part:.60}” is no share: give numbers such as 3, 1.", part=part)
+        shares.append(share)
+    if shares and not any(shares):
+        refuse("At least one share must be above 0.")
+    return tuple(shares)
+
+
+_KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+_KV_CHOICES = tuple((kind, kind) for kind in _KV_TYPES)
+_MOST_THREADS = 512  # GGML_MAX_N_THREADS
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,34 +246,127 @@ class ModelParams:
         n_gpu_layers: Layers kept on the GPU; -1 as many as there are ("auto"); what fits
             is decided before, by `catalog.memory.plan`.
         device: Name of a device from `EngineDescribed.devices`; empty takes llama.cpp's choice.
-        flash_attn: "auto", "on" or "off".
-        kv_type_k: Type of the K cache: "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1",
-            "q4_0", "iq4_nl".
         kv_type_v: Type of the V cache; a quantised one needs flash attention.
         n_cpu_moe: Layers, counted from the first, whose mixture-of-experts weights stay in the
             CPU's memory; -1 those of all layers.
-        split_mode: How several GPUs share a model: "none" (one GPU, `main_gpu`), "layer", "row",
-            "tensor"; empty takes llama.cpp's choice.
+        split_mode: How several GPUs share a model; empty takes llama.cpp's choice.
         tensor_split: Share of the model per GPU, in proportions; empty takes llama.cpp's choice.
         main_gpu: Index of the GPU that holds everything when `split_mode` is "none".
-        swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
-            can be gone back to; otherwise their window and a batch, which takes less memory.
         extra_bufts: Whether weights are repacked for special instructions of the CPU, such as AMX;
             off where these crash. Repacked weights are a copy in memory, others stay in the file.
+        swa_full: Whether layers with a sliding window keep the whole text, so that any place of it
+            can be gone back to; otherwise their window and a batch, which takes less memory.
     """
 
     path: str
-    n_ctx: int = 0
-    n_threads: int = 0
-    n_threads_batch: int = 0
-    n_gpu_layers: int = -1
-    device: str = ""
-    flash_attn: str = "auto"
-    kv_type_k: str = "f16"
-    kv_type_v: str = "f16"
-    n_cpu_moe: int = 0
-    split_mode: str = ""
-    tensor_split: tuple[float, ...] = ()
-    main_gpu: int = 0
-    extra_bufts: bool = True
-    swa_full: bool = True
+    n_ctx: int = declared(
+        0, "Context", "Tokens that fit into a chat; auto: 4096, or fewer",
+        1, LARGEST_INT, offered_high=1_048_576, auto=0, step=512,
+        option=Option(
+            "ctx{}", "context of {whose} in tokens (default: 4096, or the model's own if smaller)"
+        ),
+    )  # fmt: skip
+    n_threads: int = declared(
+        0, "Threads", "Processor threads; auto: physical cores - 1", 1, _MOST_THREADS, auto=0,
+        option=Option(
+            "threads{}",
+            "threads of {whose} for single tokens (default: physical cores - 1, or fewer where "
+            "that was measured to be faster)",
+        ),
+    )  # fmt: skip
+    n_threads_batch: int = declared(
+        0, "Threads for batches", "", 1, _MOST_THREADS, auto=0,
+        option=Option(
+            "threads-batch{}",
+            "threads of {whose} for several tokens at once (default: --threads{suffix})",
+        ),
+    )  # fmt: skip
+    n_gpu_layers: int = declared(
+        -1, "GPU layers", "Layers kept on the GPU; auto: as many as there is room for",
+        0, LARGEST_INT, offered_high=999, auto=-1,
+        option=Option(
+            "gpu-layers{}",
+            "layers of {whose} kept on the GPU (default: auto, as many as find room, the draft "
+            "model's first)",
+            metavar="N|auto",
+        ),
+    )  # fmt: skip
+    device: str = declared(
+        "", "Device", "The device to compute on; auto: llama.cpp chooses", unset="auto",
+        option=Option("device{}", "device for {whose}, as `paceline doctor` names it", "NAME"),
+    )  # fmt: skip
+    flash_attn: str = declared(
+        "auto", "Flash attention", "A way of computing attention that takes less memory",
+        choices=(("auto", "auto"), ("off", "off"), ("on", "on")),
+    )  # fmt: skip
+    kv_type_k: str = declared(
+        "f16", "K cache",
+        "How keys are kept: q8_0 takes half the memory of f16, at hardly any loss",
+        choices=_KV_CHOICES,
+        option=Option(
+            "kv-type{}-k", "type of {whose}'s K cache: {choices} (default: f16). {cost}", "TYPE"
+        ),
+    )  # fmt: skip
+    kv_type_v: str = declared(
+        "f16", "V cache", "How values are kept; a quantised type needs flash attention",
+        choices=_KV_CHOICES,
+        option=Option(
+            "kv-type{}-v",
+            "type of {whose}'s V cache: {choices} (default: f16). What a quantised one costs, "
+            "--kv-type-k says.",
+            "TYPE",
+        ),
+    )  # fmt: skip
+    n_cpu_moe: int = declared(
+        0, "Experts on CPU",
+        "Layers, counted from the first, whose experts stay in the processor's memory: for "
+        "mixture-of-experts models that do not fit onto the GPU. One below 0 is all.",
+        0, 1000, offered_high=999, auto=-1, unset="all",
+        option=Option(
+            "n-cpu-moe{}", "keep those of the first N layers there", flag="cpu-moe{}",
+            flag_help="keep {whose}'s mixture-of-experts weights in the CPU's memory",
+        ),
+    )  # fmt: skip
+    extra_bufts: bool = declared(
+        True, "Repack weights",  # noqa: FBT003
+        "Copies the weights into an order that suits special instructions of the processor, such "
+        "as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes "
+        "while a model is loaded, or if memory is short.",
+        option=Option(
+            flag="no-extra-bufts{}",
+            flag_help="do not repack {whose}'s weights for special instructions of the CPU: "
+            "slower, for processors on which these crash, or to save memory",
+        ),
+    )  # fmt: skip
+    swa_full: bool = declared(
+        True, "Beyond windows",  # noqa: FBT003
+        "Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any "
+        "place of it can be gone back to at once, and the text is the same with any strategy. "
+        "Without the tick they keep their window alone: less memory, but a change far back in a "
+        "chat reads the whole prompt again.",
+        option=Option(
+            flag="no-swa-full{}",
+            flag_help="keep no more than their window in {whose}'s layers with a sliding window: "
+            "less memory, but a change far back in a chat reads the whole prompt again",
+        ),
+    )  # fmt: skip
+    split_mode: str = declared(
+        "", "Split", "How several GPUs share the model",
+        choices=(("", "auto"), ("none", "one GPU"), ("layer", "layers"), ("row", "rows"),
+                 ("tensor", "")),
+        option=Option(
+            help="how several GPUs share each model: not at all, by layers, or by rows of the "
+            "weights"
+        ),
+    )  # fmt: skip
+    tensor_split: tuple[float, ...] = declared(
+        (), "Shares", "Each GPU's share, in proportions, such as 3, 1", unset="auto",
+        option=Option(
+            help="share of each model per GPU, in proportions, e.g. 3,1", metavar="A,B,…",
+            read=read_shares,
+        ),
+    )  # fmt: skip
+    main_gpu: int = declared(
+        0, "Main GPU", "Number of the GPU that holds everything when one GPU does", 0, 63,
+        option=Option(help="GPU that holds everything with --split-mode none (default: 0)"),
+    )  # fmt: skip

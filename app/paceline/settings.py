@@ -17,16 +17,8 @@ from typing import Any, Literal
 from paceline.codec import CodecError, decode_part, encode_part, misfit
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import first_free, write_whole
-from paceline.params import (
-    MAX_SEED,
-    MAX_TOKENS,
-    KernelWish,
-    ModelParams,
-    Prompting,
-    ReplySettings,
-    SamplingParams,
-    range_of,
-)
+from paceline.parameters import check_fields
+from paceline.params import KernelWish, ModelParams, Prompting, ReplySettings
 
 if typing.TYPE_CHECKING:
     from collections.abc import Mapping
@@ -285,13 +277,13 @@ def check_settings(settings: Settings) -> None:
 
 def _is_in_range(settings: ReplySettings) -> bool:
     sampling = settings.sampling
-    ranged = [each.name for each in dataclasses.fields(sampling) if "range" in each.metadata]
-    return (
-        all(range_of(SamplingParams, n).can_be_kept(getattr(sampling, n)) for n in ranged)
-        and not (sampling.grammar and sampling.json_schema)
-        and all(bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias)
-        and 1 <= settings.max_tokens <= MAX_TOKENS
-        and (settings.seed is None or 0 <= settings.seed <= MAX_SEED)
+    try:
+        for values in (settings, sampling):
+            check_fields(values, kept=True)
+    except ValueOutOfRangeError:
+        return False
+    return not (sampling.grammar and sampling.json_schema) and all(
+        bias.token >= 0 and not math.isnan(bias.bias) for bias in sampling.logit_bias
     )
 
 

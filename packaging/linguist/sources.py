@@ -30,15 +30,19 @@ from typing import TypeGuard
 
 from paceline.chat.exchange.words import Words
 from paceline.engine.draft import grammar_drafter, registry
+from paceline.parameters import Parameter, parameters_of
+from paceline.params import ModelParams, ReplySettings, SamplingParams
 
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
+FIELDS = "Fields"
+"""Context of the words of parameters; `paceline.gui.kit.translation` looks there."""
 EXPORT = "Export"
 """Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
 _SPEAKING = ("bench", "engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
-             "run_record.py")  # fmt: skip
+             "parameters.py", "params.py", "run_record.py")  # fmt: skip
 """Packages and modules whose sentences the window shows."""
 _UNSEEN = frozenset(
     {"bench/workload.py", "chat/difference.py", "chat/exchange/page.py",
@@ -57,7 +61,7 @@ _WORDS = (
 _MUTE = frozenset(
     {"ValueError", "TypeError", "RuntimeError", "AssertionError", "AttributeError", "KeyError",
      "OSError", "DamageError", "NewerSchemaError", "WireError", "FrameError", "_damaged", "cast",
-     "compile", "exception", "ints", "partition", "removeprefix"}
+     "compile", "declared", "exception", "ints", "partition", "removeprefix"}
 )  # fmt: skip
 """Calls whose texts are no words to users."""
 _TEMPLATES = {
@@ -133,6 +137,7 @@ def find_all(package: Path) -> Found:
         name = file.relative_to(package.parent).as_posix()
         find_in(file.read_text(encoding="utf-8"), name, found)
     _find_drafters(found)
+    _find_fields(found)
     for word in fields(Words):
         if isinstance(word.default, str):
             found.add(EXPORT, word.default, "paceline/chat/exchange/words.py")
@@ -151,8 +156,23 @@ def _find_drafters(found: Found) -> None:
         for text in (info.title, info.summary):
             found.add(DRAFTERS, text, "engine/draft")
         for parameter in info.parameters:
-            found.add(DRAFTERS, parameter.title, "engine/draft")
-            found.add(DRAFTERS, parameter.help, "engine/draft")
+            _find_parameter(parameter, "engine/draft", found)
+
+
+def _find_fields(found: Found) -> None:
+    for cls in (SamplingParams, ReplySettings, ModelParams):
+        for parameter in parameters_of(cls).values():
+            _find_parameter(parameter, "paceline/params.py", found)
+            if parameter.is_number or parameter.choices:  # what is refused is named in a sentence
+                found.add(SENTENCES, parameter.title, "paceline/params.py")
+
+
+def _find_parameter(parameter: Parameter, file: str, found: Found) -> None:
+    """Add the words of a parameter; a choice that is called as its value is a name."""
+    choices = (words for value, words in parameter.choices if words != value)
+    texts = (parameter.title, parameter.help, parameter.unset, parameter.unit, *choices)
+    for text in filter(None, texts):
+        found.add(FIELDS, text, file)
 
 
 def find_said(
@@ -366,7 +386,7 @@ class _Finder(ast.NodeVisitor):
             self._refuse(node, "the context is not known")
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
-        if context in (DRAFTERS, EXPORT, SENTENCES):
+        if context in (DRAFTERS, FIELDS, EXPORT, SENTENCES):
             return  # also where the registry has an entry, or an export a word
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:

@@ -2257,16 +2257,6 @@
     <name>Drafters</name>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>A draft ends where it becomes less likely than this, judged by how much of the earlier reply came again so far. Lower makes longer drafts.</source>
-        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen daran, wie viel von der früheren Antwort bisher wiederkam. Weniger macht längere Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
-        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
         <source>A smaller model of the same family writes ahead; the target checks it in one go.</source>
         <translation>Ein kleineres Modell derselben Familie schreibt voraus; das Zielmodell prüft es auf einmal.</translation>
     </message>
@@ -2307,21 +2297,6 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>Drafting stops where the draft model's favourite token is less likely than this.</source>
-        <translation>Der Entwurf endet, wo das liebste Token des Entwurfsmodells unwahrscheinlicher ist als dies.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Drafts shorter than this are dropped. Less pays with dense models, whose wide steps cost little more than narrow ones.</source>
-        <translation>Kürzere Entwürfe werden fallen gelassen. Kleiner lohnt sich bei dichten Modellen, deren breite Schritte kaum mehr kosten als schmale.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Drafts shorter than this are thrown away and the step is a plain one.</source>
-        <translation>Kürzere Entwürfe werden weggeworfen, und der Schritt ist ein einfacher.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
         <source>Drafts what has followed the same run of tokens often enough; good for code.</source>
         <translation>Entwirft, was derselben Tokenfolge oft genug gefolgt ist; gut für Code.</translation>
     </message>
@@ -2347,58 +2322,13 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>How many times the key must have occurred before it drafts; one of its continuations must then be twice as frequent as all others together.</source>
-        <translation>Wie oft der Schlüssel vorgekommen sein muss, bevor er entwirft; eine seiner Fortsetzungen muss dann doppelt so häufig sein wie alle anderen zusammen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>How many times the same tokens must have followed the key before they are drafted.</source>
-        <translation>Wie oft dieselben Token dem Schlüssel gefolgt sein müssen, bevor sie entworfen werden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Key length</source>
-        <translation>Schlüssellänge</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
         <source>Layers that were trained with the model predict further tokens from its states: a drafter that needs no second model.</source>
         <translation>Schichten, die mit dem Modell trainiert wurden, sagen aus seinen Zuständen weitere Token voraus: Entwürfe ohne zweites Modell.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>Least probability</source>
-        <translation>Sicherheit ab</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Longest draft</source>
-        <translation>Längster Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Longest match</source>
-        <translation>Längste Übereinstimmung</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Match length</source>
-        <translation>Übereinstimmung</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Min. confidence</source>
-        <translation>Min. Sicherheit</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Min. hits</source>
-        <translation>Min. Treffer</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
@@ -2447,16 +2377,6 @@
     </message>
     <message>
         <location filename="../../app/engine/draft"/>
-        <source>Shortest draft</source>
-        <translation>Kürzester Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Shortest match</source>
-        <translation>Kürzester Treffer</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
         <source>Suffix match</source>
         <translation>Suffix-Suche</translation>
     </message>
@@ -2464,91 +2384,6 @@
         <location filename="../../app/engine/draft"/>
         <source>Tells apart what may follow the same run of tokens and drafts what mostly does.</source>
         <translation>Unterscheidet, was derselben Tokenfolge folgen kann, und entwirft, was es meist tut.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens ahead</source>
-        <translation>Token voraus</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens copied per step at most. More pays where long stretches are repeated word for word; what the batch cannot take is cut.</source>
-        <translation>Höchstens so viele Token werden je Schritt kopiert. Mehr lohnt sich, wo lange Stellen Wort für Wort wiederkehren; was der Batch nicht fasst, wird gekürzt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
-        <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
-        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. More pays where an edit changes little.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo eine Änderung wenig ändert.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most. More pays where the text repeats itself for long stretches.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens hashed</source>
-        <translation>Token im Hash</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must agree with an earlier place, tried from this length downwards. Longer matches are rarer and surer.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen, von dieser Länge abwärts versucht. Längere Übereinstimmungen sind seltener und sicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must agree with an earlier place. Below 16 stray hits become frequent.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Unter 16 werden Zufallstreffer häufig.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must agree with an earlier place. More makes drafts rarer and surer.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Mehr macht Entwürfe seltener und sicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must agree with an earlier place. Shorter matches are found more often and are less sure.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Kürzere Übereinstimmungen finden sich öfter und sind unsicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must agree with earlier places. Shorter keys are found more often and are less sure.</source>
-        <translation>So viele Token müssen mit früheren Stellen übereinstimmen. Kürzere Schlüssel finden sich öfter und sind unsicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft"/>
-        <source>Tokens that must have followed the key in full; they are the draft. Fewer are found more often; what the batch cannot take is cut.</source>
-        <translation>So viele Token müssen dem Schlüssel vollständig gefolgt sein; sie sind der Entwurf. Weniger finden sich öfter; was der Batch nicht fasst, wird gekürzt.</translation>
     </message>
 </context>
 <context>
@@ -2835,6 +2670,489 @@
         <location filename="../../app/paceline/chat/exchange/words.py"/>
         <source>≈ {} without drafts</source>
         <translation>≈ {} ohne Entwürfe</translation>
+    </message>
+</context>
+<context>
+    <name>Fields</name>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>A draft ends where it becomes less likely than this, judged by how much of the earlier reply came again so far. Lower makes longer drafts.</source>
+        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen daran, wie viel von der früheren Antwort bisher wiederkam. Weniger macht längere Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
+        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>A way of computing attention that takes less memory</source>
+        <translation>Eine Art, die Aufmerksamkeit zu berechnen, die weniger Speicher braucht</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Beyond windows</source>
+        <translation>Über Fenster hinaus</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
+        <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Drafting stops where the draft model's favourite token is less likely than this.</source>
+        <translation>Der Entwurf endet, wo das liebste Token des Entwurfsmodells unwahrscheinlicher ist als dies.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Drafts shorter than this are dropped. Less pays with dense models, whose wide steps cost little more than narrow ones.</source>
+        <translation>Kürzere Entwürfe werden fallen gelassen. Kleiner lohnt sich bei dichten Modellen, deren breite Schritte kaum mehr kosten als schmale.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Drafts shorter than this are thrown away and the step is a plain one.</source>
+        <translation>Kürzere Entwürfe werden weggeworfen, und der Schritt ist ein einfacher.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Each GPU's share, in proportions, such as 3, 1</source>
+        <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Experts on CPU</source>
+        <translation>Experten auf der CPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Free text</source>
+        <translation>Freier Text</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Frequency penalty</source>
+        <translation>Häufigkeitsstrafe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>GPU layers</source>
+        <translation>GPU-Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Grammar</source>
+        <translation>Grammatik</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>How keys are kept: q8_0 takes half the memory of f16, at hardly any loss</source>
+        <translation>Wie Schlüssel aufbewahrt werden: q8_0 braucht halb so viel Speicher wie f16, fast ohne Verlust</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>How many times the key must have occurred before it drafts; one of its continuations must then be twice as frequent as all others together.</source>
+        <translation>Wie oft der Schlüssel vorgekommen sein muss, bevor er entwirft; eine seiner Fortsetzungen muss dann doppelt so häufig sein wie alle anderen zusammen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>How many times the same tokens must have followed the key before they are drafted.</source>
+        <translation>Wie oft dieselben Token dem Schlüssel gefolgt sein müssen, bevor sie entworfen werden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.</source>
+        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0,2 für Fakten und Code, 0,7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>How several GPUs share the model</source>
+        <translation>Wie sich mehrere GPUs das Modell teilen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>How values are kept; a quantised type needs flash attention</source>
+        <translation>Wie Werte aufbewahrt werden; ein quantisierter Typ braucht Flash Attention</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>JSON schema</source>
+        <translation>JSON-Schema</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>K cache</source>
+        <translation>K-Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Key length</source>
+        <translation>Schlüssellänge</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Layers kept on the GPU; auto: as many as there is room for</source>
+        <translation>Schichten, die auf der GPU liegen; auto: so viele, wie Platz finden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any place of it can be gone back to at once, and the text is the same with any strategy. Without the tick they keep their window alone: less memory, but a change far back in a chat reads the whole prompt again.</source>
+        <translation>Schichten mit gleitendem Fenster, wie in Gemma und gpt-oss, behalten den ganzen Chat: So kann sofort an jede Stelle zurückgegangen werden, und der Text ist mit jeder Strategie derselbe. Ohne das Häkchen behalten sie nur ihr Fenster: weniger Speicher, aber eine Änderung weit vorn im Chat liest den ganzen Prompt noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Layers, counted from the first, whose experts stay in the processor's memory: for mixture-of-experts models that do not fit onto the GPU. One below 0 is all.</source>
+        <translation>Schichten, von der ersten an gezählt, deren Experten im Speicher des Prozessors bleiben: für Mixture-of-Experts-Modelle, die nicht auf die GPU passen. Eins unter 0 heißt alle.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Least probability</source>
+        <translation>Sicherheit ab</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Logit bias</source>
+        <translation>Logit-Verschiebung</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Longest draft</source>
+        <translation>Längster Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Longest match</source>
+        <translation>Längste Übereinstimmung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Longest reply</source>
+        <translation>Längste Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Main GPU</source>
+        <translation>Haupt-GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Makes the last 64 tokens less likely to come again. Helps small models that go in circles; harms code and tables. Usual: 1 to 1.15; 1 is off.</source>
+        <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1,15; 1 ist aus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Match length</source>
+        <translation>Übereinstimmung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Min. confidence</source>
+        <translation>Min. Sicherheit</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Min. hits</source>
+        <translation>Min. Treffer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>New seed each time</source>
+        <translation>Jedes Mal neuer Seed</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>No logit bias</source>
+        <translation>Keine Logit-Verschiebung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>No stop strings</source>
+        <translation>Keine Stopptexte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>No system prompt</source>
+        <translation>Kein System-Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Number of the GPU that holds everything when one GPU does</source>
+        <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Numbers added to the logits of single tokens, by their ids; -inf forbids a token. Usual: -5 to 5. For example: 13=-2.5, 50=-inf</source>
+        <translation>Zahlen, die zu den Logits einzelner Token addiert werden, nach ihrer Nummer; -inf verbietet ein Token. Üblich: -5 bis 5. Zum Beispiel: 13=-2.5, 50=-inf</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Only the likeliest tokens that together have this probability: few where the model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all.</source>
+        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit haben: wenige, wo das Modell sicher ist, viele, wo nicht. Üblich: 0,8 bis 0,95; 1 heißt alle.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Only this many of the likeliest tokens can be drawn, whatever their probabilities. Usual: 20 to 100; 0 means all.</source>
+        <translation>Nur so viele der wahrscheinlichsten Token können gezogen werden, wie wahrscheinlich sie auch sind. Üblich: 20 bis 100; 0 heißt alle.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Only tokens that have at least this share of the likeliest one's probability. Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all.</source>
+        <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0,02 bis 0,1; 0 heißt alle.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Presence penalty</source>
+        <translation>Präsenzstrafe</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Processor threads; auto: physical cores - 1</source>
+        <translation>Prozessor-Threads; auto: physische Kerne - 1</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Repack weights</source>
+        <translation>Gewichte umpacken</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Repeat penalty</source>
+        <translation>Wiederholung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Seed</source>
+        <translation>Seed</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Shares</source>
+        <translation>Anteile</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Shortest draft</source>
+        <translation>Kürzester Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Shortest match</source>
+        <translation>Kürzester Treffer</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Split</source>
+        <translation>Aufteilung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Stands before every conversation and says what the model should be and how it should answer. It takes room in the context.</source>
+        <translation>Steht vor jeder Unterhaltung und sagt, was das Modell sein und wie es antworten soll. Es nimmt Platz im Kontext ein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Stop strings</source>
+        <translation>Stopptexte</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>System prompt</source>
+        <translation>System-Prompt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Taken once for each time that a token is among the last 64: the more often, the less likely. Usual: 0 to 0.5; 0 is off.</source>
+        <translation>Wird einmal für jedes Vorkommen unter den letzten 64 Token abgezogen: je öfter, desto unwahrscheinlicher. Üblich: 0 bis 0,5; 0 ist aus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Taken once from the logit of every token among the last 64: draws the reply to new words. Usual: 0 to 1; 0 is off.</source>
+        <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>The device to compute on; auto: llama.cpp chooses</source>
+        <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>The reply ends there, wherever it is. A token is about three quarters of an English word. Usual: 512 to 4096.</source>
+        <translation>Dort endet die Antwort, wo immer sie gerade ist. Ein Token ist etwa drei Viertel eines englischen Wortes. Üblich: 512 bis 4096.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>The same seed gives the same reply to the same question, with any strategy. For comparisons.</source>
+        <translation>Derselbe Seed ergibt auf dieselbe Frage dieselbe Antwort, mit jeder Strategie. Für Vergleiche.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Threads for batches</source>
+        <translation>Threads für Stapel</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens ahead</source>
+        <translation>Token voraus</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens copied per step at most. More pays where long stretches are repeated word for word; what the batch cannot take is cut.</source>
+        <translation>Höchstens so viele Token werden je Schritt kopiert. Mehr lohnt sich, wo lange Stellen Wort für Wort wiederkehren; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
+        <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
+        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. More pays where an edit changes little.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo eine Änderung wenig ändert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most. More pays where the text repeats itself for long stretches.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens hashed</source>
+        <translation>Token im Hash</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Tokens that fit into a chat; auto: 4096, or fewer</source>
+        <translation>Token, die in einen Chat passen; auto: 4096 oder weniger</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must agree with an earlier place, tried from this length downwards. Longer matches are rarer and surer.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen, von dieser Länge abwärts versucht. Längere Übereinstimmungen sind seltener und sicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must agree with an earlier place. Below 16 stray hits become frequent.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Unter 16 werden Zufallstreffer häufig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must agree with an earlier place. More makes drafts rarer and surer.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Mehr macht Entwürfe seltener und sicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must agree with an earlier place. Shorter matches are found more often and are less sure.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Kürzere Übereinstimmungen finden sich öfter und sind unsicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must agree with earlier places. Shorter keys are found more often and are less sure.</source>
+        <translation>So viele Token müssen mit früheren Stellen übereinstimmen. Kürzere Schlüssel finden sich öfter und sind unsicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft"/>
+        <source>Tokens that must have followed the key in full; they are the draft. Fewer are found more often; what the batch cannot take is cut.</source>
+        <translation>So viele Token müssen dem Schlüssel vollständig gefolgt sein; sie sind der Entwurf. Weniger finden sich öfter; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>V cache</source>
+        <translation>V-Cache</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>all</source>
+        <translation>alle</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>auto</source>
+        <translation>auto</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>layers</source>
+        <translation>Schichten</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>one GPU</source>
+        <translation>eine GPU</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>rows</source>
+        <translation>Zeilen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>tokens</source>
+        <translation>Token</translation>
     </message>
 </context>
 <context>
@@ -3913,174 +4231,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/load_checks.py"/>
         <source>“{}” is not a GGUF model file.</source>
         <translation>„{}“ ist keine GGUF-Modelldatei.</translation>
-    </message>
-</context>
-<context>
-    <name>LoadColumn</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>A way of computing attention that takes less memory</source>
-        <translation>Eine Art, die Aufmerksamkeit zu berechnen, die weniger Speicher braucht</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Beyond windows</source>
-        <translation>Über Fenster hinaus</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Copies the weights into an order that suits special instructions of the processor, such as AMX: faster, and takes memory for the copy. Take the tick away if the engine crashes while a model is loaded, or if memory is short.</source>
-        <translation>Kopiert die Gewichte in eine Reihenfolge, die besonderen Befehlen des Prozessors wie AMX liegt: schneller, aber die Kopie braucht Speicher. Nehmen Sie den Haken weg, wenn die Engine beim Laden abstürzt oder der Speicher knapp ist.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Device</source>
-        <translation>Gerät</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Each GPU's share, in proportions, such as 3, 1</source>
-        <translation>Anteil jeder GPU, als Verhältnis, etwa 3, 1</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Experts on CPU</source>
-        <translation>Experten auf der CPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Flash attention</source>
-        <translation>Flash Attention</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>GPU layers</source>
-        <translation>GPU-Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>How keys are kept: q8_0 takes half the memory of f16, at hardly any loss</source>
-        <translation>Wie Schlüssel aufbewahrt werden: q8_0 braucht halb so viel Speicher wie f16, fast ohne Verlust</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>How several GPUs share the model</source>
-        <translation>Wie sich mehrere GPUs das Modell teilen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>How values are kept; a quantised type needs flash attention</source>
-        <translation>Wie Werte aufbewahrt werden; ein quantisierter Typ braucht Flash Attention</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>K cache</source>
-        <translation>K-Cache</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Layers kept on the GPU; auto: as many as there is room for</source>
-        <translation>Schichten, die auf der GPU liegen; auto: so viele, wie Platz finden</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, so that any place of it can be gone back to at once, and the text is the same with any strategy. Without the tick they keep their window alone: less memory, but a change far back in a chat reads the whole prompt again.</source>
-        <translation>Schichten mit gleitendem Fenster, wie in Gemma und gpt-oss, behalten den ganzen Chat: So kann sofort an jede Stelle zurückgegangen werden, und der Text ist mit jeder Strategie derselbe. Ohne das Häkchen behalten sie nur ihr Fenster: weniger Speicher, aber eine Änderung weit vorn im Chat liest den ganzen Prompt noch einmal.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Layers, counted from the first, whose experts stay in the processor's memory: for mixture-of-experts models that do not fit onto the GPU. One below 0 is all.</source>
-        <translation>Schichten, von der ersten an gezählt, deren Experten im Speicher des Prozessors bleiben: für Mixture-of-Experts-Modelle, die nicht auf die GPU passen. Eins unter 0 heißt alle.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Main GPU</source>
-        <translation>Haupt-GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Number of the GPU that holds everything when one GPU does</source>
-        <translation>Nummer der GPU, die alles hält, wenn eine es tut</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Processor threads; auto: physical cores - 1</source>
-        <translation>Prozessor-Threads; auto: physische Kerne - 1</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Repack weights</source>
-        <translation>Gewichte umpacken</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Shares</source>
-        <translation>Anteile</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Split</source>
-        <translation>Aufteilung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>The device to compute on; auto: llama.cpp chooses</source>
-        <translation>Das Gerät, das rechnet; auto: llama.cpp wählt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Threads</source>
-        <translation>Threads</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>Tokens that fit into a chat; auto: 4096, or fewer</source>
-        <translation>Token, die in einen Chat passen; auto: 4096 oder weniger</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>V cache</source>
-        <translation>V-Cache</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>all</source>
-        <translation>alle</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>auto</source>
-        <translation>auto</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>layers</source>
-        <translation>Schichten</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>on</source>
-        <translation>an</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>one GPU</source>
-        <translation>eine GPU</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/load_settings.py"/>
-        <source>rows</source>
-        <translation>Zeilen</translation>
     </message>
 </context>
 <context>
@@ -6333,11 +6483,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>frequency penalty {:g}</source>
-        <translation>Häufigkeitsstrafe {:g}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>llama-cpp-python {}</source>
         <translation>llama-cpp-python {}</translation>
     </message>
@@ -6353,16 +6498,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>presence penalty {:g}</source>
-        <translation>Präsenzstrafe {:g}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>repeat penalty {:g}</source>
-        <translation>Wiederholung {:g}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>s</source>
         <translation>s</translation>
     </message>
@@ -6370,16 +6505,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>t/s</source>
         <translation>t/s</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>temperature 0 (the likeliest token)</source>
-        <translation>Temperatur 0 (das wahrscheinlichste Token)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/run/run_words.py"/>
-        <source>temperature {:g}</source>
-        <translation>Temperatur {:g}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -6400,6 +6525,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
         <source>{:,} tokens, {:,} of them still in the context</source>
         <translation>{:,} Token, {:,} davon noch im Kontext</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/run/run_words.py"/>
+        <source>{} (the likeliest token)</source>
+        <translation>{} (das wahrscheinlichste Token)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/run/run_words.py"/>
@@ -6668,11 +6798,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>SamplingSettings</name>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source> tokens</source>
-        <translation> Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>Chat template: guessed…</source>
         <translation>Chat-Vorlage: geraten …</translation>
     </message>
@@ -6690,21 +6815,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>How much the model reasons before it answers: the choices that its chat template has. Kept for each model.</source>
         <translation>Wie viel das Modell überlegt, bevor es antwortet: die Stufen, die seine Chat-Vorlage hat. Wird für jedes Modell behalten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Logit bias</source>
-        <translation>Logit-Verschiebung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Longest reply</source>
-        <translation>Längste Antwort</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Numbers added to the logits of single tokens, by their ids; -inf forbids a token. Usual: -5 to 5. For example: 13=-2.5, 50=-inf</source>
-        <translation>Zahlen, die zu den Logits einzelner Token addiert werden, nach ihrer Nummer; -inf verbietet ein Token. Üblich: -5 bis 5. Zum Beispiel: 13=-2.5, 50=-inf</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -6728,16 +6838,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Stands before every conversation and says what the model should be and how it should answer. It takes room in the context.</source>
-        <translation>Steht vor jeder Unterhaltung und sagt, was das Modell sein und wie es antworten soll. Es nimmt Platz im Kontext ein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>System prompt</source>
-        <translation>System-Prompt</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>System prompt: what the model should be</source>
         <translation>System-Prompt: was das Modell sein soll</translation>
     </message>
@@ -6745,21 +6845,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>The oldest messages are left out when a chat outgrows the context. Off: such a message is refused.</source>
         <translation>Die ältesten Nachrichten werden ausgelassen, wenn ein Chat über den Kontext hinauswächst. Aus: Eine solche Nachricht wird abgelehnt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>The reply ends there, wherever it is. A token is about three quarters of an English word. Usual: 512 to 4096.</source>
-        <translation>Dort endet die Antwort, wo immer sie gerade ist. Ein Token ist etwa drei Viertel eines englischen Wortes. Üblich: 512 bis 4096.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Token {} is given twice.</source>
-        <translation>Token {} steht zweimal da.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Tokens per reply at most</source>
-        <translation>Höchstens so viele Token je Antwort</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
@@ -6795,94 +6880,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
         <source>on</source>
         <translation>an</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>“{}” is no number.</source>
-        <translation>„{}“ ist keine Zahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>“{}” is no token id: give a whole number.</source>
-        <translation>„{}“ ist keine Token-Nummer: Nennen Sie eine ganze Zahl.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>“{}” is not of the form ID=X.</source>
-        <translation>„{}“ hat nicht die Form NUMMER=X.</translation>
-    </message>
-</context>
-<context>
-    <name>SamplingSliders</name>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Frequency</source>
-        <translation>Häufigkeit</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are accepted.</source>
-        <translation>Wie viel der Zufall mitredet. 0 nimmt immer das wahrscheinlichste Token; üblich sind 0,2 für Fakten und Code, 0,7 für Gespräche, 1 für Geschichten. Je kleiner, desto mehr Entwürfe werden angenommen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Makes the last 64 tokens less likely to come again. Helps small models that go in circles; harms code and tables. Usual: 1 to 1.15; 1 is off.</source>
-        <translation>Macht die letzten 64 Token weniger wahrscheinlich. Hilft kleinen Modellen, die sich im Kreis drehen; schadet Code und Tabellen. Üblich: 1 bis 1,15; 1 ist aus.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Min-p</source>
-        <translation>Min-p</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Only the likeliest tokens that together have this probability: few where the model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all.</source>
-        <translation>Nur die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit haben: wenige, wo das Modell sicher ist, viele, wo nicht. Üblich: 0,8 bis 0,95; 1 heißt alle.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Only this many of the likeliest tokens can be drawn, whatever their probabilities. Usual: 20 to 100; 0 means all.</source>
-        <translation>Nur so viele der wahrscheinlichsten Token können gezogen werden, wie wahrscheinlich sie auch sind. Üblich: 20 bis 100; 0 heißt alle.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Only tokens that have at least this share of the likeliest one's probability. Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all.</source>
-        <translation>Nur Token, die mindestens diesen Anteil der größten Wahrscheinlichkeit haben. Hält hohe Temperaturen lesbar. Üblich: 0,02 bis 0,1; 0 heißt alle.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Presence</source>
-        <translation>Präsenz</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Repeat penalty</source>
-        <translation>Wiederholung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Taken once for each time that a token is among the last 64: the more often, the less likely. Usual: 0 to 0.5; 0 is off.</source>
-        <translation>Wird einmal für jedes Vorkommen unter den letzten 64 Token abgezogen: je öfter, desto unwahrscheinlicher. Üblich: 0 bis 0,5; 0 ist aus.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Taken once from the logit of every token among the last 64: draws the reply to new words. Usual: 0 to 1; 0 is off.</source>
-        <translation>Wird vom Logit jedes Tokens unter den letzten 64 einmal abgezogen: lenkt die Antwort zu neuen Wörtern. Üblich: 0 bis 1; 0 ist aus.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Temperature</source>
-        <translation>Temperatur</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Top-k</source>
-        <translation>Top-k</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/sampling_settings.py"/>
-        <source>Top-p</source>
-        <translation>Top-p</translation>
     </message>
 </context>
 <context>
@@ -6942,16 +6939,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>Seed</source>
-        <translation>Seed</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>The same seed gives the same reply to the same question, with any strategy. For comparisons.</source>
-        <translation>Derselbe Seed ergibt auf dieselbe Frage dieselbe Antwort, mit jeder Strategie. Für Vergleiche.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Use the seed of the last reply</source>
         <translation>Den Seed der letzten Antwort verwenden</translation>
     </message>
@@ -6967,16 +6954,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/sameness/promise.py"/>
         <source>, as far as was looked</source>
         <translation>, soweit geprüft wurde</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>, or auto</source>
-        <translation>, oder auto</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>0 (off) or more</source>
-        <translation>0 (aus) oder mehr</translation>
     </message>
     <message>
         <location filename="../../app/engine"/>
@@ -7090,11 +7067,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Ein Kontext von {n_ctx:,} Token ist länger als die {n_ctx_train:,}, für die das Modell trainiert wurde.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>A context of {n_ctx} tokens makes no sense.</source>
-        <translation>Ein Kontext von {n_ctx} Token ergibt keinen Sinn.</translation>
-    </message>
-    <message>
         <location filename="../../app/storage/problems.py"/>
         <source>A copy is put aside, and what can be read is taken over. {0}</source>
         <translation>Eine Kopie wird beiseitegelegt, und was lesbar ist, wird übernommen. {0}</translation>
@@ -7103,6 +7075,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>A decode failed, and these models can do no more.</source>
         <translation>Ein Dekodieren ist fehlgeschlagen, und diese Modelle können nicht weiterarbeiten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
+        <source>A draft ends where it becomes less likely than this, judged by how much of the earlier reply came again so far. Lower makes longer drafts.</source>
+        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen daran, wie viel von der früheren Antwort bisher wiederkam. Weniger macht längere Entwürfe.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
+        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
@@ -7241,6 +7223,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Bitten Sie auf {where} um Zugang.</translation>
     </message>
     <message>
+        <location filename="../../app/params.py"/>
+        <source>At least one share must be above 0.</source>
+        <translation>Mindestens ein Anteil muss über 0 liegen.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>Attach a file with text.</source>
         <translation>Hängen Sie eine Textdatei an.</translation>
@@ -7317,13 +7304,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Chat {0} of {1} in “{2}”, “{3}”: {4}</source>
-        <translation>Chat {0} von {1} in „{2}“, „{3}“: {4}</translation>
+        <source>Chat {number} of {n_chats} in “{name}”, “{title}”: {what}</source>
+        <translation>Chat {number} von {n_chats} in „{name}“, „{title}“: {what}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Chat {0} of {1} in “{2}”: {3}</source>
-        <translation>Chat {0} von {1} in „{2}“: {3}</translation>
+        <source>Chat {number} of {n_chats} in “{name}”: {what}</source>
+        <translation>Chat {number} von {n_chats} in „{name}“: {what}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -7484,7 +7471,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
         <location filename="../../app/engine/llama/native_params.py"/>
-        <location filename="../../app/engine/model/model_params.py"/>
+        <location filename="../../app/parameters.py"/>
         <source>Choose one of {known}.</source>
         <translation>Wählen Sie eine von {known}.</translation>
     </message>
@@ -7492,11 +7479,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>Choose one of {options}.</source>
         <translation>Wählen Sie eine von {options}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Choose one of {split_modes}.</source>
-        <translation>Wählen Sie eine von {split_modes}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -7540,6 +7522,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>Close other programs and try again.</source>
         <translation>Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Context</source>
+        <translation>Kontext</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -7630,6 +7617,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Entwürfe haben mit diesen Modellen bisher {seconds:time} gespart.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Drafting stops where the draft model's favourite token is less likely than this.</source>
+        <translation>Der Entwurf endet, wo das liebste Token des Entwurfsmodells unwahrscheinlicher ist als dies.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
         <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
@@ -7648,6 +7640,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>Drafts may still lose {seconds:time} before this reply is later than promised.</source>
         <translation>Entwürfe dürfen noch {seconds:time} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Drafts shorter than this are dropped. Less pays with dense models, whose wide steps cost little more than narrow ones.</source>
+        <translation>Kürzere Entwürfe werden fallen gelassen. Kleiner lohnt sich bei dichten Modellen, deren breite Schritte kaum mehr kosten als schmale.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Drafts shorter than this are thrown away and the step is a plain one.</source>
+        <translation>Kürzere Entwürfe werden weggeworfen, und der Schritt ist ein einfacher.</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -7725,6 +7727,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Rechnen Sie damit, dass Antworten langsamer werden.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Experts on CPU</source>
+        <translation>Experten auf der CPU</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/exchange/reading.py"/>
         <source>Export fewer chats at a time.</source>
         <translation>Exportieren Sie weniger Chats auf einmal.</translation>
@@ -7735,12 +7742,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Exportieren Sie ihn noch einmal dort, wo er heil ist.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
+        <location filename="../../app/paceline/params.py"/>
         <source>Flash attention</source>
         <translation>Flash Attention</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/paceline/params.py"/>
         <source>Frequency penalty</source>
         <translation>Häufigkeitsstrafe</translation>
     </message>
@@ -7765,6 +7772,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Von etwa 50 auf 110 Token/s auf einer Radeon RX 7900 XTX, ein Bericht</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>GPU layers</source>
+        <translation>GPU-Schichten</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>General chat</source>
         <translation>Allgemeiner Chat</translation>
@@ -7773,11 +7785,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/request.py"/>
         <source>Generate it again, or ask for the rest in a message.</source>
         <translation>Erzeugen Sie sie neu, oder bitten Sie in einer Nachricht um den Rest.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give -1 for all layers, or 0 to {max_cpu_moe}.</source>
-        <translation>Geben Sie -1 für alle Schichten an, oder 0 bis {max_cpu_moe}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -7795,24 +7802,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie eine Zahl zwischen -1.000.000 und 1.000.000 an, oder -inf, um das Token zu verbieten.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>Give a number from 0 to {0}.</source>
-        <translation>Geben Sie eine Zahl von 0 bis {0} an.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>Give a number from 1 to {0}.</source>
-        <translation>Geben Sie eine Zahl von 1 bis {0} an.</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/download/names.py"/>
         <source>Give another folder.</source>
         <translation>Geben Sie einen anderen Ordner an.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give at least 1.</source>
-        <translation>Geben Sie mindestens 1 an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -7863,16 +7855,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie ihr einen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give one from 1 to 512.</source>
-        <translation>Geben Sie 1 bis 512 an.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>Give one from {low:g} to {high:g}{or_auto}.</source>
-        <translation>Geben Sie einen Wert von {low:g} bis {high:g}{or_auto} an.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
         <location filename="../../app/engine/request.py"/>
         <source>Give one of them.</source>
@@ -7902,6 +7884,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Give the draft model a context of {n_ctx:,} tokens; of longer chats it knows the end alone.</source>
         <translation>Geben Sie dem Entwurfsmodell einen Kontext von {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>How many times the key must have occurred before it drafts; one of its continuations must then be twice as frequent as all others together.</source>
+        <translation>Wie oft der Schlüssel vorgekommen sein muss, bevor er entwirft; eine seiner Fortsetzungen muss dann doppelt so häufig sein wie alle anderen zusammen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>How many times the same tokens must have followed the key before they are drafted.</source>
+        <translation>Wie oft dieselben Token dem Schlüssel gefolgt sein müssen, bevor sie entworfen werden.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -8055,6 +8047,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>JSON, Tabellen und Protokolle wiederholen dieselben Schlüssel mit anderen Werten: Schlüssel werden nachgeschlagen, und was ein Schema erzwingt, kostet gar nichts.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>K cache</source>
+        <translation>K-Cache</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Keep no more than their window in the target's layers that have one: {saved:size} less. A change far back in a long chat then reads the prompt again, and the same text with any strategy is not promised.</source>
         <translation>In den Schichten des Zielmodells, die eines haben, nicht mehr als ihr Fenster behalten: {saved:size} weniger. Eine Änderung weit vorn in einem langen Chat liest den Prompt dann neu, und derselbe Text mit jeder Strategie wird nicht versprochen.</translation>
@@ -8073,6 +8070,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Keep the draft model's cache in {quantised}. On a processor it then reads long prompts about three times slower.</source>
         <translation>Den Cache des Entwurfsmodells in {quantised} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>Key length</source>
+        <translation>Schlüssellänge</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <source>Least probability</source>
+        <translation>Sicherheit ab</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -8186,6 +8194,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Lange Sitzungen</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Longest draft</source>
+        <translation>Längster Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
+        <source>Longest match</source>
+        <translation>Längste Übereinstimmung</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Longest reply</source>
+        <translation>Längste Antwort</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>MTP assistant</source>
         <translation>MTP-Assistent</translation>
@@ -8205,6 +8228,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/mtp_head.py"/>
         <source>MTP head of {0}</source>
         <translation>MTP-Kopf von {0}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Main GPU</source>
+        <translation>Haupt-GPU</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -8242,14 +8270,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>Max tokens is {0}.</source>
-        <translation>Die höchste Tokenzahl ist {0}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>Max tokens is {max_tokens}, but must be at least 1.</source>
-        <translation>Die höchste Tokenzahl ist {max_tokens}, muss aber mindestens 1 sein.</translation>
+        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
+        <source>Match length</source>
+        <translation>Übereinstimmung</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
@@ -8270,6 +8293,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>Memory ran out, and {what}.</source>
         <translation>Der Speicher ging aus, und {what}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Min. confidence</source>
+        <translation>Min. Sicherheit</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>Min. hits</source>
+        <translation>Min. Treffer</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -8454,7 +8492,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Fügen Sie den Teil ein, auf den es ankommt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/paceline/params.py"/>
         <source>Presence penalty</source>
         <translation>Präsenzstrafe</translation>
     </message>
@@ -8465,11 +8503,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>Preset {0} cannot be used: {1}</source>
-        <translation>Vorgabe {0} kann nicht verwendet werden: {1}</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
         <source>Preset {0} is damaged: {1} {2}.</source>
         <translation>Vorgabe {0} ist beschädigt: {1} {2}.</translation>
     </message>
@@ -8477,6 +8510,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/presets.py"/>
         <source>Preset {0} is not an object.</source>
         <translation>Vorgabe {0} ist kein Objekt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {where} cannot be used: {why}</source>
+        <translation>Vorgabe {where} kann nicht verwendet werden: {why}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/models.py"/>
@@ -8505,7 +8543,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Benennen Sie sie um, löschen Sie sie, oder wählen Sie einen anderen Ordner.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/paceline/params.py"/>
         <source>Repeat penalty</source>
         <translation>Wiederholung</translation>
     </message>
@@ -8550,6 +8588,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prüfen Sie, ob der Ordner da ist und Sie darin lesen und schreiben dürfen. {0}</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Seed</source>
+        <translation>Seed</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>Send some of them with another message.</source>
         <translation>Senden Sie einige davon mit einer anderen Nachricht.</translation>
@@ -8580,6 +8623,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Kürzen Sie ihn, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Shortest draft</source>
+        <translation>Kürzester Entwurf</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <source>Shortest match</source>
+        <translation>Kürzester Treffer</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/grammar.py"/>
         <source>Simplify it: fewer options that begin alike, shorter repetitions.</source>
         <translation>Vereinfachen Sie sie: weniger Alternativen, die gleich beginnen, kürzere Wiederholungen.</translation>
@@ -8603,6 +8657,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/refusals.py"/>
         <source>Something unexpected went wrong in the engine: {name}: {error}.</source>
         <translation>In der Engine ist etwas Unerwartetes schiefgegangen: {name}: {error}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Split</source>
+        <translation>Aufteilung</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>
@@ -8681,7 +8740,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ ({size:size}) nehmen, das schon da ist: Es liest dieselben Token und {share:.0f} % der Bytes pro Token.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
+        <location filename="../../app/paceline/params.py"/>
         <source>Temperature</source>
         <translation>Temperatur</translation>
     </message>
@@ -8716,11 +8775,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Das JSON-Schema kann nicht benutzt werden: {error}.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>The K cache's type</source>
-        <translation>Der Typ des K-Caches</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/service.py"/>
         <source>The MTP head is for other tokens than the target's: {text}.</source>
         <translation>Der MTP-Kopf ist für andere Token als die des Zielmodells: {text}.</translation>
@@ -8739,11 +8793,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>The MTP head is the target's, so no second model is needed.</source>
         <translation>Der MTP-Kopf ist der des Zielmodells, darum braucht es kein zweites Modell.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>The V cache's type</source>
-        <translation>Der Typ des V-Caches</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -8769,6 +8818,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>The address that the Hub gave for the file does not work any more.</source>
         <translation>Die Adresse, die der Hub für die Datei gab, gilt nicht mehr.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>The chat is damaged: its settings cannot be used. {why}</source>
+        <translation>Der Chat ist beschädigt: Seine Einstellungen können nicht verwendet werden. {why}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -8876,9 +8930,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Der Chat ist größer als jeder Kontext.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>The default is {default:g}.</source>
-        <translation>Die Vorgabe ist {default:g}.</translation>
+        <location filename="../../app/parameters.py"/>
+        <source>The default is {default}.</source>
+        <translation>Standard ist {default}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/downloads.py"/>
@@ -9014,11 +9068,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>The engine's process was not ready within {start_s:.0f} seconds</source>
         <translation>Der Prozess der Engine war nicht innerhalb von {start_s:.0f} Sekunden bereit</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>The experts of {n_cpu_moe} layers cannot stay in the CPU's memory.</source>
-        <translation>Die Experten von {n_cpu_moe} Schichten können nicht im Speicher der CPU bleiben.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/formats.py"/>
@@ -9256,11 +9305,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die nächste Antwort kann wieder entwerfen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>The number of threads is out of range.</source>
-        <translation>Die Zahl der Threads ist außerhalb des Bereichs.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/prompt/size.py"/>
         <source>The oldest message was left out, because the chat no longer fits into the context.</source>
         <translation>Die älteste Nachricht wurde weggelassen, weil der Chat nicht mehr in den Kontext passt.</translation>
@@ -9321,24 +9365,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Derselbe Beitrag ergibt hier mit jeder Strategie denselben Text: Jedes Token wird berechnet, als wäre es allein{looked}. Der nächste Beitrag, oder ein neues Erzeugen, kann sich in knappen Fällen unterscheiden; der exakte Modus vermeidet das.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>The seed is {0}.</source>
-        <translation>Der Seed ist {0}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/request.py"/>
-        <source>The seed is {seed}, but must be from 0 to 2^63 - 1.</source>
-        <translation>Der Seed ist {seed}, muss aber von 0 bis 2^63 - 1 sein.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/refusals.py"/>
         <source>The setting counts from the next reply on.</source>
         <translation>Die Einstellung gilt ab der nächsten Antwort.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>The split mode cannot be “{split_mode}”.</source>
-        <translation>Die Aufteilung kann nicht „{split_mode}“ sein.</translation>
     </message>
     <message>
         <location filename="../../app/bench/plan.py"/>
@@ -9591,6 +9620,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Dieses {part} hat einen rekurrenten Speicher, und Kopien seines Zustands finden keinen Platz oder arbeiten hier nicht, darum kann es keine Token zurücknehmen.</translation>
     </message>
     <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Threads for batches</source>
+        <translation>Threads für Stapel</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/request.py"/>
         <source>Token {token} does not exist: the vocabulary has {n_tokens:,} tokens.</source>
         <translation>Token {token} gibt es nicht: Das Vokabular hat {n_tokens:,} Token.</translation>
@@ -9599,6 +9638,109 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Token {token} has two logit biases.</source>
         <translation>Token {token} hat zwei Logit-Verschiebungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
+        <location filename="../../app/engine/draft/lookups/ngram_cache.py"/>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
+        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <location filename="../../app/engine/draft/mtp.py"/>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>Tokens ahead</source>
+        <translation>Token voraus</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
+        <source>Tokens copied per step at most. More pays where long stretches are repeated word for word; what the batch cannot take is cut.</source>
+        <translation>Höchstens so viele Token werden je Schritt kopiert. Mehr lohnt sich, wo lange Stellen Wort für Wort wiederkehren; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
+        <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
+        <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/mtp.py"/>
+        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
+        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/draft_model.py"/>
+        <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
+        <source>Tokens drafted per step at most. More pays where an edit changes little.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo eine Änderung wenig ändert.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <source>Tokens drafted per step at most. More pays where the text repeats itself for long stretches.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_cache.py"/>
+        <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/registry.py"/>
+        <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
+        <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Tokens hashed</source>
+        <translation>Token im Hash</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
+        <source>Tokens that must agree with an earlier place, tried from this length downwards. Longer matches are rarer and surer.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen, von dieser Länge abwärts versucht. Längere Übereinstimmungen sind seltener und sicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
+        <source>Tokens that must agree with an earlier place. Below 16 stray hits become frequent.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Unter 16 werden Zufallstreffer häufig.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/suffix.py"/>
+        <source>Tokens that must agree with an earlier place. More makes drafts rarer and surer.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Mehr macht Entwürfe seltener und sicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
+        <source>Tokens that must agree with an earlier place. Shorter matches are found more often and are less sure.</source>
+        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Kürzere Übereinstimmungen finden sich öfter und sind unsicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>Tokens that must agree with earlier places. Shorter keys are found more often and are less sure.</source>
+        <translation>So viele Token müssen mit früheren Stellen übereinstimmen. Kürzere Schlüssel finden sich öfter und sind unsicherer.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
+        <source>Tokens that must have followed the key in full; they are the draft. Fewer are found more often; what the batch cannot take is cut.</source>
+        <translation>So viele Token müssen dem Schlüssel vollständig gefolgt sein; sie sind der Entwurf. Weniger finden sich öfter; was der Batch nicht fasst, wird gekürzt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -9674,6 +9816,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>Use the strategy “off” with it.</source>
         <translation>Verwenden Sie mit ihm die Strategie „off“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/params.py"/>
+        <source>V cache</source>
+        <translation>V-Cache</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -9879,7 +10026,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/codec.py"/>
         <location filename="../../app/engine"/>
-        <location filename="../../app/engine/draft/strategy.py"/>
+        <location filename="../../app/parameters.py"/>
         <source>a number</source>
         <translation>eine Zahl</translation>
     </message>
@@ -9956,7 +10103,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <location filename="../../app/engine/draft/strategy.py"/>
+        <location filename="../../app/parameters.py"/>
         <source>a whole number</source>
         <translation>eine ganze Zahl</translation>
     </message>
@@ -9966,9 +10113,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein „$ref“ führt neben anderen Schlüsselwörtern zu sich selbst zurück</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>above 0 and at most 1 (off)</source>
-        <translation>über 0 und höchstens 1 (aus)</translation>
+        <location filename="../../app/parameters.py"/>
+        <source>above {low} and at most {high}</source>
+        <translation>über {low} und höchstens {high}</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
@@ -10042,16 +10189,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>begins</source>
         <translation>beginnt</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>between 0 (off) and 1</source>
-        <translation>zwischen 0 (aus) und 1</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>between 0 and 100</source>
-        <translation>zwischen 0 und 100</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
@@ -10174,11 +10311,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/schema/lowering.py"/>
         <source>cannot be enforced: “{name}”</source>
         <translation>kann nicht durchgesetzt werden: „{name}“</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>cannot be used ({0})</source>
-        <translation>kann nicht verwendet werden ({0})</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -10331,14 +10463,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Format {0}, bekannt: {1}</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>from -10 to 10 (0 is off)</source>
-        <translation>von -10 bis 10 (0 ist aus)</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>from 0.01 to 10 (1 is off)</source>
-        <translation>von 0,01 bis 10 (1 ist aus)</translation>
+        <location filename="../../app/parameters.py"/>
+        <source>from {low} to {high}</source>
+        <translation>von {low} bis {high}</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/patterns.py"/>
@@ -11332,11 +11459,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>{0} is {1}, but it must be at most {2}.</source>
-        <translation>{0} ist {1}, darf aber höchstens {2} sein.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine"/>
         <source>{0} is {1}, but it must be {2}.</source>
         <translation>{0} ist {1}, muss aber {2} sein.</translation>
@@ -11508,11 +11630,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{name} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>{name} cannot be “{value}”.</source>
-        <translation>{name} kann nicht „{value}“ sein.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>{name} found nothing in {n} steps</source>
         <translation>„{name}“ fand in {n} Schritten nichts</translation>
@@ -11536,21 +11653,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/schema/document.py"/>
         <source>{name} is no JSON value</source>
         <translation>{name} ist kein JSON-Wert</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{name} is {text}, but it must be {kind} from {low:g} to {high:g}{or_auto}.</source>
-        <translation>{name} ist {text}, muss aber {kind} von {low:g} bis {high:g}{or_auto} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>{name} is {value:g}, but it must be {what}.</source>
-        <translation>{name} ist {value:g}, muss aber {what} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/strategy.py"/>
-        <source>{name}={text} is not {kind}.</source>
-        <translation>{name}={text} passt nicht: Es muss {kind} sein.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -11626,6 +11728,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{seconds:time} per drafted token</source>
         <translation>{seconds:time} je entworfenem Token</translation>
+    </message>
+    <message>
+        <location filename="../../app/parameters.py"/>
+        <source>{setting} cannot be “{value:.60}”.</source>
+        <translation>{setting} kann nicht „{value:.60}“ sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/parameters.py"/>
+        <source>{setting} is {value:.60}, but it must be {kind} {values}, or {word}.</source>
+        <translation>{setting} ist {value:.60}, muss aber {kind} {values} oder {word} sein.</translation>
+    </message>
+    <message>
+        <location filename="../../app/parameters.py"/>
+        <source>{setting} is {value:.60}, but it must be {kind} {values}.</source>
+        <translation>{setting} ist {value:.60}, muss aber {kind} {values} sein.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -11868,6 +11985,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{key}“ hat keinen Wert.</translation>
     </message>
     <message>
+        <location filename="../../app/params.py"/>
+        <source>“{name:.60}” is no token id: give a whole number.</source>
+        <translation>„{name:.60}“ ist keine Token-ID: Geben Sie eine ganze Zahl an.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/hub/errors.py"/>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
@@ -12043,6 +12165,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ wurde geändert, während es untersucht wurde.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}”: {what}</source>
+        <translation>„{name}“: {what}</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/lookups/lookup_cache.py"/>
         <source>“{origin}”, which tells the vocabulary of “{name}”, cannot be understood.</source>
         <translation>„{origin}“, das das Vokabular von „{name}“ beschreibt, kann nicht gelesen werden.</translation>
@@ -12051,6 +12178,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/judge/pairing.py"/>
         <source>“{ours}” and “{theirs}”</source>
         <translation>„{ours}“ und „{theirs}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/params.py"/>
+        <source>“{part:.60}” is no share: give numbers such as 3, 1.</source>
+        <translation>„{part:.60}“ ist kein Anteil: Geben Sie Zahlen wie 3, 1 an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/patterns.py"/>
@@ -12073,6 +12205,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{path}“ ist ein Ordner, keine Modelldatei.</translation>
     </message>
     <message>
+        <location filename="../../app/params.py"/>
+        <source>“{text:.60}” is not of the form ID=X.</source>
+        <translation>„{text:.60}“ hat nicht die Form ID=X.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>“{text}” does not belong here</source>
         <translation>„{text}“ gehört nicht hierher</translation>
@@ -12088,6 +12225,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{text}“ nennt kein Modell auf dem Hub: {why}.</translation>
     </message>
     <message>
+        <location filename="../../app/params.py"/>
+        <source>“{value:.60}” is no number.</source>
+        <translation>„{value:.60}“ ist keine Zahl.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>“}” is expected</source>
         <translation>„}“ wird erwartet</translation>
@@ -12097,48 +12239,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>SettingsBadge</name>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>At most {} tokens</source>
-        <translation>Höchstens {} Token</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Free text</source>
-        <translation>Freier Text</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Grammar</source>
-        <translation>Grammatik</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Let this chat have what new chats begin with: “{}”</source>
         <translation>Diesem Chat geben, womit neue Chats beginnen: „{}“</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Logit bias</source>
-        <translation>Logit-Verschiebung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>New seed each time</source>
-        <translation>Jedes Mal neuer Seed</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>No logit bias</source>
-        <translation>Keine Logit-Verschiebung</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>No stop strings</source>
-        <translation>Keine Stopptexte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>No system prompt</source>
-        <translation>Kein System-Prompt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -12149,11 +12251,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Reset the settings of this chat</source>
         <translation>Die Einstellungen dieses Chats zurücksetzen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Seed {}</source>
-        <translation>Seed {}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -12168,16 +12265,6 @@ Ein Klick zeigt es.</translation>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Settings of this chat: {}</source>
         <translation>Einstellungen dieses Chats: {}</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Stop strings</source>
-        <translation>Stopptexte</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>System prompt</source>
-        <translation>System-Prompt</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -12603,11 +12690,6 @@ Vorgabe: {}</translation>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
         <source>Remove the stop string {}</source>
         <translation>Stopptext {} entfernen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/reply_form.py"/>
-        <source>Stop strings</source>
-        <translation>Stopptexte</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/reply_form.py"/>

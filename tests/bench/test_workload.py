@@ -80,7 +80,7 @@ def test_an_earlier_reply(tmp_path: Path) -> None:
         ({"messages": QUESTION["messages"]}, "no name"),
         ({**QUESTION, "name": "two\nlines"}, "not one line"),
         ({**QUESTION, "max_tokens": 0}, "max_tokens is 0"),
-        ({**QUESTION, "max_tokens": True}, "max_tokens is True"),
+        ({**QUESTION, "max_tokens": True}, "max_tokens must be a whole number, not True"),
         ({**QUESTION, "seed": -1}, "seed is -1"),
         ({**QUESTION, "temperature": "hot"}, "temperature must be a number, not 'hot'"),
         ({**QUESTION, "temperature": -1}, "-1"),

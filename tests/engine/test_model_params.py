@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from paceline.engine.model.model_params import SPLIT_MODES, check_params
+from paceline.engine.model.model_params import check_params
 from paceline.errors import ValueOutOfRangeError
 from paceline.messages import ModelParams
 
@@ -43,26 +43,17 @@ def test_experts_may_stay_on_the_cpu_where_there_is_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"n_cpu_moe": -2}, "-2 layers"),
-        ({"n_cpu_moe": 1001}, "1001 layers"),
-        ({"split_mode": "rows"}, "“rows”"),
         ({"tensor_split": (1.0,) * 5}, "5 shares"),
         ({"tensor_split": (1.0, -0.5)}, "out of range"),
         ({"tensor_split": (1.0, math.nan)}, "out of range"),
         ({"tensor_split": (math.inf,)}, "out of range"),
         ({"tensor_split": (1e300,)}, "out of range"),
         ({"tensor_split": (0.0, 0.0)}, "is 0"),
-        ({"main_gpu": -1}, "number -1"),
         ({"main_gpu": 4}, "number 4"),
     ],
 )
 def test_values_that_no_build_can_serve(values: dict[str, object], words: str) -> None:
     assert words in refusal(**values).message
-
-
-def test_an_unknown_split_mode_names_the_known_ones() -> None:
-    hint = refusal(split_mode="rows").hint
-    assert all(name in hint for name in SPLIT_MODES)
 
 
 @pytest.mark.parametrize(

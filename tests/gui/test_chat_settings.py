@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
-from paceline.gui.sampling.controller import differences
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
-from paceline.params import LogitBias, ReplySettings, SamplingParams, range_of
+from paceline.params import LogitBias, ReplySettings, SamplingParams
 from paceline.settings import ReplyPreset, Settings
 
 if TYPE_CHECKING:
@@ -35,18 +34,6 @@ def set_and_ask(program: Program, client: FakeClient, settings: ReplySettings, t
     program.session.send(text)
     client.reply("An answer.")
     return program.session.current.conversation_id
-
-
-def test_sliders_end_where_the_ranges_of_their_settings_say(program: Program) -> None:
-    fields = program.window.panel.sampling.sliders.fields
-    for name, field in fields.items():
-        ends = []
-        for place in (field.slider.minimum(), field.slider.maximum()):
-            field.slider.setValue(place)
-            ends.append(field.value)
-        assert tuple(ends) == range_of(SamplingParams, name).on_slider, name
-    assert range_of(SamplingParams, "temperature").on_slider == (0, 2)
-    assert range_of(SamplingParams, "presence_penalty").on_slider == (-2, 2)
 
 
 def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
@@ -203,8 +190,11 @@ def test_the_badge_says_what_differs_and_leads_there_and_back(
     program.session.new()
     window.panel.sampling.use(BRIEF)
     assert badge.isVisible()
-    assert badge.open_button.text() == "Temperature 0.2 · JSON · System prompt · 2 more"
-    assert "• At most 50 tokens\n• Seed 3" in badge.open_button.toolTip()
+    assert (
+        badge.open_button.text()
+        == "Temperature 0.2 · JSON schema · Longest reply 50 tokens · 2 more"
+    )
+    assert "• Longest reply 50 tokens\n• Seed 3" in badge.open_button.toolTip()
     window.panes.toggle("panel")
     assert not window.panes.is_shown("panel")
     badge.open_button.click()
@@ -217,38 +207,6 @@ def test_the_badge_says_what_differs_and_leads_there_and_back(
     badge.reset_button.click()
     assert badge.isHidden()
     assert program.session.conversations.settings == ReplySettings()
-
-
-@pytest.mark.parametrize(
-    ("now", "usual", "words"),
-    [
-        (ReplySettings(), BRIEF, ["Temperature 0.7", "Free text", "No system prompt",
-                                  "At most 1,024 tokens", "New seed each time"]),
-        (ReplySettings(SamplingParams(grammar="g")), ReplySettings(), ["Grammar"]),
-        (ReplySettings(stop=("a",)), ReplySettings(), ["Stop strings"]),
-        (ReplySettings(), ReplySettings(stop=("a",)), ["No stop strings"]),
-        (ReplySettings(SamplingParams(logit_bias=(LogitBias(1, 2.0),))), ReplySettings(),
-         ["Logit bias"]),
-        (BRIEF, BRIEF, []),
-    ],
-)  # fmt: skip
-def test_differences_in_words(
-    qapp: object, now: ReplySettings, usual: ReplySettings, words: list[str]
-) -> None:
-    assert list(differences(now, usual)) == words
-
-
-def test_every_setting_makes_a_difference(qapp: object) -> None:
-    usual = ReplySettings()
-    other = replace(BRIEF, seed=9, max_tokens=9, system_prompt="x", stop=("x",))
-    for each in fields(ReplySettings):
-        if each.name != "sampling":
-            changed = replace(usual, **{each.name: getattr(other, each.name)})
-            assert len(list(differences(changed, usual))) == 1, each.name
-    others = SamplingParams(1, 1, 0.1, 0.1, 1.1, 1, 1, (LogitBias(1, 1.0),), "g", "{}")
-    for each in fields(SamplingParams):
-        drawn = replace(SamplingParams(), **{each.name: getattr(others, each.name)})
-        assert len(list(differences(ReplySettings(drawn), usual))) == 1, each.name
 
 
 # ------------------------------------------------------------------------------- the chat's models

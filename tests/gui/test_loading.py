@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import Qt
 
 from gui.fake_client import described
-from paceline.gui.models.load_settings import read_shares
 from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
@@ -118,36 +117,19 @@ def test_what_has_no_use_here_is_off_and_says_why(
     assert reason in loading.advanced_reason.text()
     assert bool(loading.advanced_reason.text()) == bool(reason)
     for column in (loading.target, loading.draft):
-        assert column.n_cpu_moe.isEnabled() == (n_gpus > 0)
-        for field in (column.split_mode, column.tensor_split, column.main_gpu):
+        assert column.fields["n_cpu_moe"].isEnabled() == (n_gpus > 0)
+        for field in (
+            column.fields["split_mode"],
+            column.fields["tensor_split"],
+            column.fields["main_gpu"],
+        ):
             assert field.isEnabled() == (n_gpus > 1)
-
-
-def test_advanced_settings_reach_the_engine(program: Program, client: FakeClient) -> None:
-    client.emit(gpus(2))
-    loading = program.window.panel.loading
-    target, draft = loading.target, loading.draft
-    target.n_cpu_moe.setValue(-1)
-    target.split_mode.setCurrentText("rows")
-    target.tensor_split.setText("3, 1")
-    draft.n_cpu_moe.setValue(4)
-    draft.split_mode.setCurrentText("one GPU")
-    draft.main_gpu.setValue(1)
-    assert target.n_cpu_moe.text() == "all"
-    loading.reload_button.click()
-    command = client.last(LoadPair)
-    assert command.draft is not None
-    t, d = command.target, command.draft
-    assert (t.n_cpu_moe, t.split_mode, t.tensor_split, t.main_gpu) == (-1, "row", (3.0, 1.0), 0)
-    assert (d.n_cpu_moe, d.split_mode, d.tensor_split, d.main_gpu) == (4, "none", (), 1)
-    client.finish_load()
-    assert loading.target.tensor_split.text() == "3, 1"
 
 
 def test_repacking_needs_no_gpu_and_is_set_per_model(program: Program, client: FakeClient) -> None:
     client.emit(described())
     loading = program.window.panel.loading
-    target, draft = loading.target.extra_bufts, loading.draft.extra_bufts
+    target, draft = loading.target.fields["extra_bufts"], loading.draft.fields["extra_bufts"]
     assert target.isEnabled()
     assert draft.isEnabled()
     assert target.isChecked()
@@ -178,8 +160,8 @@ def fail(
 
 def load_with(program: Program, client: FakeClient, n_target: int, n_draft: int) -> None:
     loading = program.window.panel.loading
-    loading.target.n_ctx.setValue(n_target)
-    loading.draft.n_ctx.setValue(n_draft)
+    loading.target.fields["n_ctx"].setValue(n_target)
+    loading.draft.fields["n_ctx"].setValue(n_draft)
     loading.reload_button.click()
     assert client.last(LoadPair).target.n_ctx == n_target
 
@@ -256,26 +238,6 @@ def test_a_smaller_context_is_not_offered_where_it_cannot_help(
     program = make_program()
     fail(client, code=code, fraction=fraction)
     assert program.window.chat_pane.errors.action.text() == "Load again"
-
-
-def test_wrong_shares_are_told(program: Program, client: FakeClient) -> None:
-    client.emit(gpus(2))
-    loading = program.window.panel.loading
-    loading.target.tensor_split.setText("3, x")
-    assert loading.problem.text() == "“x” is no share: give numbers such as 3, 1."
-    loading.target.tensor_split.setText("3, 1")
-    assert loading.problem.isHidden()
-
-
-@pytest.mark.parametrize("text", ["x", "-1", "1, nan", "inf", "0, 0"])
-def test_shares_are_positive_numbers(text: str) -> None:
-    with pytest.raises(ValueError, match="share"):
-        read_shares(text)
-
-
-def test_shares_are_read() -> None:
-    assert read_shares("") == ()
-    assert read_shares("3, 1.5,0") == (3.0, 1.5, 0.0)
 
 
 def test_the_engines_place_changes_with_the_reload_and_is_saved(

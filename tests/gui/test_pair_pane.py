@@ -103,7 +103,7 @@ def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
     assert pane.verdict.pill.text() == "Nothing chosen yet"
     assert pane.memory.isHidden()
     assert pane.pair() is None
-    assert not pane.form.target.n_ctx.isEnabled()
+    assert not pane.form.target.fields["n_ctx"].isEnabled()
     assert pane.names.names[0].text() == "not chosen yet"
 
 
@@ -124,7 +124,7 @@ def test_a_head_drafts_in_place_of_a_draft_model(
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
     assert pane.verdict.pill.text() == "These two go together"
     assert (wanted(pane).draft, wanted(pane).mtp) == (None, head.reference)
-    assert not pane.form.draft.n_ctx.isEnabled()
+    assert not pane.form.draft.fields["n_ctx"].isEnabled()
 
 
 def test_while_the_headers_come_it_says_so(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
@@ -181,8 +181,8 @@ def test_no_draft_model_is_a_choice_too(pane: PairPane, qtbot: QtBot) -> None:
     assert pane.verdict.pill.text() == "No draft model"
     assert not pane.obstacle()
     assert pane.names.names[1].text() == "none"
-    assert not pane.form.draft.n_threads.isEnabled()
-    assert pane.form.target.n_threads.isEnabled()
+    assert not pane.form.draft.fields["n_threads"].isEnabled()
+    assert pane.form.target.fields["n_threads"].isEnabled()
 
 
 def test_what_cannot_be_told_can_be_asked_again(
@@ -234,7 +234,7 @@ def test_the_bar_follows_the_context(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     (bar,) = pane.memory.bars
     pane.form.context.slider.setValue(pane.form.context.slider.maximum())
-    assert pane.form.target.n_ctx.value() == CARD.n_ctx_train
+    assert pane.form.target.fields["n_ctx"].value() == CARD.n_ctx_train
     assert pane.memory.isVisible()  # nothing flickers while it is worked out
     qtbot.waitUntil(lambda: "Target's cache 2.1 GB" in bar.accessibleDescription())
     assert pane.memory.bars == [bar]
@@ -284,7 +284,7 @@ def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtb
     assert [bar.title.text() for bar in pane.memory.bars] == ["A card", "Memory"]
     assert pane.memory.problem.text() == "Estimated from the headers."
     judge.make_plan = plan_of
-    pane.form.target.n_ctx.setValue(1024)
+    pane.form.target.fields["n_ctx"].setValue(1024)
     qtbot.waitUntil(pane.memory.bars[1].isHidden)
     assert pane.memory.problem.isHidden()
 
@@ -337,9 +337,9 @@ def test_the_context_reaches_to_what_the_model_was_trained_for(
     assert context.n_ctx == 4096  # automatic
     assert context.slider.value() == round(context.slider.maximum() / 2)  # 512 · 2³ of 512 · 2⁶
     context.slider.setValue(0)
-    assert pane.form.target.n_ctx.value() == 512
-    pane.form.target.n_ctx.setValue(99_999)
-    assert pane.form.target.n_ctx.value() == 32768
+    assert pane.form.target.fields["n_ctx"].value() == 512
+    pane.form.target.fields["n_ctx"].setValue(99_999)
+    assert pane.form.target.fields["n_ctx"].value() == 32768
     assert context.slider.value() == context.slider.maximum()
 
 
@@ -353,9 +353,13 @@ def test_what_finds_room_is_marked(pane: PairPane, judge: FakeJudge, qtbot: QtBo
 
 def test_tab_goes_down_the_form(pane: PairPane) -> None:
     form = pane.form
-    wanted: list[QWidget] = [form.context.slider, form.target.n_ctx]
-    wanted += [form.target.gpu_layers, form.draft.gpu_layers, form.advanced.toggle]
-    wanted += [form.target.device, form.draft.device]
+    wanted: list[QWidget] = [form.context.slider, form.target.fields["n_ctx"]]
+    wanted += [
+        form.target.fields["n_gpu_layers"],
+        form.draft.fields["n_gpu_layers"],
+        form.advanced.toggle,
+    ]
+    wanted += [form.target.fields["device"], form.draft.fields["device"]]
     reached: list[QWidget] = []
     widget: QWidget = form
     while len(reached) < len(wanted):
@@ -378,9 +382,9 @@ def test_the_drafts_context_follows_the_targets(pane: PairPane, qtbot: QtBot) ->
     target, draft = wanted(pane).target, wanted(pane).draft
     assert target == ModelParams(TARGET.reference)
     assert draft == ModelParams(DRAFT.reference)
-    pane.form.target.n_ctx.setValue(16384)
+    pane.form.target.fields["n_ctx"].setValue(16384)
     assert wanted(pane).draft == ModelParams(DRAFT.reference, 16384)
-    pane.form.draft.n_ctx.setValue(2048)
+    pane.form.draft.fields["n_ctx"].setValue(2048)
     assert wanted(pane).draft == ModelParams(DRAFT.reference, 2048)
 
 
@@ -390,21 +394,21 @@ def test_a_loaded_pairs_settings_come_back(pane: PairPane, qtbot: QtBot) -> None
     draft = ModelParams(DRAFT.reference, 8192, kv_type_v="q4_0", n_gpu_layers=7)
     pane.show_params(target, draft)
     assert wanted(pane) == Pair(target, draft)
-    assert pane.form.draft.n_ctx.text() == "same"
+    assert pane.form.draft.fields["n_ctx"].text() == "same"
 
 
 def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     more = pane.form.draft
-    more.kv_type_v.setCurrentText("q4_0")
+    more.fields["kv_type_v"].setCurrentText("q4_0")
     assert not pane.obstacle()
-    more.flash_attn.setCurrentText("off")
+    more.fields["flash_attn"].setCurrentText("off")
     assert pane.obstacle().startswith("A quantised V cache needs flash attention.")
     assert pane.form.problem_text.text() == pane.obstacle()
     pane.show_picks(pane.picks.with_draft(None, uses_head=True))
     assert not pane.obstacle()
     pane.show_picks(pane.picks.with_draft(DRAFT, uses_head=True))
-    more.flash_attn.setCurrentText("on")
+    more.fields["flash_attn"].setCurrentText("on")
     assert not pane.obstacle()
     assert pane.form.problem_text.isHidden()
 
@@ -416,7 +420,7 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     gpu = DeviceInfo("CUDA0", "", "gpu", 1, 1)
     form.show_engine(EngineDescribed("0", "", False, (cpu,)))
     assert form.cache_text.isHidden()
-    more.kv_type_k.setCurrentText("q8_0")
+    more.fields["kv_type_k"].setCurrentText("q8_0")
     assert form.cache_text.text() == SLOW_CACHE
     pane.show_picks(pane.picks.with_draft(None, uses_head=True))
     assert form.cache_text.isHidden(), "there is no draft model"
@@ -424,9 +428,9 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     assert not form.cache_text.isHidden()
     form.show_engine(EngineDescribed("0", "", True, (cpu, gpu)))
     assert form.cache_text.isHidden(), "its cache is the GPU's"
-    more.gpu_layers.setValue(0)
+    more.fields["n_gpu_layers"].setValue(0)
     assert not form.cache_text.isHidden()
-    more.kv_type_k.setCurrentText("f16")
+    more.fields["kv_type_k"].setCurrentText("f16")
     assert form.cache_text.isHidden()
     form.show_engine(EngineDescribed("0", "", False, (cpu,)))
     form.show_params(ModelParams("", kv_type_v="q4_0"), None)
@@ -436,15 +440,19 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
 def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     form = pane.form
-    assert not form.target.gpu_layers.isEnabled()
-    assert not form.target.n_cpu_moe.isEnabled()
+    assert not form.target.fields["n_gpu_layers"].isEnabled()
+    assert not form.target.fields["n_cpu_moe"].isEnabled()
     assert "no GPU support" in form.reason.text()
     assert form.reason.isVisible()
     pane.form.show_engine(GPU)
-    fields: list[QWidget] = [form.target.gpu_layers, form.draft.device, form.draft.n_cpu_moe]
+    fields: list[QWidget] = [
+        form.target.fields["n_gpu_layers"],
+        form.draft.fields["device"],
+        form.draft.fields["n_cpu_moe"],
+    ]
     assert all(field.isEnabled() for field in fields)
     assert form.reason.isHidden()
-    assert form.target.device.findData("CUDA0") == 1
+    assert form.target.fields["device"].findData("CUDA0") == 1
 
 
 def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
@@ -488,7 +496,7 @@ def test_an_automatic_context_that_is_made_shorter_is_told(
     pick(pane, qtbot)
     words = pane.form.context.words
     assert words.text() == "Trained for 32k tokens, automatic: 1280, as many as find room"
-    pane.form.target.n_ctx.setValue(4096)
+    pane.form.target.fields["n_ctx"].setValue(4096)
     assert "automatic" not in words.text()
 
 
@@ -525,9 +533,9 @@ def test_a_context_beyond_the_drafts_training_is_an_obstacle(
 ) -> None:
     del judge
     pick(pane, qtbot)
-    pane.form.draft.n_ctx.setValue(40_000)
+    pane.form.draft.fields["n_ctx"].setValue(40_000)
     assert pane.obstacle().startswith("Draft model: A context of 40,000 tokens is longer than")
-    pane.form.draft.n_ctx.setValue(0)
+    pane.form.draft.fields["n_ctx"].setValue(0)
     assert not pane.obstacle()
 
 

@@ -28,7 +28,6 @@ from paceline.gui.state.speculation import GROUPS, SpeculationModel
 from paceline.messages import (
     DeviceInfo,
     EngineDescribed,
-    LoadPair,
     SamplingParams,
     StartTurn,
     Tune,
@@ -298,34 +297,15 @@ def test_without_a_gpu_its_fields_are_off_and_say_why(program: Program, client: 
     assert "no GPU support" in loading.reason.text()
     assert not loading.reason.isHidden()
     for column in (loading.target, loading.draft):
-        assert not column.gpu_layers.isEnabled()
-        assert not column.device.isEnabled()
-        assert column.n_ctx.isEnabled()
+        assert not column.fields["n_gpu_layers"].isEnabled()
+        assert not column.fields["device"].isEnabled()
+        assert column.fields["n_ctx"].isEnabled()
     client.emit(
         EngineDescribed("0.3.36", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 10, 10),))
     )
     assert loading.reason.isHidden()
-    assert loading.draft.gpu_layers.isEnabled()
-    assert [loading.target.device.itemText(i) for i in range(2)] == ["auto", "CUDA0"]
-
-
-def test_loading_settings_take_effect_with_reload(program: Program, client: FakeClient) -> None:
-    client.emit(EngineDescribed("", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 10, 10),)))
-    loading = program.window.panel.loading
-    n_loads = len(client.all(LoadPair))
-    loading.target.gpu_layers.setValue(12)
-    loading.target.device.setCurrentIndex(1)
-    loading.draft.n_ctx.setValue(1024)
-    loading.target.n_threads.setValue(3)
-    assert len(client.all(LoadPair)) == n_loads
-    assert loading.reload_button.text() == "Reload to apply"
-    loading.reload_button.click()
-    command = client.last(LoadPair)
-    assert (command.target.n_gpu_layers, command.target.device) == (12, "CUDA0")
-    assert (command.target.n_threads, command.target.n_ctx) == (3, 0)
-    assert command.draft is not None
-    assert (command.draft.n_ctx, command.draft.n_gpu_layers) == (1024, -1)
-    assert loading.reload_button.text() == "Reload models"
+    assert loading.draft.fields["n_gpu_layers"].isEnabled()
+    assert [loading.target.fields["device"].itemText(i) for i in range(2)] == ["auto", "CUDA0"]
 
 
 def test_the_draft_column_is_off_without_a_draft_model(
@@ -333,8 +313,8 @@ def test_the_draft_column_is_off_without_a_draft_model(
 ) -> None:
     program.window.actions_.no_draft.trigger()
     client.finish_load()
-    assert not program.window.panel.loading.draft.n_ctx.isEnabled()
-    assert program.window.panel.loading.target.n_ctx.isEnabled()
+    assert not program.window.panel.loading.draft.fields["n_ctx"].isEnabled()
+    assert program.window.panel.loading.target.fields["n_ctx"].isEnabled()
 
 
 # ---------------------------------------------------------------------------------------- figures

@@ -310,7 +310,7 @@ def test_a_broken_file_is_told_and_changes_nothing(
     with qtbot.waitSignal(program.notices.posted):
         program.open_file.read(str(file))
     error = program.window.chat_pane.errors.text.text()
-    assert "Preset 2 (“Tutor”) cannot be used: Max tokens is -1" in error
+    assert "Preset 2 (“Tutor”) cannot be used: Longest reply is -1" in error
     assert program.sampling.presets.own == ()
     assert program.open_file.dialog is not None
     program.open_file.dialog.reject()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from paceline.conversation import Attachment
 from paceline.gui.sampling.reply_form import judge
-from paceline.gui.sampling.sampling_settings import read_biases, write_biases
 from paceline.messages import LogitBias, SamplingParams, StartTurn, TurnFailed
 
 if TYPE_CHECKING:
@@ -24,38 +22,6 @@ SCHEMA, GRAMMAR = '{"type": "object"}', 'root ::= "yes" | "no"'
 
 
 # ----------------------------------------------------------------------------- what can be said
-
-
-@pytest.mark.parametrize(
-    ("text", "biases"),
-    [
-        ("", ()),
-        (" , ", ()),
-        ("13=-2.5", (LogitBias(13, -2.5),)),
-        ("13 = -2.5,50=-inf", (LogitBias(13, -2.5), LogitBias(50, -math.inf))),
-        ("1=1;2=2\n3=3", (LogitBias(1, 1.0), LogitBias(2, 2.0), LogitBias(3, 3.0))),
-    ],
-)
-def test_biases_are_read_and_written(text: str, biases: tuple[LogitBias, ...]) -> None:
-    assert read_biases(text) == biases
-    assert read_biases(write_biases(biases)) == biases
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("13", "“13” is not of the form ID=X."),
-        ("x=3", "“x” is no token id"),
-        ("-1=3", "“-1” is no token id"),
-        ("13=", "“” is no number."),
-        ("13=nan", "“nan” is no number."),
-        ("13=1, 13=2", "Token 13 is given twice."),
-    ],
-)
-def test_wrong_biases_are_told_in_words(text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match="is") as raised:
-        read_biases(text)
-    assert reason in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -91,18 +57,11 @@ def choose_form(program: Program, name: str, text: str) -> None:
 def test_everything_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
     sampling.sliders.fields["repeat_penalty"].field.setValue(1.2)
-    sampling.sliders.fields["presence_penalty"].field.setValue(-0.5)
-    sampling.sliders.fields["frequency_penalty"].field.setValue(3.0)
-    assert (
-        sampling.sliders.fields["frequency_penalty"].slider.value()
-        == sampling.sliders.fields["frequency_penalty"].slider.maximum()
-    )
     sampling.biases.setText("13=-2.5")
     choose_form(program, "JSON schema", SCHEMA)
     program.session.send("Hello?")
     wanted = SamplingParams(
-        repeat_penalty=1.2, presence_penalty=-0.5, frequency_penalty=3.0,
-        logit_bias=(LogitBias(13, -2.5),), json_schema=SCHEMA,
+        repeat_penalty=1.2, logit_bias=(LogitBias(13, -2.5),), json_schema=SCHEMA,
     )  # fmt: skip
     assert client.last(StartTurn).sampling == wanted
     client.reply("{}")

@@ -19,8 +19,6 @@ from paceline.gui.state.sources import Sources
 from paceline.messages import (
     DrafterStats,
     KernelUse,
-    LogitBias,
-    SamplingParams,
     StepCommitted,
     TurnStats,
 )
@@ -162,17 +160,6 @@ def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
     rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
     assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
     assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
-
-
-def test_only_sampling_that_is_on_is_told() -> None:
-    words = run_words.sampling_words
-    assert words(SamplingParams()) == "temperature 0.7, top-k 40, top-p 0.95, min-p 0.05"
-    assert "top-k" not in words(SamplingParams(temperature=0.0))
-    many = SamplingParams(1, 0, 1, 0, 1.1, 0.2, 0.3, (LogitBias(1, 2.0),))
-    assert words(many) == (
-        "temperature 1, repeat penalty 1.1, presence penalty 0.2, frequency penalty 0.3, "
-        "1 logit biases"
-    )
 
 
 def test_a_model_is_described_as_far_as_it_is_known() -> None:

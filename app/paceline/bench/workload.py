@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,20 +27,21 @@ from paceline.chat.prompt import (
 )
 from paceline.codec import CodecError, decode_part, made_of
 from paceline.engine.draft.strategy import read_strategy
-from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
 from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
+from paceline.parameters import check_fields
+from paceline.params import ReplySettings
 from paceline.paths import resources
 
 MAX_BYTES = 20_000_000
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p")
+_MOST_TOKENS = 1024  # as in `paceline chat`
+_LIMITS = ("max_tokens", "seed")
 _KEYS = (
-    "name", "messages", "prompt_tokens", "max_tokens", *_SAMPLING, "seed", "raw", "ignore_eog",
-    "earlier",
+    "name", "messages", "prompt_tokens", *_SAMPLING, *_LIMITS, "raw", "ignore_eog", "earlier",
 )  # fmt: skip
 _SEED = 1
-_MOST_TOKENS = 1024  # as in `paceline chat`
 _LONGEST_NAME = 60
 
 
@@ -182,15 +183,15 @@ def parse_workload(data: object) -> Workload:
         if is_raw:
             prompt = "".join(message.content for message in messages)
             messages = ()
-    earlier = data.get("earlier")
+    earlier, reply = data.get("earlier"), _reply(data)
     return Workload(
         _name(data),
         messages,
         prompt,
         tokens,
-        _whole(data, "max_tokens", _MOST_TOKENS, 1, 2**31 - 1),
-        _sampling(data),
-        _whole(data, "seed", _SEED, 0, 2**63 - 1),
+        reply.max_tokens,
+        reply.sampling,
+        _SEED if reply.seed is None else reply.seed,
         _flag(data, "ignore_eog"),
         (read_earlier(earlier, "in earlier"),) if earlier is not None else (),
     )
@@ -214,27 +215,24 @@ def _flag(data: dict[str, Any], key: str) -> bool:
     return value
 
 
-def _whole(data: dict[str, Any], key: str, default: int, low: int, high: int) -> int:
-    value = data.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not low <= value <= high:
-        raise PromptDataError(
-            f"Its {key} is {value!r:.40}, not a whole number from {low} to {high}."
-        )
-    return value
+def _reply(data: dict[str, Any]) -> ReplySettings:
+    """Return how the reply is drawn.
 
-
-def _sampling(data: dict[str, Any]) -> SamplingParams:
-    given = {key: data[key] for key in _SAMPLING if data.get(key) is not None}
+    Raises:
+        PromptDataError: A value cannot be what it is.
+    """
+    given = {key: data[key] for key in (*_SAMPLING, *_LIMITS) if data.get(key) is not None}
+    drawn = {key: given.pop(key) for key in _SAMPLING if key in given}
     try:
-        params = decode_part(SamplingParams, given)
-        check_sampling(params)
+        sampling = decode_part(SamplingParams, drawn)
+        reply = replace(decode_part(ReplySettings, given), sampling=sampling)
+        for values in (reply, sampling):
+            check_fields(values, by_name=True)
     except CodecError as error:
         raise PromptDataError(f"Its {error}.") from None
     except ValueOutOfRangeError as error:
         raise PromptDataError(error.message, error.hint) from None
-    return params
+    return reply
 
 
 def _refuse(number: int, path: Path, what: str, hint: str = "") -> NoReturn:

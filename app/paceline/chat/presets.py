@@ -21,7 +21,9 @@ from paceline.codec import CodecError, UnknownFieldError, decode_part, encode_pa
 from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, refuse
-from paceline.params import MAX_SEED, MAX_TOKENS, ReplySettings, SamplingParams, range_of
+from paceline.parameters import check_fields
+from paceline.params import ReplySettings
+from paceline.sentence import sentence
 from paceline.settings import MAX_PRESETS, ReplyPreset, preset_fields
 
 KIND = "paceline reply presets"
@@ -72,19 +74,12 @@ def check_settings(settings: ReplySettings) -> None:
     Raises:
         ValueOutOfRangeError: Says which value, and what it may be.
     """
-    sampling, seed, n_tokens = settings.sampling, settings.seed, settings.max_tokens
-    if not 1 <= n_tokens <= MAX_TOKENS:
-        refuse(f"Max tokens is {n_tokens:,}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
-    if seed is not None and not 0 <= seed <= MAX_SEED:
-        refuse(f"The seed is {seed:,}.", f"Give a number from 0 to {MAX_SEED:,}.")
+    sampling = settings.sampling
+    for values in (settings, sampling):
+        check_fields(values, kept=True)
     if sampling.grammar and sampling.json_schema:
         refuse("A grammar and a JSON schema are given.", "Give one of them.")
     check_sampling(sampling)
-    for name, title in (("temperature", "Temperature"), ("top_k", "Top-k")):
-        value, (_, highest) = getattr(sampling, name), range_of(SamplingParams, name).offered
-        if value > highest:
-            given = f"{value:g}" if isinstance(value, float) else f"{value:,}"
-            refuse(f"{title} is {given:.60}, but it must be at most {highest:,}.")
     check_stops(settings.stop)
     for text in (settings.system_prompt, sampling.grammar, sampling.json_schema, *settings.stop):
         _check_text(text)
@@ -140,7 +135,8 @@ def _preset(item: object, number: int) -> ReplyPreset:
             raise _unusable(f"Preset {where} cannot be read: {place} is not known.", hint) from None
         raise _unusable(f"Preset {where} is damaged: {place} {error.reason}.") from None
     except UserError as error:
-        raise _unusable(f"Preset {where} cannot be used: {error.message}", error.hint) from None
+        why = sentence("Preset {where} cannot be used: {why}", where=where, why=error.message)
+        raise _unusable(why, error.hint) from None
     return preset
 
 

@@ -105,8 +105,8 @@ def as_object(
     return {
         "target": loaded.target.name,
         "draft": loaded.draft.name if loaded.draft else None,
-        "threads": _threads(loaded.target, args.threads),
-        "draft_threads": _threads(loaded.draft, args.threads_draft) if loaded.draft else None,
+        "threads": _threads(loaded.target, args.n_threads),
+        "draft_threads": _threads(loaded.draft, args.n_threads_draft) if loaded.draft else None,
         "widths": [dataclasses.asdict(row) for row in rows],
         "draft_token_s": draft_token_s,
         "kernels": by_kind(loaded.target.kernels),

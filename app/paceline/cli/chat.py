@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,18 +23,20 @@ from paceline.cli import model_options
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import head_finder, planner, with_local_files
 from paceline.cli.output import Interrupts
-from paceline.cli.usage import LARGEST_INT, Parser, UsageError, number, plain_text, whole_number
+from paceline.cli.parameter_options import add_parameters, given
+from paceline.cli.usage import Parser, UsageError, plain_text
 from paceline.errors import UserError
 from paceline.files import open_ordinary
 from paceline.messages import (
     ChatMessage,
     LoadPair,
-    LogitBias,
     Prompting,
     SamplingParams,
     StartTurn,
     Translating,
 )
+from paceline.parameters import parameters_of
+from paceline.params import ReplySettings
 from paceline.paths import Paths
 
 TURN_ID = "turn"
@@ -65,18 +66,8 @@ MAX_GRAMMAR_BYTES = 256_000
 """Grammars that people write are smaller."""
 MAX_PROMPT_BYTES = 64_000_000
 """More than any context holds."""
-_DEFAULTS = SamplingParams()
-_SAMPLING = {
-    "temperature": "0 always takes the likeliest token",
-    "top_k": "draw from the k likeliest tokens; 0: off",
-    "top_p": "draw from the likeliest share of this size; 1: off",
-    "min_p": "leave out what is rarer than this times the best",
-    "repeat_penalty": "make each of the last 64 tokens less likely by this factor of its logit; "
-    "1: off",
-    "presence_penalty": "take this from the logit of each of them; 0: off",
-    "frequency_penalty": "take this from it once per occurrence; 0: off",
-}
-"""Fields of `SamplingParams` that are numbers, and the help of their options."""
+_SAMPLING = tuple(parameters_of(SamplingParams).values())
+_REPLY = tuple(parameters_of(ReplySettings).values())
 _T = TypeVar("_T")
 
 
@@ -215,19 +206,7 @@ def _add_reply(parser: Parser) -> None:
         "it in later chats with --remember, and its figures for `paceline doctor --last` (default: "
         "nothing is stored)",
     )
-    group.add_argument(
-        "--max-tokens",
-        metavar="N",
-        type=whole_number(1),
-        default=1024,
-        help="tokens to generate at most (default: %(default)s)",
-    )
-    group.add_argument(
-        "--seed",
-        metavar="N",
-        type=whole_number(0, 2**63 - 1),
-        help="same seed, same reply (default: drawn and reported)",
-    )
+    add_parameters(group, _REPLY)
     _add_sampling(group)
     group.add_argument(
         "--stop",
@@ -246,24 +225,7 @@ def _add_reply(parser: Parser) -> None:
 
 def _add_sampling(group: argparse._ArgumentGroup) -> None:
     """Add the options of the distribution that tokens are drawn from."""
-    for name, effect in _SAMPLING.items():
-        is_whole = name == "top_k"
-        group.add_argument(
-            f"--{name.replace('_', '-')}",
-            metavar="N" if is_whole else "X",
-            type=whole_number(0) if is_whole else number,
-            default=getattr(_DEFAULTS, name),
-            help=f"{effect} (default: %(default)s)",
-        )
-    group.add_argument(
-        "--logit-bias",
-        metavar="ID=X",
-        type=_logit_bias,
-        action="append",
-        default=[],
-        help="add X to the logit of this token; -inf or false forbids it; can be given several "
-        "times",
-    )
+    add_parameters(group, _SAMPLING)
     group.add_argument(
         "--grammar",
         metavar="FILE",
@@ -280,21 +242,6 @@ def _stop_text(text: str) -> str:
     from paceline.chat.presets import read_stop
 
     return read_stop(plain_text(text))
-
-
-def _logit_bias(text: str) -> LogitBias:
-    token, _, bias = text.partition("=")
-    try:
-        value = -math.inf if bias.strip().lower() == "false" else float(bias)
-        if not math.isnan(value):
-            return LogitBias(whole_number(0, LARGEST_INT)(token), value)
-    except ValueError:
-        pass
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"in {text!r:.60} the token id {error}") from None
-    raise argparse.ArgumentTypeError(
-        f"{text!r:.60} is not ID=X with a token id and a number, -inf or false"
-    )
 
 
 # ------------------------------------------------------------------------------------------ request
@@ -330,8 +277,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             prompt_tokens=_read_json(args.prompt_tokens, "a list of token ids", read_token_ids),
             sampling=sampling,
             strategy=read_strategy(args.strategy),
-            max_tokens=args.max_tokens,
-            seed=args.seed,
+            **given(args, _REPLY),
             stop=tuple(args.stop),
             ignore_eog=args.ignore_eog,
             remember=args.remember,
@@ -459,8 +405,7 @@ def _read_sampling(args: argparse.Namespace) -> SamplingParams:
             "Leave one of them out.",
         )
     params = SamplingParams(
-        **{name: getattr(args, name) for name in _SAMPLING},
-        logit_bias=tuple(args.logit_bias),
+        **given(args, _SAMPLING),
         grammar=_read_form("--grammar", args.grammar) if args.grammar else "",
         json_schema=_read_form("--json-schema", args.json_schema) if args.json_schema else "",
     )

@@ -7,17 +7,19 @@ for both models, as in llama.cpp, whose draft model takes over the target's spli
 from __future__ import annotations
 
 import argparse
-import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from paceline.catalog.hub.values import is_reference, parse_reference
-from paceline.cli.usage import Parser, UsageError, layers, whole_number
+from paceline.cli.parameter_options import add_parameters, given, written
+from paceline.cli.usage import Parser, UsageError
 from paceline.engine.model.memory_hints import SLOW_CACHE
 from paceline.errors import UserError
 from paceline.messages import KernelWish, LoadPair, ModelParams
+from paceline.parameters import Parameter, parameters_of
 from paceline.paths import Paths, demo_pair
 from paceline.settings import KERNELS_VARIABLE, kernels_of_environment
 
@@ -25,25 +27,14 @@ LOAD_ID = "load"
 NO_FILE = ("auto", "off")
 """Values of --mtp that name no file."""
 _SEE_THERE = "What a quantised one costs, --kv-type-k says."
-_KV_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
-SPLIT_MODES = ("none", "layer", "row")
-ALL_LAYERS = -1
-_MOST_THREADS = 512  # GGML_MAX_N_THREADS
-_FIELDS = {
-    "n_ctx": "ctx{}",
-    "n_threads": "threads{}",
-    "n_threads_batch": "threads_batch{}",
-    "n_gpu_layers": "gpu_layers{}",
-    "device": "device{}",
-    "n_cpu_moe": "n_cpu_moe{}",
-    "extra_bufts": "extra_bufts{}",
-    "swa_full": "swa_full{}",
-    "kv_type_k": "kv_type{}_k",
-    "kv_type_v": "kv_type{}_v",
-}
-"""Fields of `ModelParams` and their options; the braces take nothing or "_draft"."""
-_SHARED = ("split_mode", "tensor_split", "main_gpu")
-"""Those that hold for both models."""
+_LOADING = tuple(parameters_of(ModelParams).values())
+_DRAFT = "_draft"
+
+
+def _is_shared(parameter: Parameter) -> bool:
+    """Whether one option holds for both models."""
+    option = parameter.option
+    return option is not None and "{}" not in option.name + option.flag
 
 
 def add_options(parser: Parser) -> None:
@@ -81,106 +72,11 @@ def add_mtp(group: argparse._ActionsContainer) -> None:
 
 def add_hardware(group: argparse._ArgumentGroup) -> None:
     """Add the options that say how the two models are loaded."""
-    threads = whole_number(1, _MOST_THREADS)
-    for suffix, whose in (("", "target"), ("-draft", "draft model")):
-        group.add_argument(
-            f"--ctx{suffix}",
-            metavar="N",
-            type=whole_number(1),
-            help=f"context of the {whose} in tokens (default: 4096, or the model's own if smaller)",
-        )
-        group.add_argument(
-            f"--threads{suffix}",
-            metavar="N",
-            type=threads,
-            help=f"threads of the {whose} for single tokens (default: physical cores - 1, or "
-            "fewer where that was measured to be faster)",
-        )
-        group.add_argument(
-            f"--threads-batch{suffix}",
-            metavar="N",
-            type=threads,
-            help=f"threads of the {whose} for several tokens at once (default: --threads{suffix})",
-        )
-        group.add_argument(
-            f"--gpu-layers{suffix}",
-            metavar="N|auto",
-            type=layers,
-            help=f"layers of the {whose} kept on the GPU (default: auto, as many as find room, the "
-            "draft model's first)",
-        )
-        group.add_argument(
-            f"--device{suffix}",
-            metavar="NAME",
-            help=f"device for the {whose}, as `paceline doctor` names it",
-        )
-    group.add_argument(
-        "--flash-attn", choices=("on", "off", "auto"), default="auto", help="default: auto"
-    )
-    for suffix, whose in (("", "target"), ("-draft", "draft model")):
-        for cache in "kv":
-            group.add_argument(
-                f"--kv-type{suffix}-{cache}",
-                choices=_KV_TYPES,
-                metavar="TYPE",
-                help=f"type of the {whose}'s {cache.upper()} cache: {', '.join(_KV_TYPES)} "
-                f"(default: f16). {SLOW_CACHE if not suffix and cache == 'k' else _SEE_THERE}",
-            )
-    add_placement(group)
-
-
-def add_placement(group: argparse._ArgumentGroup) -> None:
-    """Add the options; those that are not given stay None."""
-    for suffix, whose in (("", "target"), ("-draft", "draft model")):
-        experts = group.add_mutually_exclusive_group()
-        dest = f"n_cpu_moe{suffix.replace('-', '_')}"
-        experts.add_argument(
-            f"--cpu-moe{suffix}",
-            dest=dest,
-            action="store_const",
-            const=ALL_LAYERS,
-            help=f"keep the {whose}'s mixture-of-experts weights in the CPU's memory",
-        )
-        experts.add_argument(
-            f"--n-cpu-moe{suffix}",
-            dest=dest,
-            metavar="N",
-            type=whole_number(0),
-            help="keep those of the first N layers there",
-        )
-        group.add_argument(
-            f"--no-extra-bufts{suffix}",
-            dest=f"extra_bufts{suffix.replace('-', '_')}",
-            action="store_const",
-            const=False,
-            help=f"do not repack the {whose}'s weights for special instructions of the CPU: "
-            "slower, for processors on which these crash, or to save memory",
-        )
-        group.add_argument(
-            f"--no-swa-full{suffix}",
-            dest=f"swa_full{suffix.replace('-', '_')}",
-            action="store_const",
-            const=False,
-            help=f"keep no more than their window in the {whose}'s layers with a sliding window: "
-            "less memory, but a change far back in a chat reads the whole prompt again",
-        )
-    group.add_argument(
-        "--split-mode",
-        choices=SPLIT_MODES,
-        help="how several GPUs share each model: not at all, by layers, or by rows of the weights",
-    )
-    group.add_argument(
-        "--tensor-split",
-        metavar="A,B,…",
-        type=_proportions,
-        help="share of each model per GPU, in proportions, e.g. 3,1",
-    )
-    group.add_argument(
-        "--main-gpu",
-        metavar="N",
-        type=whole_number(0),
-        help="GPU that holds everything with --split-mode none (default: 0)",
-    )
+    for is_shared, parameters in groupby(_LOADING, key=_is_shared):
+        parts = list(parameters)
+        add_parameters(group, parts, suffix="", whose="the target", cost=SLOW_CACHE)
+        if not is_shared:
+            add_parameters(group, parts, _DRAFT, whose="the draft model", cost=_SEE_THERE)
 
 
 def add_kernels(group: argparse._ActionsContainer) -> None:
@@ -206,20 +102,6 @@ def add_host(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _proportions(text: str) -> tuple[float, ...]:
-    try:
-        shares = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r:.60} is not a list of numbers with commas between them"
-        ) from None
-    if not all(0 <= share < math.inf for share in shares) or not any(shares):
-        raise argparse.ArgumentTypeError(
-            f"{text!r:.60} gives no shares: numbers from 0, at least one above 0"
-        )
-    return shares
-
-
 # ------------------------------------------------------------------------------------------ reading
 
 
@@ -242,7 +124,7 @@ def read_pair(args: argparse.Namespace, folders: Paths) -> tuple[LoadPair, tuple
     load = LoadPair(
         LOAD_ID,
         read_params(target, args, ""),
-        None if draft is None else read_params(draft, args, "_draft"),
+        None if draft is None else read_params(draft, args, _DRAFT),
         cache_dir=str(folders.cache_dir),
         kernels=kernels,
         mtp=mtp,
@@ -338,17 +220,9 @@ def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams
         args: With the options of `add_hardware`.
         suffix: Whose options count: empty for the target's, or ``_draft``.
     """
-    given = {
-        field: value
-        for field, option in _FIELDS.items()
-        if (value := getattr(args, option.format(suffix))) is not None
-    }
-    return ModelParams(
-        path=_absolute(path),
-        flash_attn=args.flash_attn,
-        **given,
-        **{name: value for name in _SHARED if (value := getattr(args, name)) is not None},
-    )
+    per_model = [each for each in _LOADING if not _is_shared(each)]
+    shared = [each for each in _LOADING if _is_shared(each)]
+    return ModelParams(_absolute(path), **given(args, per_model, suffix), **given(args, shared))
 
 
 def _absolute(path: str) -> str:
@@ -368,13 +242,8 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
 
 
 def _notes_without_draft(args: argparse.Namespace) -> list[str]:
-    options = [option.format("_draft") for option in _FIELDS.values()]
-    given = {option: getattr(args, option) for option in options}
-    written = {"extra_bufts_draft": "no_extra_bufts_draft"}
-    if given["n_cpu_moe_draft"] == ALL_LAYERS:
-        written["n_cpu_moe_draft"] = "cpu_moe_draft"
+    parameters = {each.name: each for each in _LOADING if not _is_shared(each)}
     return [
-        f"--{written.get(option, option).replace('_', '-')} has no effect without a draft model."
-        for option, value in given.items()
-        if value is not None
+        f"{written(parameters[name], value, _DRAFT)} has no effect without a draft model."
+        for name, value in given(args, parameters.values(), _DRAFT).items()
     ]

@@ -10,9 +10,7 @@ from typing import Any, NoReturn
 from paceline.chat.prompt import is_unicode
 from paceline.cli.output import print_result
 from paceline.errors import UserError
-
-LARGEST_INT = 2**31 - 1
-"""What fits into the native library's integers."""
+from paceline.parameters import LARGEST_INT
 
 
 class UsageError(UserError):
@@ -85,24 +83,6 @@ def whole_number(low: int, high: int = LARGEST_INT) -> Callable[[str], int]:
         return value
 
     return check
-
-
-def number(text: str) -> float:
-    """Return a number; the engine checks its range."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r:.60} is not a number") from None
-
-
-def layers(text: str) -> int:
-    """Return a number of layers; "auto" is -1."""
-    if text == "auto":
-        return -1
-    try:
-        return whole_number(0)(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, nor is it auto") from None
 
 
 def plain_text(text: str) -> str:

@@ -35,6 +35,8 @@ from paceline.messages import (
     StartTurn,
     TokensCounted,
 )
+from paceline.parameters import check_fields
+from paceline.params import ReplySettings
 from paceline.sentence import sentence
 
 _T = TypeVar("_T")
@@ -95,10 +97,7 @@ def check_limits(command: StartTurn, seed: int) -> None:
     Raises:
         ValueOutOfRangeError: Names the value and what it may be.
     """
-    if command.max_tokens < 1:
-        refuse("Max tokens is {max_tokens}, but must be at least 1.", max_tokens=command.max_tokens)
-    if not 0 <= seed < 1 << 63:
-        refuse("The seed is {seed}, but must be from 0 to 2^63 - 1.", seed=seed)
+    check_fields(ReplySettings(max_tokens=command.max_tokens, seed=seed))
 
 
 class Begun(NamedTuple):

@@ -255,8 +255,12 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
         try:
             check_settings(head.settings)
         except ValueOutOfRangeError as error:
-            why = error.message.removesuffix(".")[:200]
-            raise broken("conversation.settings", f"cannot be used ({why})") from None
+            raise UserError(
+                "broken-chat",
+                "The chat is damaged: its settings cannot be used. {why}",
+                HINT,
+                why=error.message,
+            ) from None
     tree = MappingProxyType(messages)
     return made_of(Conversation, head, conversation_id=head.id, messages=tree)
 

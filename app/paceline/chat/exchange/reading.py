@@ -17,6 +17,7 @@ from paceline.chat.exchange.chat_json import FORMAT, HINT, MAX_NAME_CHARS, from_
 from paceline.chat.exchange.imported import ImportedChat, text_in
 from paceline.chat.exchange.programs import chatgpt, llama_cpp, lm_studio, open_webui, silly_tavern
 from paceline.errors import UserError
+from paceline.sentence import sentence
 
 MAX_FILE_BYTES = 512_000_000
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -74,7 +75,8 @@ def read_chats(raw: bytes, name: str) -> Chats:
     try:
         items = _items(text)
     except UserError as error:
-        raise UserError(error.code, f"“{name}”: {error.message}", error.hint) from error
+        what = sentence("“{name}”: {what}", name=name, what=error.message)
+        raise UserError(error.code, what, error.hint) from error
     except RecursionError:  # of the parser
         raise UserError("not-a-chat", f"“{name}” is nested too deeply.", _NOT_ONE) from None
     chats = _sorted(items, name)
@@ -106,11 +108,24 @@ def _sorted(items: list[_Item], name: str) -> Chats:
 def _named(error: UserError, name: str, title: str, number: int, n_chats: int) -> UserError:
     """Return the error about a chat of a file; it says which one, where there are several."""
     what = error.message
-    message = f"“{name}”: {what}"
+    message = sentence("“{name}”: {what}", name=name, what=what)
     if n_chats > 1:
-        message = f"Chat {number} of {n_chats} in “{name}”: {what}"
+        message = sentence(
+            "Chat {number} of {n_chats} in “{name}”: {what}",
+            number=number,
+            n_chats=n_chats,
+            name=name,
+            what=what,
+        )
         if title:
-            message = f"Chat {number} of {n_chats} in “{name}”, “{title}”: {what}"
+            message = sentence(
+                "Chat {number} of {n_chats} in “{name}”, “{title}”: {what}",
+                number=number,
+                n_chats=n_chats,
+                name=name,
+                title=title,
+                what=what,
+            )
     return UserError(error.code, message, error.hint)
 
 

@@ -17,6 +17,8 @@ from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.model.backend import Grammar, Vocabulary
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
+from paceline.parameters import AUTO as AUTO  # noqa: PLC0414  they are found here, too
+from paceline.parameters import Parameter as Parameter  # noqa: PLC0414
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +159,7 @@ class Workbench:
     kept: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One setting of a drafter: an int or a float between `low` and `high`.
-
-    `can_be_auto`: it is a length that can be left to the controller; its value is `AUTO` then.
-    """
-
-    name: str
-    kind: Literal["int", "float"]
-    default: float
-    low: float
-    high: float
-    title: str
-    help: str
-    can_be_auto: bool = False
-
-
 Settings = Mapping[str, float]
-AUTO = 0.0
-"""In place of a length: as many tokens as pay, decided again in every step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> param
             )
         if parameter.name in given[info.id]:
             _refuse("{key} is given twice.", "Give it once.", key=key)
-        given[info.id][parameter.name] = _parse_value(parameter, value)
+        given[info.id][parameter.name] = _value(parameter, value)
     return params.Strategy(tuple((info.id, tuple(given[info.id].items())) for info in infos))
 
 
@@ -153,7 +153,7 @@ def complete(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = fin
         for name, value in settings:
             key = f"{prefix}{name}"
             info, parameter = _setting(infos, f"{key}={_number(value)}", key)
-            given[info.id][name] = _checked(parameter, value)
+            given[info.id][name] = _value(parameter, value)
     return Strategy(tuple((info, _complete(info, given[info.id])) for info in infos))
 
 
@@ -312,63 +312,16 @@ def _complete(info: DrafterInfo, given: dict[str, float]) -> Settings:
     return settings
 
 
-def _parse_value(parameter: Parameter, text: str) -> float:
-    if parameter.can_be_auto and text == "auto":
-        return AUTO
-    try:
-        value = int(text) if parameter.kind == "int" else float(text)
-    except ValueError:
-        _refuse_kind(parameter, text)
-    return _in_range(parameter, value, text)
-
-
-def _checked(parameter: Parameter, value: float) -> float:
+def _value(parameter: Parameter, given: str | float) -> float:
     """Return a setting's value, of the type that drafters expect."""
-    if parameter.can_be_auto and value == AUTO:
-        return AUTO
-    if parameter.kind == "int" and not float(value).is_integer():
-        _refuse_kind(parameter, _number(value))
-    exact = int(value) if parameter.kind == "int" else value
-    return _in_range(parameter, exact, _number(value))
-
-
-def _in_range(parameter: Parameter, value: float, text: str) -> float:
-    p = parameter
-    if not p.low <= value <= p.high:
-        _refuse(
-            "{name} is {text}, but it must be {kind} from {low:g} to {high:g}{or_auto}.",
-            "The default is {default:g}.",
-            name=p.name,
-            text=text,
-            kind=_kind(p),
-            low=p.low,
-            high=p.high,
-            or_auto=_or_auto(p),
-            default=p.default,
-        )
+    word = "auto" if parameter.can_be_auto else ""
+    try:
+        if isinstance(given, str):
+            given = parameter.parse(given, parameter.name, word)
+        value: float = parameter.check(given, parameter.name, word)
+    except ValueOutOfRangeError as error:
+        _refuse(error.message, error.hint)
     return value
-
-
-def _refuse_kind(parameter: Parameter, text: str) -> NoReturn:
-    p = parameter
-    _refuse(
-        "{name}={text} is not {kind}.",
-        "Give one from {low:g} to {high:g}{or_auto}.",
-        name=p.name,
-        text=text,
-        kind=_kind(p),
-        low=p.low,
-        high=p.high,
-        or_auto=_or_auto(p),
-    )
-
-
-def _kind(parameter: Parameter) -> str:
-    return sentence("a whole number") if parameter.kind == "int" else sentence("a number")
-
-
-def _or_auto(parameter: Parameter) -> str:
-    return sentence(", or auto") if parameter.can_be_auto else ""
 
 
 def _refuse(message: str, hint: str, /, **arguments: Argument) -> NoReturn:

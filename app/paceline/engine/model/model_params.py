@@ -14,6 +14,7 @@ from paceline.engine.model.memory_hints import (
 )
 from paceline.errors import ModelError, ValueOutOfRangeError, refuse
 from paceline.messages import ModelParams
+from paceline.parameters import check_fields
 from paceline.sentence import sentence
 
 MOST_HIDDEN_BYTES = 64 * 2**20
@@ -36,7 +37,6 @@ KV_TYPES = {
 """Name to (ggml's number, bytes per element)."""
 SPLIT_MODES = {"none": 0, "layer": 1, "row": 2, "tensor": 3}
 """Name to number in `enum llama_split_mode`."""
-_MAX_CPU_MOE = 1000
 _MAX_SHARE = 1e6
 
 
@@ -51,47 +51,15 @@ def check_params(params: ModelParams, *, supports_gpu: bool, max_devices: int = 
     Raises:
         ValueOutOfRangeError: Names the value and what it may be.
     """
-    for name, value, known in (
-        (sentence("Flash attention"), params.flash_attn, FLASH_ATTN),
-        (sentence("The K cache's type"), params.kv_type_k, KV_TYPES),
-        (sentence("The V cache's type"), params.kv_type_v, KV_TYPES),
-    ):
-        if value not in known:
-            refuse(
-                "{name} cannot be “{value}”.",
-                "Choose one of {known}.",
-                name=name,
-                value=value,
-                known=", ".join(known),
-            )
+    check_fields(params)
     if params.flash_attn == "off" and KV_TYPES[params.kv_type_v][1] < 2:
         refuse("A quantised V cache needs flash attention.", "Switch it on, or use f16 for V.")
-    if not (0 <= params.n_threads <= 512 and 0 <= params.n_threads_batch <= 512):
-        refuse("The number of threads is out of range.", "Give one from 1 to 512.")
-    if params.n_ctx < 0:
-        refuse(
-            "A context of {n_ctx} tokens makes no sense.", "Give at least 1.", n_ctx=params.n_ctx
-        )
-    if not -1 <= params.n_cpu_moe <= _MAX_CPU_MOE:
-        refuse(
-            "The experts of {n_cpu_moe} layers cannot stay in the CPU's memory.",
-            "Give -1 for all layers, or 0 to {max_cpu_moe}.",
-            n_cpu_moe=params.n_cpu_moe,
-            max_cpu_moe=_MAX_CPU_MOE,
-        )
     _check_split(params, max_devices)
     if not supports_gpu:
         _refuse_gpu(params)
 
 
 def _check_split(params: ModelParams, max_devices: int) -> None:
-    if params.split_mode and params.split_mode not in SPLIT_MODES:
-        refuse(
-            "The split mode cannot be “{split_mode}”.",
-            "Choose one of {split_modes}.",
-            split_mode=params.split_mode,
-            split_modes=", ".join(SPLIT_MODES),
-        )
     shares = params.tensor_split
     if len(shares) > max_devices:
         refuse(
@@ -108,7 +76,7 @@ def _check_split(params: ModelParams, max_devices: int) -> None:
         )
     if shares and not any(shares):
         refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")
-    if not 0 <= params.main_gpu < max_devices:
+    if params.main_gpu >= max_devices:
         refuse(
             "There is no GPU number {main_gpu}.",
             "The first one is number 0.",

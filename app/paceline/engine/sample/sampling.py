@@ -20,8 +20,8 @@ from paceline.engine.sample.gumbel_argmax import Race, argmax_of
 from paceline.engine.sample.noise import gumbel_of, position_key
 from paceline.engine.sample.truncation import Nucleus, largest, min_p_floor, survivors, weights_of
 from paceline.errors import EngineError, NothingAllowedError, refuse
-from paceline.params import SamplingParams, range_of
-from paceline.sentence import sentence
+from paceline.parameters import check_fields
+from paceline.params import SamplingParams
 
 PENALTY_WINDOW = 64
 
@@ -122,16 +122,6 @@ class Penalties:
                 row[token] = logit - count * frequency - presence
 
 
-_RANGES_IN_WORDS = {
-    "temperature": (sentence("Temperature"), sentence("between 0 and 100")),
-    "top_k": ("Top-k", sentence("0 (off) or more")),
-    "top_p": ("Top-p", sentence("above 0 and at most 1 (off)")),
-    "min_p": ("Min-p", sentence("between 0 (off) and 1")),
-    "repeat_penalty": (sentence("Repeat penalty"), sentence("from 0.01 to 10 (1 is off)")),
-    "presence_penalty": (sentence("Presence penalty"), sentence("from -10 to 10 (0 is off)")),
-    "frequency_penalty": (sentence("Frequency penalty"), sentence("from -10 to 10 (0 is off)")),
-}
-"""The ranges of `SamplingParams`; a smaller repeat penalty would leave those of float32."""
 _TOP_OF_CONFIDENCE = 10
 COLD = 1e-6
 """A lower temperature is 0: the noise could only decide between logits less than 3e-5 apart."""
@@ -154,10 +144,7 @@ def check_sampling(params: SamplingParams, n_vocab: int | None = None) -> None:
     Raises:
         ValueOutOfRangeError: Names the value and its range.
     """
-    for field, (name, what) in _RANGES_IN_WORDS.items():
-        value = getattr(params, field)
-        if value not in range_of(SamplingParams, field):
-            refuse("{name} is {value:g}, but it must be {what}.", name=name, value=value, what=what)
+    check_fields(params)
     _check_biases(params, n_vocab)
 
 

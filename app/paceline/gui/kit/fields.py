@@ -33,6 +33,7 @@ from paceline.gui.kit.layouts import grid_of, row_of, styled
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
+from paceline.parameters import Parameter
 
 _LONG_CHARS = 2_000
 _LONG_WORD = re.compile(rf"\S{{{_LONG_CHARS}}}")
@@ -194,6 +195,18 @@ class WholeNumber(_StillUnderWheel, QSpinBox):
         self.setRange(low, high)
 
 
+def number_field(parameter: Parameter) -> WholeNumber:
+    """Return a field for a whole number, or for a word in place of the automatic one."""
+    low, high = parameter.offered
+    if parameter.can_be_auto:
+        low = min(low, parameter.auto)
+    field = WholeNumber(int(low), int(high))
+    field.setSpecialValueText(parameter.unset)
+    field.setSuffix(f" {parameter.unit}" if parameter.unit else "")
+    field.setSingleStep(parameter.step)
+    return field
+
+
 class Number(_StillUnderWheel, QDoubleSpinBox):
     """A field for a number with two decimals, without buttons; point and comma mean the same."""
 
@@ -238,6 +251,11 @@ class Choice(_StillUnderWheel, QComboBox):
         """Show the list as wide as its widest entry, with its frame and a scroll bar."""
         self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + px(30))
         super().showPopup()
+
+
+def choice_field(parameter: Parameter) -> Choice:
+    """Return a list of what a parameter offers."""
+    return Choice((words, value) for value, words in parameter.choices if words)
 
 
 def value_of(field: Any) -> Any:
@@ -300,30 +318,21 @@ class _NameLabel(YieldingLabel):
 
 
 class SliderField(QWidget):
-    """A name, a slider for the usual values, and a field that takes all of them.
+    """A parameter's name, a slider for the usual values, and a field that takes all of them.
 
-    With a default, a small button puts it back; it is there while another value is shown.
+    A small button puts the default back; it is there while another value is shown.
     """
 
     value_changed = Signal(float)
 
-    def __init__(
-        self,
-        title: str,
-        explanation: str,
-        low: float,
-        high: float,
-        *,
-        whole: bool,
-        slider_range: tuple[float, float] | None = None,
-        default: float | None = None,
-    ) -> None:
-        """Take all values of low..high; the slider may have a narrower range."""
+    def __init__(self, parameter: Parameter, explanation: str = "") -> None:
+        """Show a parameter's default; without an explanation its help explains it."""
         super().__init__()
-        self._default = default
-        self._low, slider_end = slider_range or (low, high)
+        self._default = parameter.default
+        self._low, slider_end = parameter.on_slider
         self._span = slider_end - self._low
-        self._whole = whole
+        self._whole = whole = parameter.kind == "int"
+        title, (low, high) = parameter.title, parameter.offered
         self.label = styled(_NameLabel(title), role="muted")
         self.label.double_clicked.connect(self.put_back)
         self.put_back_button = styled(QToolButton(), kind="mini")
@@ -337,11 +346,10 @@ class SliderField(QWidget):
         )
         look.follow(self._fit)
         self.label.setBuddy(self.field)
-        if default is not None:
-            shown = f"{local(default):g}"
-            explanation = self.tr("{}\nDefault: {}").format(explanation, shown)
-            self.put_back_button.setAccessibleName(self.tr("Put {} back").format(title))
-            self.put_back_button.setToolTip(self.tr("Back to {}").format(shown))
+        shown = f"{local(self._default):g}"
+        explanation = self.tr("{}\nDefault: {}").format(explanation or parameter.help, shown)
+        self.put_back_button.setAccessibleName(self.tr("Put {} back").format(title))
+        self.put_back_button.setToolTip(self.tr("Back to {}").format(shown))
         for widget in (self, self.label, self.slider, self.field):
             widget.setToolTip(explanation)
         self.slider.setAccessibleName(title)
@@ -355,7 +363,7 @@ class SliderField(QWidget):
             spacing=6,
         )
         room = self.put_back_button.sizePolicy()
-        room.setRetainSizeWhenHidden(default is not None)  # the slider keeps its length
+        room.setRetainSizeWhenHidden(True)
         self.put_back_button.setSizePolicy(room)
         self.put_back_button.hide()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -371,8 +379,8 @@ class SliderField(QWidget):
 
     @property
     def value(self) -> float:
-        """The value that is shown."""
-        return float(self.field.value())
+        """The value that is shown; an integer where only whole numbers are offered."""
+        return self.field.value()
 
     def set_value(self, value: float) -> None:
         """Show a value without emitting a signal."""
@@ -385,8 +393,8 @@ class SliderField(QWidget):
 
     @Slot()
     def put_back(self) -> None:
-        """Set the default, if there is one."""
-        if self._default is not None and self.value != self._default:
+        """Set the default."""
+        if self.value != self._default:
             had_keyboard = self.put_back_button.hasFocus()
             self.set_value(self._default)
             self.value_changed.emit(self.value)
@@ -410,5 +418,4 @@ class SliderField(QWidget):
         position = round(offset if self._whole else offset / self._span * _SLIDER_STEPS)
         with QSignalBlocker(self.slider):
             self.slider.setValue(max(0, min(position, self.slider.maximum())))
-        if self._default is not None:
-            self.put_back_button.setVisible(abs(value - self._default) > _EVEN)
+        self.put_back_button.setVisible(abs(value - self._default) > _EVEN)

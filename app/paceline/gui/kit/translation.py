@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from paceline.engine.draft.base import DrafterInfo
+from paceline.parameters import Parameter, parameters_of
 from paceline.sizes import part_and_whole, readable_size, weights
 
 ENGLISH = "en"
@@ -25,6 +27,8 @@ FOLDER = "translations"
 """Below the resources."""
 DRAFTERS = "Drafters"
 """Context of what drafters say of themselves; `packaging/translations.py` collects it."""
+FIELDS = "Fields"
+"""Context of the words of parameters, those of drafters included."""
 
 _logger = logging.getLogger(__name__)
 
@@ -32,6 +36,10 @@ _logger = logging.getLogger(__name__)
 def translator(context: str) -> Callable[[str], str]:
     """Return what translates the words of a context, where no object's `tr` does."""
     return partial(QCoreApplication.translate, context)
+
+
+_tr = translator(DRAFTERS)
+_of_field = translator(FIELDS)
 
 
 def language_of(setting: str) -> str:
@@ -76,10 +84,36 @@ def in_words(info: DrafterInfo) -> DrafterInfo:
 
     A plug-in's own words stay as they are.
     """
-    parameters = tuple(
-        replace(each, title=_tr(each.title), help=_tr(each.help)) for each in info.parameters
-    )
+    parameters = tuple(map(parameter_in_words, info.parameters))
     return replace(info, title=_tr(info.title), summary=_tr(info.summary), parameters=parameters)
+
+
+def parameter_in_words(parameter: Parameter) -> Parameter:
+    """Return a parameter in the language of the interface."""
+    return replace(
+        parameter,
+        title=_of_field(parameter.title),
+        help=_of_field(parameter.help),
+        unset=_of_field(parameter.unset),
+        unit=_of_field(parameter.unit),
+        choices=tuple((value, _of_field(words)) for value, words in parameter.choices),
+    )
+
+
+def value_in_words(parameter: Parameter, value: Any) -> str:
+    """Return a parameter, already in words, with its value in a few words."""
+    if value in (None, "", ()):
+        return parameter.unset
+    if not parameter.is_number:
+        return parameter.title
+    if parameter.unit:
+        return f"{parameter.title} {local(value):,} {parameter.unit}"
+    return f"{parameter.title} {value if parameter.kind == 'int' else format(local(value), 'g')}"
+
+
+def fields_in_words(cls: type) -> dict[str, Parameter]:
+    """Return the parameters of a dataclass's fields in the language of the interface."""
+    return {name: parameter_in_words(each) for name, each in parameters_of(cls).items()}
 
 
 class local:  # noqa: N801  # it reads as a function
@@ -127,7 +161,3 @@ def with_signs(number: str) -> str:
 def with_unit(number: str) -> str:
     """A number with the language's signs, and its unit behind a thin space that does not break."""
     return with_signs(number).replace(" ", "\N{NARROW NO-BREAK SPACE}")
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate(DRAFTERS, text)

@@ -31,7 +31,7 @@ from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
 from paceline.gui.models.load_checks import Look, MemoryAdvisor, first_parts, is_here, size_of
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
-from paceline.gui.models.load_settings import AUTO_CTX, LoadSettings
+from paceline.gui.models.load_settings import LoadSettings
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.models.saved_pairs import SavedPairs, pair_title
@@ -321,7 +321,7 @@ class ModelsController(QObject):
     def _notes_on_context(self, state: PairState) -> list[str]:
         """Return a note when an automatic context was shortened for lack of memory."""
         pair, model = state.pair, state.target
-        if pair is None or model is None or pair.target.n_ctx != AUTO_CTX:
+        if pair is None or model is None or pair.target.n_ctx:
             return []
         if model.n_ctx >= min(DEFAULT_CTX, model.n_ctx_train or DEFAULT_CTX):
             return []

@@ -29,7 +29,6 @@ from paceline.engine.model.model_file import first_part, part_names
 from paceline.errors import ModelError, UserError
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.translation import translator
-from paceline.gui.models.load_settings import AUTO, AUTO_CTX
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.pair import file_name
@@ -187,9 +186,9 @@ class MemoryAdvisor(QObject):
         engine = self._devices.description
         if self._devices.planner is None or engine is None:
             return False
-        if engine.supports_gpu and any(model.n_gpu_layers == AUTO for model in models):
+        if engine.supports_gpu and any(model.n_gpu_layers < 0 for model in models):
             return True
-        has_open_context = any(model.n_ctx == AUTO_CTX for model in models)
+        has_open_context = any(not model.n_ctx for model in models)
         n_bytes = sum(size_of(model.path) for model in models)
         return has_open_context and _is_tight(n_bytes, self._devices.n_free)
 

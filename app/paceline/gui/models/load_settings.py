@@ -6,20 +6,21 @@ form has one column for the target and one for the draft model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from paceline.chat.pair import Pair
-from paceline.engine.model.model_params import KV_TYPES
+from paceline.errors import UserError
 from paceline.gui.kit.card import FoldCard, FoldSection
 from paceline.gui.kit.fields import (
     Choice,
-    WholeNumber,
     changes_of,
+    choice_field,
+    number_field,
     show_value,
     two_columns,
     value_of,
@@ -28,47 +29,23 @@ from paceline.gui.kit.file_dialogs import FileField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import fill
 from paceline.gui.kit.sentences import said
+from paceline.gui.kit.translation import fields_in_words
 from paceline.messages import DeviceInfo, EngineDescribed, Sameness
-from paceline.params import ModelParams
+from paceline.parameters import Parameter
+from paceline.params import ModelParams, read_shares
 from paceline.settings import EngineHost
 
-AUTO = -1
-AUTO_CTX = 0
 SPLIT = ("split_mode", "tensor_split", "main_gpu")
 """How several GPUs share a model"""
 _FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
 _FIELD_PX = 64
-_MAX_LAYERS = 999
-_MAX_CONTEXT = 1_048_576
-_MAX_THREADS = 512
-_MAX_GPU = 63
-
-
-def read_shares(text: str) -> tuple[float, ...]:
-    """Read the shares of several GPUs, such as ``3, 1``.
-
-    Raises:
-        ValueError: A part is no number, or one below 0; the message is for people.
-    """
-    shares = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        try:
-            share = float(part)
-        except ValueError:
-            share = math.nan
-        if not (math.isfinite(share) and share >= 0):
-            raise ValueError(f"“{part}” is no share: give numbers such as 3, 1.")
-        shares.append(share)
-    if shares and not any(shares):
-        raise ValueError("At least one share must be above 0.")
-    return tuple(shares)
 
 
 class _Shares(QLineEdit):
     """The shares of several GPUs; `problem` says what is wrong with what is written."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(placeholderText=placeholder)
         self.changed = self.textChanged
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setProperty("kind", "value")
@@ -77,7 +54,7 @@ class _Shares(QLineEdit):
     def value(self) -> tuple[float, ...]:
         try:
             return read_shares(self.text())
-        except ValueError:
+        except UserError:
             return ()
 
     def show_value(self, shares: tuple[float, ...]) -> None:
@@ -88,28 +65,34 @@ class _Shares(QLineEdit):
     def problem(self) -> str:
         try:
             read_shares(self.text())
-        except ValueError as error:
-            return str(error)
+        except UserError as error:
+            return error.message
         return ""
 
 
-def _number(low: int, high: int, special: str) -> WholeNumber:
-    """Return a field that shows its lowest number as a word."""
-    field = WholeNumber(low, high)
-    field.setSpecialValueText(special)
-    return field
-
-
-def _box() -> QCheckBox:
-    box = QCheckBox()
-    box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
-    return box
+def _field_for(parameter: Parameter) -> QWidget:
+    if parameter.name == "tensor_split":
+        return _Shares(parameter.unset)
+    match parameter.kind:
+        case "bool":
+            box = QCheckBox()
+            box.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # as the numbers stand
+            return box
+        case "int":
+            return number_field(parameter)
+        case "text":
+            return Choice([(parameter.unset, "")])
+    return choice_field(parameter)
 
 
 class LoadColumn(QWidget):
     """One model's title and fields, named as in `ModelParams`; itself not shown.
 
     A form shows those that it has room for; what the others would say stays as it is.
+
+    Attributes:
+        title: Stands above the fields.
+        fields: Those that a form shows.
     """
 
     changed = Signal()
@@ -119,161 +102,57 @@ class LoadColumn(QWidget):
         self.hide()
         self.title = text_label(title)
         self.title.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._shown: dict[str, QWidget] = {}
-        auto = self.tr("auto")
-        self.gpu_layers = _number(AUTO, _MAX_LAYERS, auto)
-        self.device = Choice([(auto, "")])
-        self.n_ctx = _number(0, _MAX_CONTEXT, auto)
-        self.n_ctx.setSingleStep(512)
-        self.n_threads = _number(0, _MAX_THREADS, auto)
-        self.extra_bufts, self.swa_full = _box(), _box()
-        self.n_cpu_moe = _number(AUTO, _MAX_LAYERS, self.tr("all"))
-        splits = (
-            (self.tr("one GPU"), "none"),
-            (self.tr("layers"), "layer"),
-            (self.tr("rows"), "row"),
-        )
-        self.split_mode = Choice([(auto, ""), *splits])
-        self.tensor_split = _Shares()
-        self.tensor_split.setPlaceholderText(auto)
-        self.main_gpu = WholeNumber(0, _MAX_GPU)
-        kinds = [(kind, kind) for kind in KV_TYPES]
-        self.kv_type_k, self.kv_type_v = Choice(kinds), Choice(kinds)
-        self.flash_attn = Choice([(auto, "auto"), (self.tr("off"), "off"), (self.tr("on"), "on")])
-        self._fields: dict[str, tuple[QWidget, str, str]] = {
-            "n_gpu_layers": (
-                self.gpu_layers,
-                self.tr("GPU layers"),
-                self.tr("Layers kept on the GPU; auto: as many as there is room for"),
-            ),
-            "device": (
-                self.device,
-                self.tr("Device"),
-                self.tr("The device to compute on; auto: llama.cpp chooses"),
-            ),
-            "n_ctx": (
-                self.n_ctx,
-                self.tr("Context"),
-                self.tr("Tokens that fit into a chat; auto: 4096, or fewer"),
-            ),
-            "n_threads": (
-                self.n_threads,
-                self.tr("Threads"),
-                self.tr("Processor threads; auto: physical cores - 1"),
-            ),
-            "kv_type_k": (
-                self.kv_type_k,
-                self.tr("K cache"),
-                self.tr("How keys are kept: q8_0 takes half the memory of f16, at hardly any loss"),
-            ),
-            "kv_type_v": (
-                self.kv_type_v,
-                self.tr("V cache"),
-                self.tr("How values are kept; a quantised type needs flash attention"),
-            ),
-            "flash_attn": (
-                self.flash_attn,
-                self.tr("Flash attention"),
-                self.tr("A way of computing attention that takes less memory"),
-            ),
-            "extra_bufts": (
-                self.extra_bufts,
-                self.tr("Repack weights"),
-                self.tr(
-                    "Copies the weights into an order that suits special instructions of the "
-                    "processor, such as AMX: faster, and takes memory for the copy. Take the tick "
-                    "away if the engine crashes while a model is loaded, or if memory is short."
-                ),
-            ),
-            "swa_full": (
-                self.swa_full,
-                self.tr("Beyond windows"),
-                self.tr(
-                    "Layers with a sliding window, as in Gemma and gpt-oss, keep the whole chat, "
-                    "so that any place of it can be gone back to at once, and the text is the same "
-                    "with any strategy. Without the tick they keep their window alone: less "
-                    "memory, but a change far back in a chat reads the whole prompt again."
-                ),
-            ),
-            "n_cpu_moe": (
-                self.n_cpu_moe,
-                self.tr("Experts on CPU"),
-                self.tr(
-                    "Layers, counted from the first, whose experts stay in the processor's memory: "
-                    "for mixture-of-experts models that do not fit onto the GPU. One below 0 is "
-                    "all."
-                ),
-            ),
-            "split_mode": (
-                self.split_mode,
-                self.tr("Split"),
-                self.tr("How several GPUs share the model"),
-            ),
-            "tensor_split": (
-                self.tensor_split,
-                self.tr("Shares"),
-                self.tr("Each GPU's share, in proportions, such as 3, 1"),
-            ),
-            "main_gpu": (
-                self.main_gpu,
-                self.tr("Main GPU"),
-                self.tr("Number of the GPU that holds everything when one GPU does"),
-            ),
-        }
-        for name, (field, _, _) in self._fields.items():
-            field.setParent(self)  # until a form takes it
-            show_value(field, getattr(ModelParams(""), name))
-
-    def name_of(self, name: str) -> str:
-        """What a field is called."""
-        return self._fields[name][1]
+        self.fields: dict[str, Any] = {}
 
     def shown(self, name: str) -> QWidget:
         """Return a field for a form to show."""
-        field, title, explanation = self._fields[name]
+        parameter = fields_in_words(ModelParams)[name]
+        field = self.fields[name] = _field_for(parameter)
         field.setMinimumWidth(_FIELD_PX)
-        field.setToolTip(explanation)
-        field.setAccessibleName(f"{self.title.text()}: {title}")
+        field.setToolTip(parameter.help)
+        field.setAccessibleName(f"{self.title.text()}: {parameter.title}")
+        show_value(field, parameter.default)
         changes_of(field).connect(self.changed)
-        self._shown[name] = field
         return field
 
     def show_devices(self, devices: Sequence[DeviceInfo]) -> None:
         """Offer these devices; the processor only where there is a choice."""
+        field = self.fields["device"]
         offered = list(devices) if any(device.kind != "cpu" for device in devices) else []
-        names = [self.device.itemData(i) for i in range(1, self.device.count())]
+        names = [field.itemData(i) for i in range(1, field.count())]
         if names == [device.name for device in offered]:
             return  # they are described often, and the list may be open
-        chosen = self.device.currentData()
-        with QSignalBlocker(self.device):
-            self.device.clear()
-            self.device.addItem(self.tr("auto"), "")
+        chosen = field.currentData()
+        with QSignalBlocker(field):
+            for at in range(field.count() - 1, 0, -1):
+                field.removeItem(at)
             for device in offered:
-                self.device.addItem(device.name, device.name)
-                self.device.setItemData(
-                    self.device.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
+                field.addItem(device.name, device.name)
+                field.setItemData(
+                    field.count() - 1, device.description, Qt.ItemDataRole.ToolTipRole
                 )
-        show_value(self.device, chosen)
+        show_value(field, chosen)
 
     def show_params(self, params: ModelParams) -> None:
         """Show how the model is loaded, without emitting `changed`."""
-        for name, field in self._shown.items():
+        for name, field in self.fields.items():
             show_value(field, getattr(params, name))
 
     def params(self, params: ModelParams) -> ModelParams:
         """The same model with what the fields say."""
-        return replace(params, **{name: value_of(field) for name, field in self._shown.items()})
+        return replace(params, **{name: value_of(field) for name, field in self.fields.items()})
 
     def enable(self, *, is_there: bool, has_gpu: bool, n_gpus: int = 0) -> None:
         """Switch the fields on that mean something here."""
-        for name, field in self._shown.items():
+        for name, field in self.fields.items():
             is_of_use = has_gpu or name not in _FOR_GPUS
             field.setEnabled(is_there and is_of_use and (n_gpus > 1 or name not in SPLIT))
 
 
 def rows_of(target: LoadColumn, draft: LoadColumn, *names: str, titled: bool) -> QGridLayout:
     """Return a grid with one field in a row, for both models, whose titles may stand above."""
-    grid = two_columns([target.name_of(name) for name in names], first_row=int(titled))
+    words = fields_in_words(ModelParams)
+    grid = two_columns([words[name].title for name in names], first_row=int(titled))
     for at, column in enumerate((target, draft), start=1):
         if titled:
             grid.addWidget(column.title, 0, at)
@@ -453,8 +332,9 @@ class LoadSettings(FoldCard):
         has_draft = pair is not None and pair.draft is not None
         for column, is_there in ((self.target, pair is not None), (self.draft, has_draft)):
             column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
-        problem = self.target.tensor_split.problem or self.draft.tensor_split.problem
-        say(self.problem, with_soft_breaks(problem))
+        shares = (column.fields["tensor_split"] for column in (self.target, self.draft))
+        problem = next((each.problem for each in shares if each.problem), "")
+        say(self.problem, with_soft_breaks(said(problem)))
         for field in (self.exact, self.own_process, self.lookup_cache, self.reload_button):
             field.setEnabled(pair is not None)
         is_changed = pair is not None and (self.wanted() != pair or self.wanted_host != self._host)

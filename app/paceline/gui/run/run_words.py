@@ -11,7 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from paceline.figures import SpeedupVerdict
 from paceline.gui.kit.card import Row
-from paceline.gui.kit.translation import local, translator
+from paceline.gui.kit.translation import fields_in_words, local, translator, value_in_words
 from paceline.gui.state.figures import (
     kept_words,
     kernel_words,
@@ -226,24 +226,20 @@ def logit_words(stats: TurnStats) -> str:
     return _tr("{} ({:,} rows compared)").format(words, local(n_rows)) if n_rows else words
 
 
+_TRUNCATION = ("top_k", "top_p", "min_p")
+"""What means nothing where the likeliest token is always taken"""
+
+
 def sampling_words(sampling: SamplingParams) -> str:
     """The settings that are not off."""
+    parts = []
+    for name, parameter in fields_in_words(SamplingParams).items():
+        value = getattr(sampling, name)
+        is_idle = sampling.temperature == 0 and name in _TRUNCATION
+        if parameter.is_number and value != parameter.off and not is_idle:
+            parts.append(value_in_words(parameter, value))
     if sampling.temperature == 0:
-        parts = [_tr("temperature 0 (the likeliest token)")]
-    else:
-        parts = [_tr("temperature {:g}").format(local(sampling.temperature))]
-        if sampling.top_k:
-            parts.append(f"top-k {sampling.top_k}")
-        if sampling.top_p < 1:
-            parts.append(f"top-p {local(sampling.top_p):g}")
-        if sampling.min_p:
-            parts.append(f"min-p {local(sampling.min_p):g}")
-    if sampling.repeat_penalty != 1:
-        parts.append(_tr("repeat penalty {:g}").format(local(sampling.repeat_penalty)))
-    if sampling.presence_penalty:
-        parts.append(_tr("presence penalty {:g}").format(local(sampling.presence_penalty)))
-    if sampling.frequency_penalty:
-        parts.append(_tr("frequency penalty {:g}").format(local(sampling.frequency_penalty)))
+        parts[0] = _tr("{} (the likeliest token)").format(parts[0])
     if sampling.logit_bias:
         parts.append(_tr("{} logit biases").format(len(sampling.logit_bias)))
     return ", ".join(parts)

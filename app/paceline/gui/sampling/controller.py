@@ -22,10 +22,10 @@ from paceline.gui.kit.file_dialogs import OpenFile
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.translation import local, translator
+from paceline.gui.kit.translation import fields_in_words, value_in_words
 from paceline.gui.sampling.presets import PresetButton, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
-from paceline.gui.sampling.sampling_settings import SamplingSettings, slider_titles
+from paceline.gui.sampling.sampling_settings import SamplingSettings
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings
@@ -34,29 +34,18 @@ from paceline.settings import ReplyPreset
 _MOST = 3
 """Differences that are named; the tooltip has all of them."""
 
-_tr = translator("SettingsBadge")
+_FORMS = ("json_schema", "grammar")
 
 
 def differences(now: ReplySettings, usual: ReplySettings) -> Iterator[str]:
     """Yield in a few words each what is set otherwise."""
-    drawn, usually = now.sampling, usual.sampling
-    for name, title in slider_titles().items():
-        value = getattr(drawn, name)
-        if value != getattr(usually, name):
-            yield f"{title} {local(value):g}"
-    if (drawn.json_schema, drawn.grammar) != (usually.json_schema, usually.grammar):
-        is_free = not (drawn.json_schema or drawn.grammar)
-        yield _tr("Free text") if is_free else "JSON" if drawn.json_schema else _tr("Grammar")
-    if now.system_prompt != usual.system_prompt:
-        yield _tr("System prompt") if now.system_prompt else _tr("No system prompt")
-    if now.max_tokens != usual.max_tokens:
-        yield _tr("At most {} tokens").format(f"{local(now.max_tokens):,}")
-    if now.stop != usual.stop:
-        yield _tr("Stop strings") if now.stop else _tr("No stop strings")
-    if drawn.logit_bias != usually.logit_bias:
-        yield _tr("Logit bias") if drawn.logit_bias else _tr("No logit bias")
-    if now.seed != usual.seed:
-        yield _tr("New seed each time") if now.seed is None else _tr("Seed {}").format(now.seed)
+    form = now.sampling.json_schema or now.sampling.grammar
+    for values, others in ((now.sampling, usual.sampling), (now, usual)):
+        for name, parameter in fields_in_words(type(values)).items():
+            value = getattr(values, name)
+            is_other_form = form and not value and name in _FORMS
+            if value != getattr(others, name) and not is_other_form:
+                yield value_in_words(parameter, value)
 
 
 class SettingsBadge(QWidget):

@@ -21,11 +21,11 @@ from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import FlowLayout, column_of, discard, row_of, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import local, translator
+from paceline.gui.kit.translation import fields_in_words, local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
-from paceline.params import MAX_SEED
+from paceline.params import ReplySettings
 
 Form = Literal["free", "schema", "grammar"]
 EXAMPLES: dict[str, str] = {
@@ -217,29 +217,22 @@ class SeedField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        label = styled(YieldingLabel(self.tr("Seed"), keeps=6), role="muted")
+        parameter = fields_in_words(ReplySettings)["seed"]
+        label = styled(YieldingLabel(parameter.title, keeps=6), role="muted")
         self.choice = Segments(
             [
                 (_NEW, self.tr("New each time"), self.tr("Every reply draws a new seed.")),
-                (
-                    _FIXED,
-                    self.tr("Fixed"),
-                    self.tr(
-                        "The same seed gives the same reply to the same question, with any "
-                        "strategy. For comparisons."
-                    ),
-                ),
+                (_FIXED, self.tr("Fixed"), parameter.help),
             ]
         )
         self.choice.setAccessibleName(label.text())
-        self.number = Number(0, MAX_SEED)
+        low, high = parameter.offered
+        self.number = Number(low, high)
         self.number.setDecimals(0)
         self.number.setSingleStep(1)
         self.number.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.number.setAccessibleName(label.text())
-        self.number.setToolTip(
-            self.tr("A whole number from 0 to {}").format(f"{local(MAX_SEED):,}")
-        )
+        self.number.setToolTip(self.tr("A whole number from 0 to {}").format(f"{local(high):,}"))
         label.setBuddy(self.number)
         self.copy = _link(self.tr("Copy"), self.tr("Copy the seed"))
         self.last = _link(self.tr("Last reply's"), self.tr("Use the seed of the last reply"))
@@ -318,7 +311,7 @@ class StopField(QWidget):
         super().__init__()
         self.stops: tuple[str, ...] = ()
         self.chips: list[QToolButton] = []
-        label = text_label(self.tr("Stop strings"), "muted")
+        label = text_label(fields_in_words(ReplySettings)["stop"].title, "muted")
         self.field = QLineEdit()
         # Escapes take two characters for one.
         self.field.setMaxLength(2 * MAX_STOP_CHARS)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from paceline.errors import UserError, refuse
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, WholeNumber
+from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, number_field
 from paceline.gui.kit.labels import (
     YieldingCheckBox,
     YieldingLabel,
@@ -22,26 +22,12 @@ from paceline.gui.kit.labels import (
 )
 from paceline.gui.kit.layouts import column_of, row_of, styled
 from paceline.gui.kit.sentences import said
-from paceline.gui.kit.translation import translator
+from paceline.gui.kit.translation import fields_in_words, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
-from paceline.params import MAX_TOKENS, Prompting, ReplySettings, range_of
-
-
-def slider_titles() -> dict[str, str]:
-    """What the sliders are called, by the field of `SamplingParams`, in their order."""
-    translate = QCoreApplication.translate
-    return {
-        "temperature": translate("SamplingSliders", "Temperature"),
-        "top_k": translate("SamplingSliders", "Top-k"),
-        "top_p": translate("SamplingSliders", "Top-p"),
-        "min_p": translate("SamplingSliders", "Min-p"),
-        "repeat_penalty": translate("SamplingSliders", "Repeat penalty"),
-        "presence_penalty": translate("SamplingSliders", "Presence"),
-        "frequency_penalty": translate("SamplingSliders", "Frequency"),
-    }
+from paceline.params import Prompting, ReplySettings, read_bias
 
 
 class SamplingSliders(QWidget):
@@ -55,52 +41,19 @@ class SamplingSliders(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fields: dict[str, SliderField] = {}
-        explanations = {
-            "temperature": self.tr(
-                "How much chance has a say. 0 always takes the likeliest token; usual are 0.2 for "
-                "facts and code, 0.7 for chat, 1 for stories. The lower, the more drafts are "
-                "accepted."
-            ),
-            "top_k": self.tr(
-                "Only this many of the likeliest tokens can be drawn, whatever their "
-                "probabilities. Usual: 20 to 100; 0 means all."
-            ),
-            "top_p": self.tr(
-                "Only the likeliest tokens that together have this probability: few where the "
-                "model is sure, many where it is not. Usual: 0.8 to 0.95; 1 means all."
-            ),
-            "min_p": self.tr(
-                "Only tokens that have at least this share of the likeliest one's probability. "
-                "Keeps high temperatures readable. Usual: 0.02 to 0.1; 0 means all."
-            ),
-            "repeat_penalty": self.tr(
-                "Makes the last 64 tokens less likely to come again. Helps small models that go "
-                "in circles; harms code and tables. Usual: 1 to 1.15; 1 is off."
-            ),
-            "presence_penalty": self.tr(
-                "Taken once from the logit of every token among the last 64: draws the reply to "
-                "new words. Usual: 0 to 1; 0 is off."
-            ),
-            "frequency_penalty": self.tr(
-                "Taken once for each time that a token is among the last 64: the more often, the "
-                "less likely. Usual: 0 to 0.5; 0 is off."
-            ),
+        self.fields = {
+            name: SliderField(parameter)
+            for name, parameter in fields_in_words(SamplingParams).items()
+            if parameter.is_number
         }
-        titles = slider_titles()
-        for name, explanation in explanations.items():
-            limits, default = range_of(SamplingParams, name), getattr(SamplingParams(), name)
-            slider = self.fields[name] = SliderField(
-                titles[name], explanation, *limits.offered,
-                whole=isinstance(default, int), default=default, slider_range=limits.on_slider,
-            )  # fmt: skip
+        for slider in self.fields.values():
             slider.value_changed.connect(self.changed)
         column_of(*self.fields.values(), on=self, margins=0, spacing=6)
 
     def put_into(self, params: SamplingParams) -> SamplingParams:
         """Return the parameters with the values of the sliders."""
         values: dict[str, Any] = {name: slider.value for name, slider in self.fields.items()}
-        return replace(params, **{**values, "top_k": int(values["top_k"])})
+        return replace(params, **values)
 
     def show_params(self, params: SamplingParams) -> None:
         """Show these without emitting a signal."""
@@ -134,25 +87,14 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
     """Read ``ID=X, ID=X``; X may be ``-inf``.
 
     Raises:
-        ValueError: A part is none of these; the message is shown to the user.
+        ValueOutOfRangeError: A part is none of these.
     """
     biases: dict[int, LogitBias] = {}
     for part in filter(None, (part.strip() for part in re.split(r"[,;\n]", text))):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise ValueError(_tr("“{}” is not of the form ID=X.").format(part))
-        if not name.strip().isdecimal():
-            raise ValueError(_tr("“{}” is no token id: give a whole number.").format(name.strip()))
-        try:
-            bias = float(value)
-        except ValueError:
-            bias = math.nan
-        if math.isnan(bias):
-            raise ValueError(_tr("“{}” is no number.").format(value.strip()))
-        token = int(name)
-        if token in biases:
-            raise ValueError(_tr("Token {} is given twice.").format(token))
-        biases[token] = LogitBias(token, bias)
+        bias = read_bias(part)
+        if bias.token in biases:
+            refuse("Token {token} is given twice.", token=bias.token)
+        biases[bias.token] = bias
     return tuple(biases.values())
 
 
@@ -179,6 +121,7 @@ class SamplingSettings(Card):
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Sampling and prompt"))
+        self._parameters = fields_in_words(ReplySettings)
         self._biases: tuple[LogitBias, ...] = ()
         self._bias_problem = self._refusal = ""
         self.sliders = SamplingSliders()
@@ -299,13 +242,9 @@ class SamplingSettings(Card):
     def _make_prompt(self) -> None:
         self.system_prompt = LeavingEdit()
         self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
-        self.system_prompt.setAccessibleName(self.tr("System prompt"))
-        self.system_prompt.setToolTip(
-            self.tr(
-                "Stands before every conversation and says what the model should be and how it "
-                "should answer. It takes room in the context."
-            )
-        )
+        parameter = self._parameters["system_prompt"]
+        self.system_prompt.setAccessibleName(parameter.title)
+        self.system_prompt.setToolTip(parameter.help)
         self.system_prompt.textChanged.connect(self._on_changed)
 
     def _make_thinking(self) -> QWidget:
@@ -324,30 +263,22 @@ class SamplingSettings(Card):
         return self._thinking_row
 
     def _make_biases(self) -> QVBoxLayout:
-        label = text_label(self.tr("Logit bias"), "muted")
+        parameter = fields_in_words(SamplingParams)["logit_bias"]
+        label = text_label(parameter.title, "muted")
         self.biases = QLineEdit(placeholderText="ID=X, ID=X")
-        self.biases.setToolTip(
-            self.tr(
-                "Numbers added to the logits of single tokens, by their ids; -inf forbids a token. "
-                "Usual: -5 to 5. For example: 13=-2.5, 50=-inf"
-            )
-        )
+        self.biases.setToolTip(parameter.help)
         label.setBuddy(self.biases)
         self.biases.textChanged.connect(self._on_biases)
         return column_of(label, self.biases, spacing=4)
 
     def _make_max_tokens(self) -> QHBoxLayout:
-        self.max_tokens = WholeNumber(1, MAX_TOKENS)
-        self.max_tokens.setSuffix(self.tr(" tokens"))
-        self.max_tokens.setAccessibleName(self.tr("Tokens per reply at most"))
-        label = styled(YieldingLabel(self.tr("Longest reply"), keeps=8), role="muted")
+        parameter = self._parameters["max_tokens"]
+        self.max_tokens = number_field(parameter)
+        self.max_tokens.setAccessibleName(parameter.title)
+        label = styled(YieldingLabel(parameter.title, keeps=8), role="muted")
         label.setBuddy(self.max_tokens)
-        explanation = self.tr(
-            "The reply ends there, wherever it is. A token is about three quarters of an English "
-            "word. Usual: 512 to 4096."
-        )
         for widget in (label, self.max_tokens):
-            widget.setToolTip(explanation)
+            widget.setToolTip(parameter.help)
         self.max_tokens.valueChanged.connect(self._on_changed)
         return row_of(label, None, self.max_tokens)
 
@@ -372,8 +303,8 @@ class SamplingSettings(Card):
         try:
             self._biases = read_biases(self.biases.text())
             self._bias_problem = ""
-        except ValueError as error:
-            self._bias_problem = said(str(error))
+        except UserError as error:
+            self._bias_problem = said(error.message)
         self._on_changed()
 
     @Slot()

@@ -326,13 +326,8 @@ class ParameterField(SliderField):
         usual = max(4 * parameter.default, 32)
         low, high = local(parameter.low), local(parameter.high)
         super().__init__(
-            parameter.title,
+            replace(parameter, usual=usual) if parameter.high > 2 * usual else parameter,
             f"{parameter.help} ({parameter.name}, {low:g}–{high:g})",
-            parameter.low,
-            parameter.high,
-            whole=parameter.kind == "int",
-            slider_range=(parameter.low, usual) if parameter.high > 2 * usual else None,
-            default=parameter.default,
         )
         self.drafter_id = drafter_id
         self.name = parameter.name

@@ -146,7 +146,7 @@ class SpeculationModel(QObject):
         """Start with saved strategy texts, the chosen one first; unknown ones are `unusable`."""
         super().__init__(parent)
         self._infos = {info.id: info for info in infos}
-        self._values = {
+        self._values: dict[str, dict[str, float]] = {
             info.id: {parameter.name: parameter.default for parameter in info.parameters}
             for info in infos
         }

@@ -16,7 +16,7 @@ from paceline.engine.model.memory_hints import MIN_PROPOSAL, SLOW_CACHE, has_qua
 from paceline.engine.model.model_params import DEFAULT_CTX, check_params, choose_ctx
 from paceline.errors import ValueOutOfRangeError
 from paceline.gui.kit.card import Card, FoldSection
-from paceline.gui.kit.fields import Slider
+from paceline.gui.kit.fields import Slider, show_value
 from paceline.gui.kit.labels import YieldingLabel, say, text_label
 from paceline.gui.kit.layouts import fill, grid_of, styled
 from paceline.gui.kit.sentences import said
@@ -217,11 +217,15 @@ class LoadForm(Card):
         self.draft = LoadColumn(self.tr("Draft"), self)
         self.columns = self.target, self.draft
         self.target.shown("n_ctx")
-        self.context = ContextField(self.target.n_ctx)
+        self.context = ContextField(self.target.fields["n_ctx"])
         layers = rows_of(self.target, self.draft, "n_gpu_layers", titled=True)
         fill(self.body, self.context, layers)
         # The fields are older than the slider beside the first of them.
-        shown = (self.context.slider, self.target.n_ctx, *(c.gpu_layers for c in self.columns))
+        shown = (
+            self.context.slider,
+            self.target.fields["n_ctx"],
+            *(c.fields["n_gpu_layers"] for c in self.columns),
+        )
         for first, second in pairwise(shown):
             self.setTabOrder(first, second)
         self.reason = text_label(
@@ -241,8 +245,9 @@ class LoadForm(Card):
         self.problem_text = text_label("", "danger", wraps=True)
         self.problem_text.hide()
         self.body.addWidget(self.problem_text)
-        self.draft.n_ctx.setSpecialValueText(self.tr("same"))
-        self.draft.n_ctx.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
+        n_ctx_draft = self.draft.fields["n_ctx"]
+        n_ctx_draft.setSpecialValueText(self.tr("same"))
+        n_ctx_draft.setToolTip(self.tr("Tokens that the draft model keeps; same: as many"))
         self.context.changed.connect(self._on_changed)
         for column in self.columns:
             column.changed.connect(self._on_changed)
@@ -264,8 +269,7 @@ class LoadForm(Card):
             self._draft_before = draft
             self.draft.show_params(draft)
             if draft.n_ctx == target.n_ctx:
-                with QSignalBlocker(self.draft.n_ctx):
-                    self.draft.n_ctx.setValue(0)
+                show_value(self.draft.fields["n_ctx"], 0)
         self.context.refresh()
         self._show_problem()
 
@@ -310,10 +314,10 @@ class LoadForm(Card):
     def draft_params(self, path: str) -> ModelParams:
         """How the draft model in this file will be loaded."""
         params = self.draft.params(replace(self._draft_before, path=path))
-        if params.n_ctx == 0 and self.target.n_ctx.value():
+        wish = self.target.fields["n_ctx"].value()
+        if params.n_ctx == 0 and wish:
             # A shorter context would end drafting in the middle of a chat.
-            longest = self._n_ctx_draft or self.target.n_ctx.value()
-            return replace(params, n_ctx=min(self.target.n_ctx.value(), longest))
+            return replace(params, n_ctx=min(wish, self._n_ctx_draft or wish))
         return params
 
     def _make_advanced(self) -> QGridLayout:

@@ -1,0 +1,115 @@
+"""Options of the command line that are made of declared parameters, and what they give."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from paceline.cli.usage import plain_text
+from paceline.errors import ValueOutOfRangeError
+from paceline.parameters import Option, Parameter
+
+_METAVARS = {"int": "N", "float": "X"}
+
+
+def add_parameters(
+    group: argparse._ActionsContainer,
+    parameters: Iterable[Parameter],
+    suffix: str = "",
+    **places: str,
+) -> None:
+    """Add the options of all parameters that have one; what is not given stays None.
+
+    Args:
+        group: Where they are listed.
+        parameters: In the order of the help.
+        suffix: Follows the names: empty, or ``_draft`` for the draft model's options.
+        places: Put into the braces of the help.
+    """
+    places["suffix"] = suffix.replace("_", "-")
+    for parameter in parameters:
+        option, dest = parameter.option, parameter.name + suffix
+        if option is None:
+            continue
+        place = group
+        if option.flag:
+            place = group.add_mutually_exclusive_group()
+            place.add_argument(
+                _named(option.flag, suffix),
+                dest=dest,
+                action="store_const",
+                const=_of_flag(parameter),
+                help=option.flag_help.format(**places),
+            )
+        if parameter.kind == "bool":
+            continue
+        name = _named(option.name or parameter.name, suffix)
+        choices = [value for value, words in parameter.choices if value and words]
+        metavar = option.metavar or _METAVARS.get(parameter.kind)
+        place.add_argument(
+            name,
+            dest=dest,
+            metavar=metavar,
+            type=_reader(parameter, option, name),
+            action="append" if option.repeats else "store",
+            choices=choices or None,
+            help=_help(parameter, option).format(choices=", ".join(choices), **places),
+        )
+
+
+def given(
+    args: argparse.Namespace, parameters: Iterable[Parameter], suffix: str = ""
+) -> dict[str, Any]:
+    """Return the values that options gave, by the parameters' names.
+
+    Args:
+        args: The parsed command line.
+        parameters: Whose options may have been given.
+        suffix: As of `add_parameters`.
+    """
+    values = ((each.name, getattr(args, each.name + suffix)) for each in parameters if each.option)
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values
+        if value is not None
+    }
+
+
+def written(parameter: Parameter, value: object, suffix: str = "") -> str:
+    """Return the option by which a value was given."""
+    option = parameter.option or Option()
+    is_flag = option.flag and value == _of_flag(parameter)
+    return _named(option.flag if is_flag else option.name or parameter.name, suffix)
+
+
+def _named(name: str, suffix: str) -> str:
+    return f"--{name}".format(suffix).replace("_", "-")
+
+
+def _of_flag(parameter: Parameter) -> object:
+    """Return what the option without a value gives."""
+    return not parameter.default if parameter.kind == "bool" else parameter.auto
+
+
+def _reader(parameter: Parameter, option: Option, name: str) -> Callable[[str], Any]:
+    if parameter.is_number:
+        word = "auto" if option.metavar.endswith("|auto") else ""
+        return partial(parameter.parse, called=name, word=word)
+    return partial(_read, option.read) if option.read else str
+
+
+def _read(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(plain_text(text))
+    except ValueOutOfRangeError as error:
+        raise argparse.ArgumentTypeError(str(error).removesuffix(".")) from None
+
+
+def _help(parameter: Parameter, option: Option) -> str:
+    own, default = parameter.help.removesuffix("."), parameter.default
+    text = option.help or f"{own[0].lower()}{own[1:]}"
+    if default in ("", None, ()) or option.flag or "(default:" in text:
+        return text
+    return f"{text} (default: {f'{default:g}' if parameter.is_number else default})"

@@ -1,0 +1,234 @@
+"""What can be set, declared once: its name, what it means, and which values it takes.
+
+A drafter lists its parameters. Settings are fields of dataclasses, `declared` with a parameter of
+their own. Window, command line, presets, stored settings and engine read it from there. Any thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn
+
+from paceline.errors import refuse
+from paceline.sentence import Sentence, sentence
+
+LARGEST_INT = 2**31 - 1
+"""What fits into the native library's integers."""
+Kind = Literal["int", "float", "bool", "choice", "text"]
+AUTO = 0.0
+"""In place of a length: as many tokens as pay, decided again in every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The command line's options for a parameter.
+
+    Attributes:
+        name: Without the dashes; empty: the parameter's. Braces take "-draft", for the draft model.
+        help: Empty: the parameter's. Braces take whose it is.
+        metavar: The value in the help; empty: by its kind. One that ends in "|auto" can be "auto".
+        read: Makes a value of a text, where it is neither a number nor the text.
+        repeats: Whether it can be given several times, each with one item of a tuple.
+        flag: Name of an option without a value. It reverses a switch, or sets a number to `auto`.
+        flag_help: Its help.
+    """
+
+    name: str = ""
+    help: str = ""
+    metavar: str = ""
+    read: Callable[[str], Any] | None = None
+    repeats: bool = False
+    flag: str = ""
+    flag_help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Something that can be set; words in English, which the window translates.
+
+    Attributes:
+        name: The key in a strategy, or the name of the field.
+        kind: The type of its values; "text" also where several texts or numbers are meant.
+        default: Its value where nothing else is chosen.
+        low: The lowest number.
+        high: The highest number.
+        title: Two or three words.
+        help: One or more sentences.
+        can_be_auto: Whether it can be left to the program; its value is `auto` then.
+        auto: The number that stands for automatic.
+        off: The number that has no effect; None: there is none.
+        unset: What is shown for `auto`, or for no value.
+        excludes_low: Whether `low` itself is refused.
+        offered_low: The lowest number in the window; None: `low`.
+        offered_high: The highest number in the window, presets and the settings file; None: `high`.
+        usual: How far from 0 a slider goes within what is offered.
+        step: How far an arrow key goes in the window.
+        unit: What a number counts.
+        choices: The values of a choice with their words; one without words is not offered.
+        option: The command line's options; None: it has none of this kind.
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    low: float
+    high: float
+    title: str
+    help: str
+    can_be_auto: bool = False
+    auto: float = AUTO
+    off: float | None = None
+    unset: str = ""
+    excludes_low: bool = False
+    offered_low: float | None = None
+    offered_high: float | None = None
+    usual: float = math.inf
+    step: int = 1
+    unit: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    option: Option | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.kind in ("int", "float")
+
+    @property
+    def offered(self) -> tuple[float, float]:
+        """The lowest and the highest number that the window offers, without `auto`."""
+        low = self.low if self.offered_low is None else self.offered_low
+        return low, self.high if self.offered_high is None else self.offered_high
+
+    @property
+    def on_slider(self) -> tuple[float, float]:
+        """The ends of a slider."""
+        low, high = self.offered
+        return max(low, -self.usual), min(high, self.usual)
+
+    def parse(self, text: str, called: str, word: str = "") -> Any:
+        """Return the number that a text gives.
+
+        Args:
+            text: What was written.
+            called: The name in a refusal.
+            word: What can be written for `auto`; empty: nothing.
+
+        Raises:
+            ValueOutOfRangeError: It is no number, or out of range.
+        """
+        if word and text == word:
+            return self.auto
+        try:
+            value = int(text) if self.kind == "int" else float(text)
+        except ValueError:
+            self._refuse(called, text, self.high, word)
+        if not self._takes(value):  # `auto` has to be written as its word
+            self._refuse(called, text, self.high, word)
+        return value
+
+    def check(self, value: Any, called: str = "", word: str = "", *, kept: bool = False) -> Any:
+        """Return a value that the parameter can have; a whole number as an integer.
+
+        Args:
+            value: Of the parameter's type.
+            called: The name in a refusal; empty: the title.
+            word: As of `parse`.
+            kept: Whether it is for presets and settings, which do not take every number.
+
+        Raises:
+            ValueOutOfRangeError: Says which values there are.
+        """
+        if self.choices and value not in dict(self.choices):
+            refuse(
+                "{setting} cannot be “{value:.60}”.",
+                "Choose one of {known}.",
+                setting=called or Sentence(self.title),
+                value=value,
+                known=", ".join(choice for choice, _ in self.choices if choice),
+            )
+        if not self.is_number or value is None or (self.can_be_auto and value == self.auto):
+            return value
+        high = self.offered[1] if kept else self.high
+        if not (self.low <= value <= high if kept else self._takes(value)):
+            self._refuse(called, number_words(value), high, word)
+        return int(value) if self.kind == "int" else value
+
+    def _takes(self, value: float) -> bool:
+        if self.kind == "int" and not (isinstance(value, int) or value.is_integer()):
+            return False
+        return self.low <= value <= self.high and not (self.excludes_low and value == self.low)
+
+    def _refuse(self, called: str, given: str, high: float, word: str) -> NoReturn:
+        kind = sentence("a whole number") if self.kind == "int" else sentence("a number")
+        low, most = number_words(self.low), number_words(high)
+        if self.excludes_low:
+            values = sentence("above {low} and at most {high}", low=low, high=most)
+        else:
+            values = sentence("from {low} to {high}", low=low, high=most)
+        refuse(
+            "{setting} is {value:.60}, but it must be {kind} {values}, or {word}."
+            if word
+            else "{setting} is {value:.60}, but it must be {kind} {values}.",
+            "" if self.default is None else "The default is {default}.",
+            setting=called or Sentence(self.title),
+            value=given,
+            kind=kind,
+            values=values,
+            word=word,
+            default=number_words(self.default or 0),
+        )
+
+
+def number_words(value: float) -> str:
+    """Return a number as sentences show it."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def declared(
+    default: Any, title: str, explanation: str = "", low: float = 0, high: float = 0, **more: Any
+) -> Any:
+    """Return a dataclass's field with its parameter, whose other attributes are in `more`.
+
+    The kind is that of the default, where it is not given. All but texts have an option.
+    """
+    kinds: dict[type, Kind] = {bool: "bool", int: "int", float: "float"}
+    kind: Kind = "choice" if "choices" in more else kinds.get(type(default), "text")
+    usual: dict[str, Any] = {"kind": kind, "option": None if kind == "text" else Option()}
+    if "auto" in more:
+        usual |= {"can_be_auto": True, "unset": "auto"}
+    parameter = Parameter(
+        name="", default=default, low=low, high=high, title=title, help=explanation, **usual | more
+    )
+    return field(default=default, metadata={"parameter": parameter})
+
+
+@cache
+def parameters_of(cls: Hashable) -> Mapping[str, Parameter]:
+    """Return the parameters of a dataclass's declared fields, by name and in their order."""
+    return MappingProxyType(
+        {
+            each.name: replace(each.metadata["parameter"], name=each.name)
+            for each in fields(cls)  # type: ignore[arg-type]
+            if "parameter" in each.metadata
+        }
+    )
+
+
+def check_fields(values: Any, *, by_name: bool = False, kept: bool = False) -> None:
+    """Check every declared field of a dataclass's value.
+
+    Args:
+        values: The value.
+        by_name: Whether a refusal says the field's name instead of its title.
+        kept: As of `Parameter.check`.
+
+    Raises:
+        ValueOutOfRangeError: Says which value is refused, and what it may be.
+    """
+    cls: type = type(values)
+    for name, parameter in parameters_of(cls).items():
+        parameter.check(getattr(values, name), name if by_name else "", kept=kept)

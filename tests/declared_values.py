@@ -1,0 +1,52 @@
+"""For every declared setting another value than its default, and numbers that it refuses."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from paceline.parameters import Parameter, parameters_of
+from paceline.params import LogitBias, ModelParams, ReplySettings, SamplingParams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OTHER: dict[type, dict[str, Any]] = {
+    SamplingParams: {
+        "temperature": 0.3, "top_k": 20, "top_p": 0.9, "min_p": 0.1, "repeat_penalty": 1.1,
+        "presence_penalty": 0.5, "frequency_penalty": -0.5,
+        "logit_bias": (LogitBias(3, -math.inf), LogitBias(4, 1.5)),
+        "grammar": 'root ::= "ä"', "json_schema": '{"type": "null"}',
+    },
+    ReplySettings: {
+        "max_tokens": 200, "seed": 2**53 - 1, "system_prompt": "Be kind.", "stop": ("\n\n",),
+    },
+    ModelParams: {
+        "n_ctx": 8192, "n_threads": 4, "n_threads_batch": 6, "n_gpu_layers": 12, "device": "CUDA0",
+        "flash_attn": "on", "kv_type_k": "q8_0", "kv_type_v": "q4_0", "n_cpu_moe": -1,
+        "split_mode": "row", "tensor_split": (3.0, 1.0), "main_gpu": 1, "extra_bufts": False,
+        "swa_full": False,
+    },
+}  # fmt: skip
+FIELDS = [(cls, name) for cls, values in OTHER.items() for name in values]
+NUMBERS = [(cls, name) for cls, name in FIELDS if parameters_of(cls)[name].is_number]
+
+
+def parameter(cls: type, name: str) -> Parameter:
+    return parameters_of(cls)[name]
+
+
+def reply_settings(cls: type, name: str, value: Any) -> ReplySettings:
+    """Return settings of replies, of which one is another one."""
+    if cls is SamplingParams:
+        return ReplySettings(SamplingParams(**{name: value}))
+    return ReplySettings(**{name: value})
+
+
+def outside(of: Parameter, high: float) -> Iterator[Any]:
+    """Yield numbers just beyond the range; one that stands for automatic is none."""
+    step = 1 if of.kind == "int" else 0.001
+    yield of.low if of.excludes_low else of.low - (2 if of.can_be_auto else step)
+    yield high + step
+    if of.kind == "float":
+        yield from (math.nan, math.inf, -math.inf)
