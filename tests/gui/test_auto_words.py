@@ -31,6 +31,7 @@ from paceline.chat.auto_words import (
     is_used,
     outlook_words,
     phase_words,
+    promise_words,
     reason_words,
     reasons_words,
     shown_costs,
@@ -156,6 +157,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield from (accepted.words for accepted in (*by_place(outlook()), *by_confidence(outlook())))
     yield from balance(told)
     yield from balance(replace(report("t", outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
+    yield promise_words(1_234, 2_000)
     yield "# Advice"
     for piece in advice(sources):
         yield f"{piece.code}: {said(piece.text)} {said(piece.reason)}"

@@ -378,3 +378,13 @@ def unused_words(drafters: Sequence[Outlook], title: Titles) -> str:
 def is_used(outlook: Outlook) -> bool:
     """Whether a drafter did anything that can be shown, or pauses."""
     return outlook.n_judged > 0 or not outlook.is_open
+
+
+def promise_words(n_within: int, n_replies: int) -> Sentence:
+    """Return how many replies of a benchmark took no longer than promised."""
+    return sentence(
+        "Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and "
+        "3 % of the prompt's time: {n:,} of {of:,} kept to it.",
+        n=n_within,
+        of=n_replies,
+    )

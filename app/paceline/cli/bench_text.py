@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from paceline.bench.plan import PLAIN
 from paceline.bench.recommend import Choice, Interval, Recommendation
 from paceline.bench.runs import (
-    Bound,
     Report,
     Result,
     acceptance,
@@ -17,6 +16,7 @@ from paceline.bench.runs import (
     common,
     geomean_per_repeat,
 )
+from paceline.chat.auto_words import promise_words
 from paceline.cli.output import in_columns
 from paceline.run_record import ModelRecord
 from paceline.sizes import duration, percent, weights
@@ -189,21 +189,11 @@ def _why(report: Report) -> str:
 
 def _auto(report: Report) -> list[str]:
     return [
-        f"{strategy}: {_bound(bound)}"
+        f"{strategy}: {promise_words(bound.n_within, bound.n_replies)} "
+        f"The slowest took {bound.worst:.0%} of that."
         for strategy in report.strategies
         if (bound := bound_of(report, [strategy]))
     ]
-
-
-def _bound(bound: Bound) -> str:
-    n = bound.n_replies
-    kept = f"{bound.n_within} of {n} replies"
-    if bound.n_within == n:
-        kept = f"all {n} replies" if n > 1 else "the reply"
-    return (
-        f"{kept} took at most 1.02 times plain decoding, 4 tokens and 3% of the prompt's time; "
-        f"the slowest took {bound.worst:.0%} of that."
-    )
 
 
 def _texts(report: Report) -> list[str]:

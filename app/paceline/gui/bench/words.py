@@ -12,10 +12,12 @@ from typing import Literal
 from paceline.bench.plan import Plan
 from paceline.bench.runner import Progress
 from paceline.bench.runs import Report, bound_of
+from paceline.chat.auto_words import promise_words
 from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.strategy import Strategy, parse_strategy, read_strategy
 from paceline.errors import UserError
 from paceline.gui.bench.driver import Ending
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import in_words, local, translator
 from paceline.gui.state.speculation import choice_of
 
@@ -174,10 +176,7 @@ def bound_text(report: Report) -> str:
     bound = bound_of(report, report.strategies)
     if bound is None:
         return ""
-    return _tr(
-        "Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and "
-        "3 % of the prompt's time: {:,} of {:,} kept to it."
-    ).format(local(bound.n_within), local(bound.n_replies))
+    return said(promise_words(bound.n_within, bound.n_replies))
 
 
 def ending_text(ending: Ending, reason: str, report: Report) -> str:
