@@ -887,11 +887,6 @@
     <name>BenchWords</name>
     <message>
         <location filename="../../app/paceline/gui/bench/words.py"/>
-        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {:,} of {:,} kept to it.</source>
-        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {:,} von {:,} haben das gehalten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/bench/words.py"/>
         <source>Cancelled.</source>
         <translation>Abgebrochen.</translation>
     </message>
@@ -7256,6 +7251,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>Auto begins without drafts, until it knows what they would cost.</source>
         <translation>Auto beginnt ohne Entwürfe, bis bekannt ist, was sie kosten würden.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/auto_words.py"/>
+        <source>Auto's promise is that no reply takes longer than 1.02 times plain decoding, 4 steps and 3 % of the prompt's time: {n:,} of {of:,} kept to it.</source>
+        <translation>Auto verspricht, dass keine Antwort länger dauert als 1,02-mal einfaches Dekodieren, 4 Schritte und 3 % der Zeit für den Prompt: {n:,} von {of:,} haben das gehalten.</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
