@@ -3,52 +3,143 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
+from shiboken6 import delete
 
 from catalog import made_models
+from gui.fake_hub import HeldBackground
 from gui.library_help import entry
 from paceline.catalog.inspect.inspector import Inspector
-from paceline.catalog.local.library import CardReader, Library
+from paceline.catalog.local.library import CardReader, Library, LibraryEntry
 from paceline.catalog.local.model_files import Place
-from paceline.errors import ModelError
 from paceline.gui.kit import file_dialogs
 from paceline.gui.kit.notices import Notice, Notifications
+from paceline.gui.models.lists import library
 from paceline.gui.models.lists.library import LibraryController
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from pytestqt.qtbot import QtBot
 
     from paceline.catalog.card import ModelCard
-    from paceline.catalog.local.library import LibraryEntry
 
 CARD = replace(made_models.CARD, n_bytes=1)  # the files are small
 # Dialogs are windows, about which the offscreen platform has regrets.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
+# ------------------------------------------------------------------------------------- refresh
 
-class Reader:
-    """Gives every file the same card; holds still while it is told to."""
+NAMES = st.sampled_from("abcdef")
+
+
+class Folder:
+    """A library of made files: names and sizes, of which some were read before."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.goes_on = threading.Event()
-        self.goes_on.set()
+        self.files: dict[str, int] = {}
+        self.read: dict[str, LibraryEntry] = {}
+
+    def places(self) -> list[Place]:
+        return []
+
+    def known(self) -> tuple[LibraryEntry, ...]:
+        return tuple(self.read.values())
+
+    def scan(self, _is_stopped: Callable[[], bool]) -> Generator[LibraryEntry, None, None]:
+        unread = []
+        for name, n_bytes in sorted(self.files.items()):
+            known = self.read.get(name)
+            if known is None or known.file.n_bytes != n_bytes:
+                unread.append(entry(name, None, n_bytes=n_bytes))
+                known = unread[-1]
+            yield known
+        for each in unread:
+            read = entry(each.file.name, n_bytes=each.file.n_bytes)
+            self.read[each.file.name] = read
+            yield read
+        self.read = {name: each for name, each in self.read.items() if name in self.files}
+
+
+class Changes(RuleBasedStateMachine):
+    """Files come, grow and go, while folders are looked through in small batches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.window, self.folder = QWidget(), Folder()
+        with patch.object(library, "Background", HeldBackground):
+            self.controller = LibraryController(
+                self.folder,  # type: ignore[arg-type]
+                Notifications(self.window),
+                self.window,
+            )
+        jobs = self.controller.findChild(HeldBackground)
+        assert jobs is not None
+        self.jobs = jobs
+        self.is_up_to_date = False
+
+    def teardown(self) -> None:
+        assert self.controller.close()
+        delete(self.window)
+
+    @rule(name=NAMES, n_bytes=st.integers(1, 3))
+    def put(self, name: str, n_bytes: int) -> None:
+        self.folder.files[name] = n_bytes
+        self.is_up_to_date = False
+
+    @rule(name=NAMES)
+    def remove(self, name: str) -> None:
+        self.folder.files.pop(name, None)
+        self.is_up_to_date = False
+
+    @rule()
+    def refresh(self) -> None:
+        with patch.object(library, "_BATCH", 2):
+            self.controller.refresh()
+        assert self.controller.is_busy
+        self.is_up_to_date = True
+
+    @precondition(lambda self: self.jobs.jobs)
+    @rule()
+    def look(self) -> None:
+        with patch.object(library, "_BATCH", 2):
+            self.jobs.carry_out()
+
+    @rule()
+    def look_at_the_rest(self) -> None:
+        self.jobs.carry_out_all()
+        assert not self.controller.is_busy
+        if self.is_up_to_date:
+            read = {each.file.name: each.file.n_bytes for each in self.controller.entries}
+            assert read == self.folder.files
+            assert all(each.card is not None for each in self.controller.entries)
+
+    @invariant()
+    def every_model_has_one_row(self) -> None:
+        entries = self.controller.entries
+        assert len({each.file.path for each in entries}) == len(entries)
+        for path, offer in self.controller.offers.items():
+            assert offer.key == str(path)
+
+
+TestChanges = Changes.TestCase
+
+
+class Reader:
+    """Gives every file the same card."""
 
     def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
-        del parts
-        self.asked.append(path.name)
-        if not self.goes_on.wait(10):
-            raise ModelError("takes-too-long", "It takes too long.")
+        del path, parts
         return CARD
 
 
@@ -95,11 +186,6 @@ class World:
 
 
 @pytest.fixture
-def reader() -> Reader:
-    return Reader()
-
-
-@pytest.fixture
 def make_world(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[CardReader], World]]:
     worlds: list[World] = []
 
@@ -115,8 +201,8 @@ def make_world(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[CardReader], 
 
 
 @pytest.fixture
-def world(make_world: Callable[[CardReader], World], reader: Reader) -> World:
-    return make_world(reader)
+def world(make_world: Callable[[CardReader], World]) -> World:
+    return make_world(Reader())
 
 
 def put(folder: Path, *names: str) -> list[Path]:
@@ -125,55 +211,6 @@ def put(folder: Path, *names: str) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"GGUF")
     return paths
-
-
-# ------------------------------------------------------------------------------------- refresh
-
-
-def test_names_are_there_before_a_slow_file_is_read(
-    world: World, reader: Reader, qtbot: QtBot
-) -> None:
-    put(world.theirs, *(f"{n:02}.gguf" for n in range(70)))
-    reader.goes_on.clear()
-    world.controller.refresh()
-    assert world.controller.is_busy
-    qtbot.waitUntil(lambda: len(world.entries) >= 64)
-    assert all(e.card is None for e in world.entries)
-    with qtbot.waitSignal(world.controller.refreshed, timeout=20_000):
-        reader.goes_on.set()
-    assert [e.card for e in world.entries] == [CARD] * 70
-    assert not world.controller.is_busy
-
-
-def test_what_is_known_is_shown_while_the_first_file_is_read(
-    make_world: Callable[[CardReader], World], reader: Reader, qtbot: QtBot
-) -> None:
-    first = make_world(reader)
-    put(first.theirs, "a.gguf", "b.gguf")
-    first.refresh(qtbot)
-    put(first.theirs, "c.gguf")
-    slow = Reader()
-    slow.goes_on.clear()
-    second = make_world(slow)
-    second.controller.refresh()
-    qtbot.waitUntil(lambda: len(second.entries) >= 1)
-    assert second.entries[0].card == CARD
-    slow.goes_on.set()
-    qtbot.waitUntil(lambda: not second.controller.is_busy)
-    assert slow.asked == ["c.gguf"]
-    assert second.names == ["a", "b", "c"]
-
-
-def test_a_refresh_asked_for_meanwhile_follows(world: World, reader: Reader, qtbot: QtBot) -> None:
-    put(world.theirs, "a.gguf")
-    reader.goes_on.clear()
-    world.controller.refresh()
-    qtbot.waitUntil(lambda: reader.asked == ["a.gguf"])
-    put(world.theirs, "b.gguf")
-    world.controller.refresh()
-    world.controller.refresh()
-    reader.goes_on.set()
-    qtbot.waitUntil(lambda: world.names == ["a", "b"] and not world.controller.is_busy)
 
 
 def test_new_and_deleted_files_show_by_themselves(world: World, qtbot: QtBot) -> None:
@@ -201,22 +238,6 @@ def test_closing_ends_a_refresh(
     assert world.controller.close(), "a file is still being looked into"
     world.controller.refresh()
     assert not world.notices
-
-
-def test_real_files_are_looked_into(
-    make_world: Callable[[CardReader], World], qtbot: QtBot, draft_path: Path
-) -> None:
-    inspector = Inspector()
-    world = make_world(inspector)
-    world.theirs.mkdir()
-    shutil.copy(draft_path, world.theirs / "real.gguf")
-    put(world.theirs, "broken.gguf")
-    world.refresh(qtbot)
-    broken, real = world.entries
-    assert broken.problem
-    assert real.card is not None
-    assert real.card.quantisation == "Q8_0"
-    inspector.close()
 
 
 # --------------------------------------------------------------------------------------- files

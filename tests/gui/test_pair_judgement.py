@@ -4,24 +4,129 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from PySide6.QtCore import QTimer
 
+from gui.fake_hub import HeldBackground
 from gui.fake_judge import CARD, GOOD, FakeJudge, plan_of
 from paceline.catalog.judge.pairing import Reason, Verdict
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
+from paceline.gui.models.picker import pair_judgement
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.state.current_devices import Room, RoomPlanner
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.catalog.card import Examined
+
 TARGET, DRAFT = ModelParams("/m/7b.gguf"), ModelParams("/m/0.5b.gguf")
+GONE = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
+NO_PLAN = UserError("odd", "It cannot be told.")
+
+
+class NamingJudge(FakeJudge):
+    """Calls each model by its reference."""
+
+    def examine(self, reference: str, is_stopped: Callable[[], bool] = lambda: False) -> Examined:
+        examined = super().examine(reference, is_stopped)
+        return replace(examined, card=replace(examined.card, name=reference))
+
+
+PAIRS = st.builds(
+    Pair,
+    st.builds(ModelParams, st.sampled_from(["/m/a.gguf", "/m/b.gguf"]), st.sampled_from([0, 512])),
+    st.none() | st.builds(ModelParams, st.sampled_from(["/m/c.gguf", "/m/d.gguf"])),
+)
+
+
+class Questions(RuleBasedStateMachine):
+    """Any order of questions, of pauses between them, and of answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judge = NamingJudge()
+        with patch.object(pair_judgement, "Background", HeldBackground):
+            self.judgement = PairJudgement(self.judge, RoomPlanner(self.judge))
+        jobs = self.judgement.findChild(HeldBackground)
+        assert jobs is not None
+        self.jobs = jobs
+        self.pair: Pair | None = None
+
+    def teardown(self) -> None:
+        self.judgement.close()
+        assert self.judgement.judgement == Judgement()
+
+    @rule(pair=st.none() | PAIRS)
+    def ask(self, pair: Pair | None) -> None:
+        self.pair = pair
+        self.judgement.ask(pair)
+
+    @rule(n_free=st.integers(1, 3))
+    def other_memory(self, n_free: int) -> None:
+        self.judgement.set_room(Room((DeviceInfo("CPU", "CPU", "cpu", 9, n_free),)))
+
+    @rule(error=st.sampled_from([None, GONE]), plan_error=st.sampled_from([None, NO_PLAN]))
+    def what_goes_wrong(self, error: UserError | None, plan_error: UserError | None) -> None:
+        self.judge.error, self.judge.plan_error = error, plan_error
+
+    @rule()
+    def ask_again(self) -> None:
+        self.judgement.ask_again()
+
+    @rule()
+    def pause(self) -> None:
+        for timer in self.judgement.findChildren(QTimer):
+            if timer.isActive():
+                timer.stop()
+                timer.timeout.emit()
+
+    @precondition(lambda self: self.jobs.jobs)
+    @rule(data=st.data())
+    def answer(self, data: st.DataObject) -> None:
+        self.jobs.carry_out(data.draw(st.integers(0, len(self.jobs.jobs) - 1)))
+
+    @rule()
+    def answer_all(self) -> None:
+        for _ in range(2):
+            self.pause()
+            self.jobs.carry_out_all()
+        known, pair = self.judgement.judgement, self.pair
+        if pair is None:
+            assert known == Judgement()
+        elif known.status == "failed":
+            assert (known.problem, known.hint) == (GONE.message, GONE.hint)
+            assert known.obstacle == known.problem
+        else:
+            assert known.status == "known"
+            assert known.plan == plan_of(pair.target, pair.draft) or known.plan_problem
+
+    @invariant()
+    def only_answers_about_this_pair_count(self) -> None:
+        known, pair = self.judgement.judgement, self.pair
+        assert (known.status == "nothing") == (pair is None)
+        if known.status != "known" or pair is None:
+            assert (known.target, known.verdict, known.plan) == (None, None, None)
+            return
+        assert known.target is not None
+        assert known.target.name == pair.target.path
+        assert (known.draft and known.draft.name) == (pair.draft and pair.draft.path)
+        assert known.verdict == (GOOD if pair.draft else None)
+        assert not known.obstacle
+        if known.plan is not None:
+            assert known.plan.target.path == pair.target.path
+
+
+TestQuestions = Questions.TestCase
 
 
 @pytest.fixture
@@ -37,124 +142,23 @@ def judgement(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairJudgement]:
     made.close()
 
 
-def wait_for_plan(judgement: PairJudgement, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: judgement.judgement.plan is not None)
-
-
-def test_a_pair_is_judged_and_planned(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    assert judgement.judgement == Judgement()
-    judgement.ask(Pair(TARGET, DRAFT))
-    assert judgement.judgement.status == "looking"
-    wait_for_plan(judgement, qtbot)
-    known = judgement.judgement
-    assert (known.status, known.verdict, known.target) == ("known", GOOD, CARD)
-    assert known.plan == plan_of(TARGET, DRAFT)
-    assert not known.obstacle
-    assert judge.judged == [(TARGET.path, DRAFT.path)]
-
-
-def test_a_target_alone_has_no_verdict_and_a_plan(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judgement.ask(Pair(TARGET, None))
-    wait_for_plan(judgement, qtbot)
-    assert judgement.judgement.verdict is None
-    assert not judgement.judgement.obstacle
-    assert not judge.judged
-
-
-def test_nothing_is_asked_while_the_choice_moves_down_a_list(
+def test_nothing_is_asked_while_the_choice_moves_and_a_setting_is_only_planned(
     judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
 ) -> None:
     for number in range(20):
         judgement.ask(Pair(TARGET, replace(DRAFT, path=f"/m/{number}.gguf")))
-    wait_for_plan(judgement, qtbot)
-    assert judge.judged == [(TARGET.path, "/m/19.gguf")]
-
-
-def test_an_answer_to_an_older_question_is_dropped(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judge.may_answer.clear()
-    heard: list[Judgement] = []
-    judgement.changed.connect(heard.append)
-    judgement.ask(Pair(TARGET, replace(DRAFT, path="/m/old.gguf")))
-    qtbot.waitUntil(lambda: bool(judge.n_looks))
-    judgement.ask(Pair(TARGET, DRAFT))
-    judge.may_answer.set()
-    wait_for_plan(judgement, qtbot)
-    assert [known.status for known in heard] == ["looking", "known", "known"]
-    assert judge.planned[-1] == (TARGET, DRAFT)
-
-
-def test_a_changed_setting_is_planned_without_judging_again(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judgement.ask(Pair(TARGET, DRAFT))
-    wait_for_plan(judgement, qtbot)
+    last = replace(DRAFT, path="/m/19.gguf")
+    qtbot.waitUntil(lambda: judgement.judgement.plan is not None)
+    assert judge.judged == [(TARGET.path, last.path)]
+    assert judgement.judgement.target == CARD
     for n_ctx in (1024, 2048, 8192):
-        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), DRAFT))
-        assert judgement.judgement.plan is not None  # the older one stays until then
-    wanted = replace(TARGET, n_ctx=8192)
-    qtbot.waitUntil(lambda: judgement.judgement.plan == plan_of(wanted, DRAFT))
-    assert len(judge.judged) == 1
-    assert len(judge.planned) == 2
+        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), last))
+        assert judgement.judgement.plan is not None, "the older one stays until then"
+    wanted = plan_of(replace(TARGET, n_ctx=8192), last)
+    qtbot.waitUntil(lambda: judgement.judgement.plan == wanted)
+    assert (len(judge.judged), len(judge.planned)) == (1, 2)
 
 
-def test_other_devices_are_planned_for(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judgement.ask(Pair(TARGET, DRAFT))
-    wait_for_plan(judgement, qtbot)
-    judgement.set_room(Room((DeviceInfo("CPU", "CPU", "cpu", 10, 10),)))
-    qtbot.waitUntil(lambda: len(judge.planned) == 2)
-
-
-def test_a_failure_is_told_and_can_be_tried_again(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
-    judgement.ask(Pair(TARGET, DRAFT))
-    qtbot.waitUntil(lambda: judgement.judgement.status == "failed")
-    failed = judgement.judgement
-    assert failed.problem == "The Hub cannot be reached."
-    assert failed.hint == "Look at the cable."
-    assert failed.obstacle == failed.problem
-    judge.error = None
-    judgement.ask_again()
-    wait_for_plan(judgement, qtbot)
-
-
-def test_without_a_plan_the_verdict_stands(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judge.plan_error = UserError("odd", "It cannot be told.")
-    judgement.ask(Pair(TARGET, DRAFT))
-    qtbot.waitUntil(lambda: bool(judgement.judgement.plan_problem))
-    assert judgement.judgement.plan_problem == "It cannot be told."
-    assert not judgement.judgement.obstacle
-
-
-def test_a_refused_pair_cannot_be_loaded(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judge.verdict = Verdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
-    judgement.ask(Pair(TARGET, DRAFT))
-    wait_for_plan(judgement, qtbot)
-    assert judgement.judgement.obstacle == "Token 5 differs."
-
-
-def test_nothing_is_asked_about_nothing(
-    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
-) -> None:
-    judge.may_answer.clear()
-    judgement.ask(Pair(TARGET, DRAFT))
-    qtbot.waitUntil(lambda: bool(judge.n_looks))
-    judgement.ask(None)
-    assert judgement.judgement == Judgement()
-    judge.may_answer.set()
-    judgement.close()  # waits for the look that was under way
-    assert judgement.judgement == Judgement()
-    assert not judge.planned
+def test_a_refused_pair_cannot_be_loaded() -> None:
+    verdict = Verdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
+    assert Judgement("known", CARD, CARD, verdict).obstacle == "Token 5 differs."
