@@ -20,8 +20,8 @@ from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.load_form import room_for_context
 from paceline.gui.models.picker.memory_card import parts_of
-from paceline.gui.models.picker.pair_judgement import PairJudgement
-from paceline.gui.models.picker.pair_pane import PairPane
+from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
+from paceline.gui.models.picker.pair_pane import PairPane, VerdictCard
 from paceline.gui.state.current_devices import RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import ModelParams
@@ -71,26 +71,49 @@ def pick(pane: PairPane, qtbot: QtBot, draft: Candidate | None = DRAFT) -> None:
     qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
 
 
-def shown_lines(pane: PairPane) -> list[str]:
-    return [line.text.text() for line in pane.verdict.lines if not line.isHidden()]
-
-
 # --------------------------------------------------------------------------------- the verdict
 
 
-def test_a_pair_by_translation_is_not_said_to_go_together(
-    pane: PairPane, judge: FakeJudge, qtbot: QtBot
+FAILED = Judgement("failed", problem="The Hub cannot be reached.", hint="Look at the cable.")
+BY_TRANSLATION = Verdict(True, (Reason("by-translation", "Drafts are translated.", "note"),))
+SWAP = replace(GOOD, remedy=Remedy("Swap.", target="/m/b.gguf", draft="/m/a.gguf"))
+
+
+def known(verdict: Verdict | None) -> Judgement:
+    return Judgement("known", CARD, CARD, verdict)
+
+
+@pytest.mark.parametrize(
+    ("judgement", "drafts", "pill", "line", "button"),
+    [
+        (Judgement(), "", "Nothing chosen yet", "Choose a target in the list.", ""),
+        (Judgement("looking"), "draft", "Looking…", "Reading the headers of both models.", ""),
+        (Judgement("looking"), "", "Looking…", "Reading the header.", ""),
+        (FAILED, "draft", "Cannot tell", "The Hub cannot be reached.", "Look again"),
+        (known(None), "", "No draft model yet", "Next, choose a draft model", ""),
+        (known(None), "none", "No draft model", "Lookups draft from the text itself", ""),
+        (known(GOOD), "draft", "These two go together", GOOD.reasons[0].text, ""),
+        (known(GOOD), "none", "MTP head inside", GOOD.reasons[0].text, ""),
+        (known(SWAP), "draft", "These two go together", "", "Swap the two models"),
+        (
+            known(replace(BY_TRANSLATION, translated=0.87)),
+            "draft", "They work by translation", "Drafts are translated.", "",
+        ),
+        (known(REFUSED), "draft", "They do not fit", "Token 5", "Take qwen2.5-0.5b-q8_0 instead"),
+    ],
+)  # fmt: skip
+def test_what_is_known_is_told_in_words(
+    qtbot: QtBot, judgement: Judgement, drafts: str, pill: str, line: str, button: str
 ) -> None:
-    text = "Their tokenizers differ. So drafts are translated: the draft model has 87 %."
-    note = Reason("by-translation", text, "note")
-    judge.verdict = Verdict(True, (note,), "Expect a gain.", translated=0.87)
-    pick(pane, qtbot)
-    assert pane.verdict.pill.text() == "They work by translation"
-    assert pane.verdict.pill.property("tone") == "muted"
-    assert shown_lines(pane) == [text]
-    judge.verdict = GOOD
-    pick(pane, qtbot, replace(DRAFT, reference="/m/other.gguf"))
-    assert pane.verdict.pill.text() == "These two go together"
+    card = VerdictCard()
+    qtbot.addWidget(card)
+    card.show_judgement(judgement, has_draft=drafts == "draft", is_decided=bool(drafts))
+    assert card.pill.text() == card.accessibleName() == pill
+    assert card.lines[0].text.text().startswith(line)
+    assert (not card.button.isHidden()) == bool(button)
+    assert card.button.accessibleName() == button
+    is_good = judgement.verdict is not None and judgement.verdict.ok and judgement.verdict.gain
+    assert card.gain.isHidden() == (not is_good)
 
 
 def wanted(pane: PairPane) -> Pair:
@@ -100,11 +123,10 @@ def wanted(pane: PairPane) -> Pair:
 
 
 def test_nothing_is_chosen_at_first(pane: PairPane) -> None:
-    assert pane.verdict.pill.text() == "Nothing chosen yet"
     assert pane.memory.isHidden()
     assert pane.pair() is None
     assert not pane.form.target.fields["n_ctx"].isEnabled()
-    assert pane.names.names[0].text() == "not chosen yet"
+    assert pane.names.names[0].text() == pane.names.names[1].text() == "not chosen yet"
 
 
 def test_a_head_drafts_in_place_of_a_draft_model(
@@ -117,72 +139,31 @@ def test_a_head_drafts_in_place_of_a_draft_model(
     assert wanted(pane).mtp == "auto"
     pane.show_picks(pane.picks.with_draft(None))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
-    assert pane.verdict.pill.text() == "No draft model"
+    assert pane.names.names[1].text() == "none"
     assert wanted(pane).mtp == "off"
     head = replace(DRAFT, reference="/m/mtp-target.gguf", is_head=True)
     pane.show_picks(pane.picks.with_draft(head, uses_head=True))
     qtbot.waitUntil(lambda: pane.judgement.judgement.status == "known")
-    assert pane.verdict.pill.text() == "These two go together"
     assert (wanted(pane).draft, wanted(pane).mtp) == (None, head.reference)
     assert not pane.form.draft.fields["n_ctx"].isEnabled()
 
 
-def test_while_the_headers_come_it_says_so(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    judge.may_answer.clear()
-    pane.show_picks(Picks(target=TARGET, draft=DRAFT, is_decided=True))
-    assert pane.verdict.pill.text() == "Looking…"
-    assert shown_lines(pane) == ["Reading the headers of both models."]
-    judge.may_answer.set()
-    qtbot.waitUntil(lambda: pane.verdict.pill.text() != "Looking…")
-
-
-def test_a_good_pair_says_why_and_what_to_expect(pane: PairPane, qtbot: QtBot) -> None:
-    pick(pane, qtbot)
-    card = pane.verdict
-    assert card.pill.text() == card.accessibleName() == "These two go together"
-    assert shown_lines(pane) == [reason.text for reason in GOOD.reasons]
-    assert card.lines[0].text.accessibleName().startswith("Good: Both read")
-    assert card.gain.text.text() == GOOD.gain
-    assert card.button.isHidden()
-    assert not pane.obstacle()
-    assert pane.names.facts[0].text() == "7.62B · Q4_K_M · 4.7 GB"
-
-
 def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    judge.verdict = REFUSED
-    pick(pane, qtbot)
-    card = pane.verdict
-    assert card.pill.text() == "They do not fit"
-    assert card.lines[0].text.accessibleName().startswith("Problem: Token 5")
-    assert pane.obstacle() == REFUSED.reasons[0].text
-    assert pane.memory.isHidden()
-    assert card.gain.isHidden()
-    assert card.button.toolTip() == "Take qwen2.5-0.5b-q8_0 instead"
-    taken: list[Remedy] = []
-    pane.remedy_taken.connect(taken.append)
-    card.button.click()
-    assert taken == [REFUSED.remedy]
-
-
-def test_the_offer_is_cut_where_there_is_no_room(
-    pane: PairPane, judge: FakeJudge, qtbot: QtBot
-) -> None:
     long = Remedy("Another one.", draft=f"hf:o/r:{'very-' * 20}long.gguf")
     judge.verdict = replace(REFUSED, remedy=long)
     pick(pane, qtbot)
+    assert pane.names.facts[0].text() == "7.62B · Q4_K_M · 4.7 GB"
+    assert pane.obstacle() == REFUSED.reasons[0].text
+    assert pane.memory.isHidden()
+    assert pane.verdict.lines[0].text.accessibleName().startswith("Problem: Token 5")
     button = pane.verdict.button
-    assert "…" in button.text()
+    assert "…" in button.text(), "there is no room for all of it"
     assert "…" not in button.accessibleName()
     assert button.width() <= pane.verdict.width()
-
-
-def test_no_draft_model_is_a_choice_too(pane: PairPane, qtbot: QtBot) -> None:
-    pick(pane, qtbot, None)
-    assert pane.verdict.pill.text() == "No draft model"
-    assert not pane.obstacle()
-    assert pane.names.names[1].text() == "none"
-    assert not pane.form.draft.fields["n_threads"].isEnabled()
-    assert pane.form.target.fields["n_threads"].isEnabled()
+    taken: list[Remedy] = []
+    pane.remedy_taken.connect(taken.append)
+    button.click()
+    assert taken == [long]
 
 
 def test_what_cannot_be_told_can_be_asked_again(
@@ -190,13 +171,10 @@ def test_what_cannot_be_told_can_be_asked_again(
 ) -> None:
     judge.error = UserError("no-network", "The Hub cannot be reached.", "Look at the cable.")
     pane.show_picks(Picks(target=TARGET, draft=DRAFT, is_decided=True))
-    qtbot.waitUntil(lambda: pane.verdict.pill.text() == "Cannot tell")
-    assert shown_lines(pane) == ["The Hub cannot be reached.", "Look at the cable."]
-    assert pane.obstacle() == "The Hub cannot be reached."
+    qtbot.waitUntil(lambda: bool(pane.obstacle()))
     judge.error = None
-    assert pane.verdict.button.text() == "Look again"
     pane.verdict.button.click()
-    qtbot.waitUntil(lambda: pane.verdict.pill.text() == "These two go together")
+    qtbot.waitUntil(lambda: not pane.obstacle() and pane.judgement.judgement.status == "known")
 
 
 # ---------------------------------------------------------------------------------- the memory
@@ -455,25 +433,6 @@ def test_without_a_gpu_its_fields_are_off_and_say_why(pane: PairPane, qtbot: QtB
     assert form.target.fields["device"].findData("CUDA0") == 1
 
 
-def test_another_theme_changes_the_colours(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    judge.verdict = REFUSED
-    pick(pane, qtbot)
-    before = pane.grab().toImage()
-    look.set_mode("dark")
-    assert pane.grab().toImage() != before
-    assert pane.verdict.pill.text() == "They do not fit"
-
-
-def test_what_is_not_decided_yet_is_not_called_none(pane: PairPane, qtbot: QtBot) -> None:
-    assert pane.names.names[1].text() == "not chosen yet"
-    pane.show_picks(Picks(target=TARGET))
-    qtbot.waitUntil(lambda: pane.judgement.judgement.plan is not None)
-    assert pane.verdict.pill.text() == "No draft model yet"
-    pane.show_picks(pane.picks.with_draft(None, uses_head=True))
-    assert pane.verdict.pill.text() == "No draft model"
-    assert pane.names.names[1].text() == "none"
-
-
 def test_a_context_that_is_cut_is_told_and_comes_back(pane: PairPane, qtbot: QtBot) -> None:
     pane.show_params(ModelParams(TARGET.reference, 8192), None)
     context = pane.form.context
@@ -537,12 +496,6 @@ def test_a_context_beyond_the_drafts_training_is_an_obstacle(
     assert pane.obstacle().startswith("Draft model: A context of 40,000 tokens is longer than")
     pane.form.draft.fields["n_ctx"].setValue(0)
     assert not pane.obstacle()
-
-
-def test_a_swap_is_called_one(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
-    judge.verdict = replace(GOOD, remedy=Remedy("Swap.", target="/m/b.gguf", draft="/m/a.gguf"))
-    pick(pane, qtbot)
-    assert pane.verdict.button.text() == "Swap the two models"
 
 
 def test_a_name_from_right_to_left_stays_beside_its_role(pane: PairPane, qtbot: QtBot) -> None:
