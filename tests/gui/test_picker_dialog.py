@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListView,
+    QWidget,
 )
 
 from gui.conftest import deliver_deletes
@@ -28,6 +29,7 @@ from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.notices import Notice
 from paceline.gui.look.current import look
+from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_theme
 from paceline.gui.models.candidates import Candidate
 from paceline.gui.models.lists.offers import Offer
@@ -153,22 +155,10 @@ def test_a_refused_pair_names_the_reason_and_the_remedy_is_one_click(
     judged(qtbot, world)
     assert dialog.main.isEnabled()
     assert dialog.reason.text() == ""
-
-
-def test_a_remedy_without_a_draft_model_leaves_the_strategy_alone(
-    qtbot: QtBot, world: World
-) -> None:
-    """Auto works without one, and any other strategy is fitted when the pair is ready."""
-    loads: list[Pair] = []
-    world.picker.load_requested.connect(loads.append)
-    dialog = opened(qtbot, world)
-    pick(dialog, "7B")
     dialog.pane.remedy_taken.emit(Remedy("Use lookups.", strategy="suffix"))  # type: ignore[attr-defined]
-    assert world.picker.picks.is_decided
+    assert world.picker.picks.does_without
     assert dialog.main.text() == "Load model"
     assert dialog.focusWidget() is dialog.main, "not a slider, which an arrow key would change"
-    dialog.main.click()
-    assert [pair.draft for pair in loads] == [None]
 
 
 def test_another_page_takes_what_is_typed(qtbot: QtBot, world: World) -> None:
@@ -178,15 +168,19 @@ def test_another_page_takes_what_is_typed(qtbot: QtBot, world: World) -> None:
         assert dialog.focusWidget() is page.search
 
 
-def test_what_does_not_fit_is_said_and_can_be_tried(
-    qtbot: QtBot, make_world: Callable[..., World], made_models: Path
+def test_a_plan_follows_the_free_memory_and_what_does_not_fit_can_be_tried(
+    qtbot: QtBot, world: World
 ) -> None:
-    world = make_world(own_folders=(made_models,), memory=8 * 2**30)
-    dialog = opened(qtbot, world)
-    pick(dialog, "72B")
-    dialog.steps.group.idClicked.emit(2)
+    dialog = opened(qtbot, world, step=2)
+    dialog.steps.target.click()
+    pick(dialog, "7B")
+    dialog.steps.draft.click()
     dialog.installed.without.click()
     judged(qtbot, world)
+    assert dialog.reason.text() == ""
+    world.n_free = 2 * GIB
+    world.devices.look()
+    qtbot.waitUntil(lambda: bool(dialog.reason.text()), timeout=LIMIT_MS)
     assert dialog.reason.text() == "This may not fit into the memory."
     assert dialog.main.isEnabled()
 
@@ -276,60 +270,54 @@ def test_the_smallest_size_cuts_nothing_off(qtbot: QtBot, world: World, step: in
     assert dialog.hub.search.width() >= 200
 
 
-@pytest.mark.parametrize("size", [14, 20])
+def squeezed(page: QWidget) -> list[str]:
+    """The labels of a page that are lower than their text, or the page where it is too low."""
+    labels = [label for label in page.findChildren(QLabel) if label.isVisible()]
+    found = [
+        label.text()
+        for label in labels
+        if label.height() < max(label.heightForWidth(label.width()), label.fontMetrics().height())
+    ]
+    return found + ["page"] * (page.minimumSizeHint().height() > page.height())
+
+
+@pytest.mark.parametrize("size", [BASE_PX, 20])
 def test_no_line_is_squeezed_in_a_small_window(qtbot: QtBot, world: World, size: int) -> None:
     apply_theme(QApplication.instance(), look.theme, size)
     dialog = opened(qtbot, world)
     dialog.resize(760, 560)
-    for page in (dialog.installed, dialog.recommended, dialog.hub):
+    for page in (*dialog.pages, dialog.installed):
         dialog.show_page(page)
-        QTest.qWait(20)
-        labels = [each for each in page.findChildren(QLabel) if each.isVisible()]
-        needs = {
-            e.text(): max(e.heightForWidth(e.width()), e.fontMetrics().height()) for e in labels
-        }
-        assert [e.text() for e in labels if e.height() < needs[e.text()]] == []
-        assert page.height() >= page.minimumSizeHint().height()
-    dialog.show_page(dialog.installed)
-    if size == 14:  # pages that are hidden ask for no room
+        qtbot.waitUntil(lambda page=page: squeezed(page) == [])  # type: ignore[misc]
+    if size == BASE_PX:  # pages that are hidden ask for no room
         left = dialog.tabs.parentWidget()
         qtbot.waitUntil(lambda: left.height() <= left.parentWidget().height())
 
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog has a smallest size
-def test_a_file_that_is_not_in_the_list_can_be_opened(
+def test_a_file_that_is_in_no_list_is_opened_or_dropped_for_the_step_that_is_shown(
     qtbot: QtBot, world: World, tmp_path: Path
 ) -> None:
     dialog = opened(qtbot, world)
-    write_model(tmp_path / "other" / "Wolf-3B.gguf", "Wolf 3B", BIG, Q4_K)
+    large, small, junk = (tmp_path / "other" / f"{name}.gguf" for name in ("7B", "1B", "junk"))
+    for file in (large, small):
+        write_model(file, file.stem, BIG, Q4_K)
+    junk.write_bytes(b"junk")
     dialog.installed.open_button.click()
     (chooser,) = dialog.findChildren(QFileDialog)
-    chooser.filesSelected.emit([str(tmp_path / "other" / "Wolf-3B.gguf")])
+    chooser.filesSelected.emit([str(large)])
     chooser.reject()
     qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
-    assert dialog.steps.target.name.text() == "Wolf-3B"
-    (tmp_path / "other" / "junk.gguf").write_bytes(b"junk")
-    drop_on(dialog, tmp_path / "other" / "junk.gguf")
-    qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
-    assert "junk" in dialog.problem.accessibleName()
-    assert dialog.steps.target.name.text() == "Wolf-3B"
-
-
-def test_files_are_dropped_on_the_dialog_for_the_step_that_is_shown(
-    qtbot: QtBot, world: World, tmp_path: Path
-) -> None:
-    dialog = opened(qtbot, world)
-    wolves = [tmp_path / "other" / f"Wolf-{size}.gguf" for size in ("7B", "1B")]
-    for wolf in wolves:
-        write_model(wolf, wolf.stem, BIG, Q4_K)
-    drop_on(dialog, wolves[0])
-    qtbot.waitUntil(lambda: world.picker.picks.target is not None, timeout=LIMIT_MS)
-    drop_on(dialog, *wolves)
+    assert dialog.steps.target.name.text() == "7B"
+    drop_on(dialog, large, small)
     assert "one model at a time" in dialog.problem.accessibleName()
     world.picker.open(2)
-    drop_on(dialog, wolves[1])
+    drop_on(dialog, small)
     qtbot.waitUntil(lambda: world.picker.picks.draft is not None, timeout=LIMIT_MS)
-    assert dialog.steps.draft.name.text() == "Wolf-1B"
+    assert dialog.steps.draft.name.text() == "1B"
+    drop_on(dialog, junk)
+    qtbot.waitUntil(lambda: "junk" in dialog.problem.accessibleName(), timeout=LIMIT_MS)
+    assert dialog.steps.draft.name.text() == "1B"
 
 
 def test_failures_are_shown_in_the_dialog(qtbot: QtBot, world: World) -> None:
@@ -362,25 +350,6 @@ def test_a_dialog_is_built_before_it_is_wanted_and_used_once(qtbot: QtBot, world
     assert second is not None
     assert second is not first
     assert second.installed.search.text() == ""
-
-
-def test_plans_follow_the_free_memory(qtbot: QtBot, world: World) -> None:
-    dialog = opened(qtbot, world)
-    pick(dialog, "7B")
-    judged(qtbot, world)
-    (before,) = world.picker.judgement.judgement.plan.devices
-    world.n_free = 2 * GIB
-    world.devices.look()
-
-    def free() -> int:
-        plan = world.picker.judgement.judgement.plan
-        return plan.devices[-1].free if plan is not None else 0
-
-    qtbot.waitUntil(lambda: free() == 2 * GIB, timeout=LIMIT_MS)
-    assert before.free == 24 * GIB
-    plan = world.picker.judgement.judgement.plan
-    assert plan is not None
-    assert not plan.fits
 
 
 # ------------------------------------------------------------------------------------ downloads
@@ -420,6 +389,8 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert dialog.cancel.text() == "Close"
     qtbot.waitUntil(dialog.strip.isVisible, timeout=LIMIT_MS)
     assert dialog.strip.line.text() == world.states.summary != ""
+    dialog.installed.without.click()
+    assert dialog.main.text().startswith("Download and load"), "another pair may be picked"
     dialog.cancel.click()
     assert world.picker.dialog is None
 
@@ -456,21 +427,6 @@ def test_a_failed_download_is_told_and_can_be_tried_again(
     dialog.main.click()
     qtbot.waitUntil(lambda: bool(loads), timeout=LIMIT_MS)
     assert world.picker.dialog is None
-
-
-def test_another_pair_may_be_picked_while_one_is_on_its_way(
-    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
-) -> None:
-    world = make_world(endpoint=server.endpoint)
-    dialog = choose_remote(qtbot, world)
-    server.add(Fault("*.gguf", bytes_per_s=300_000))
-    dialog.main.click()
-    assert not dialog.main.isEnabled()
-    dialog.show_page(dialog.installed)
-    dialog.installed.without.click()
-    judged(qtbot, world)
-    assert dialog.main.text().startswith("Download and load")
-    assert dialog.main.isEnabled()
 
 
 def test_a_row_that_leads_to_a_repository_opens_it(
