@@ -53,7 +53,7 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
     assert card.settings == BRIEF
     assert card.system_prompt.toPlainText() == "Be brief."
     assert "T 0.2" in status.settings.text()
-    card.sliders.fields["temperature"].field.setValue(1.5)
+    card.sliders["temperature"].field.setValue(1.5)
     client.step(" then", 1)
     program.session.show(plain)
     assert card.settings == ReplySettings()
@@ -63,7 +63,7 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
     assert reply.options.settings == ReplySettings()
     assert not client.all(Tune)
     program.session.show(brief)
-    assert card.sliders.fields["temperature"].value == 1.5
+    assert card.sliders["temperature"].value == 1.5
     assert client.last(StartTurn).turn_id == turn_id
 
 
@@ -86,7 +86,7 @@ def test_a_change_changes_nothing_else(program: Program) -> None:
     )
     card.use(odd)
     assert chats.settings == odd
-    card.sliders.fields["temperature"].field.setValue(0.5)
+    card.sliders["temperature"].field.setValue(0.5)
     assert chats.settings == replace(odd, sampling=replace(odd.sampling, temperature=0.5))
     card.max_tokens.setValue(77)
     card.system_prompt.setPlainText("c")
@@ -200,7 +200,7 @@ def test_the_badge_says_what_differs_and_leads_there_and_back(
     badge.open_button.click()
     assert window.panes.is_shown("panel")
     assert window.panel.tab == "chat"
-    assert window.panel.sampling.sliders.fields["temperature"].field.hasFocus()
+    assert window.panel.sampling.sliders["temperature"].field.hasFocus()
     program.session.show(plain)
     assert badge.isHidden()
     window.panel.sampling.use(BRIEF)

@@ -15,7 +15,7 @@ from paceline.gui.models.load_settings import LoadSettings, read_shares
 from paceline.gui.models.picker.load_form import LoadForm
 from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
-from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_biases
+from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_bias
 from paceline.messages import DeviceInfo, EngineDescribed
 from paceline.params import LogitBias, ModelParams, ReplySettings, SamplingParams
 
@@ -67,7 +67,7 @@ def test_the_card_labels_explains_and_takes_every_setting(
 def test_sliders_and_fields_end_where_the_declared_ranges_say(
     card: SamplingSettings, name: str
 ) -> None:
-    of, field = parameter(SamplingParams, name), card.sliders.fields[name]
+    of, field = parameter(SamplingParams, name), card.sliders[name]
     assert (field.field.minimum(), field.field.maximum()) == of.offered
     for place, end in zip((field.slider.minimum(), field.slider.maximum()), of.on_slider,
                           strict=True):  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_record_names_the_sampling_that_is_on(qapp: object) -> None:
 )
 def test_biases_are_read_and_written(text: str, biases: tuple[LogitBias, ...]) -> None:
     assert read_biases(text) == biases
-    assert read_biases(write_biases(biases)) == biases
+    assert read_biases(", ".join(map(write_bias, biases))) == biases
 
 
 @pytest.mark.parametrize("text", ["13", "13=1, 13=2"])

@@ -204,7 +204,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     keys.press(Qt.Key.Key_L, CONTROL)
     keys.go_to_name("Settings of this chat: Temperature")
     keys.press(Qt.Key.Key_Space)
-    assert keys.place is program.window.panel.sampling.sliders.fields["temperature"].field
+    assert keys.place is program.window.panel.sampling.sliders["temperature"].field
     settings = program.session.conversations.settings
     assert settings.sampling.temperature < 0.7
 

@@ -253,10 +253,10 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     assert program.panel.turn_options() == TurnOptions(
         strategy=Strategy.of("draft"), remember=True, cuts=True
     )
-    sampling.sliders.fields["temperature"].field.setValue(0.0)
-    sampling.sliders.fields["top_k"].field.setValue(1)
-    sampling.sliders.fields["top_p"].field.setValue(0.5)
-    sampling.sliders.fields["min_p"].field.setValue(0.1)
+    sampling.sliders["temperature"].field.setValue(0.0)
+    sampling.sliders["top_k"].field.setValue(1)
+    sampling.sliders["top_p"].field.setValue(0.5)
+    sampling.sliders["min_p"].field.setValue(0.1)
     sampling.max_tokens.setValue(33)
     sampling.seed.use(2**40)
     sampling.system_prompt.setPlainText("Be kind.")
@@ -269,7 +269,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
 
 
 def test_sampling_settings_can_be_reset(program: Program) -> None:
-    program.window.panel.sampling.sliders.fields["temperature"].field.setValue(1.5)
+    program.window.panel.sampling.sliders["temperature"].field.setValue(1.5)
     program.window.panel.sampling.reset_button.click()
     assert program.session.conversations.settings == ReplySettings()
 

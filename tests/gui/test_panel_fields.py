@@ -65,26 +65,26 @@ def test_stop_strings_by_keyboard(stops: StopField, qtbot: QtBot) -> None:
         qtbot.keyClick(stops.field, Qt.Key.Key_Return)
     qtbot.keyClicks(stops.field, "User:")
     qtbot.keyClick(stops.field, Qt.Key.Key_Enter)
-    assert stops.stops == ("\n\n", "User:")
+    assert stops.value == ("\n\n", "User:")
     assert stops.field.text() == ""
     assert stops.chips[0].text().startswith("\\n\\n")
     # Backspace in the empty field goes to the last one, the next takes it away.
     qtbot.keyClick(stops.field, Qt.Key.Key_Backspace)
-    assert stops.stops == ("\n\n", "User:")
+    assert stops.value == ("\n\n", "User:")
     assert stops.focusWidget() is stops.chips[-1]
     qtbot.keyClick(stops.chips[-1], Qt.Key.Key_Backspace)
-    assert stops.stops == ("\n\n",)
+    assert stops.value == ("\n\n",)
     assert stops.focusWidget() is stops.chips[0]
     qtbot.keyClick(stops.chips[0], Qt.Key.Key_Delete)
-    assert (stops.stops, stops.chips) == ((), [])
+    assert (stops.value, stops.chips) == ((), [])
     assert stops.focusWidget() is stops.field
 
 
 def test_a_click_removes_a_stop_string(stops: StopField, qtbot: QtBot) -> None:
-    stops.show_stops(("a", "b", "c"))
+    stops.show_value(("a", "b", "c"))
     with qtbot.waitSignal(stops.changed):
         stops.chips[1].click()
-    assert stops.stops == ("a", "c")
+    assert stops.value == ("a", "c")
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_a_click_removes_a_stop_string(stops: StopField, qtbot: QtBot) -> None:
 def test_what_cannot_be_a_stop_string_stays_typed(
     stops: StopField, before: tuple[str, ...], typed: str, words: str
 ) -> None:
-    stops.show_stops(before)
+    stops.show_value(before)
     stops.field.setText(typed)
     stops.add(stops.field.text())
     assert words in stops.problem.text()
-    assert (stops.stops, stops.field.text()) == (before, typed)
+    assert (stops.value, stops.field.text()) == (before, typed)
     stops.add("")
-    assert stops.stops == before
+    assert stops.value == before
 
 
 def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
@@ -122,20 +122,20 @@ def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClien
 def test_a_seed_is_new_or_fixed(qtbot: QtBot) -> None:
     field = SeedField()
     qtbot.addWidget(field)
-    assert field.seed is None
+    assert field.value is None
     assert not field.number.isVisibleTo(field)
     with qtbot.waitSignal(field.changed):
         field.choice.buttons["fixed"].click()
-    assert field.seed == 0
+    assert field.value == 0
     assert field.number.isVisibleTo(field)
     field.number.setValue(MAX_SEED)
-    assert field.seed == MAX_SEED
+    assert field.value == MAX_SEED
     field.copy.click()
     assert QGuiApplication.clipboard().text() == str(MAX_SEED)
     field.choice.buttons["new"].click()
-    assert field.seed is None
+    assert field.value is None
     field.choice.buttons["fixed"].click()
-    assert field.seed == MAX_SEED  # the number was kept
+    assert field.value == MAX_SEED  # the number was kept
 
 
 def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> None:
@@ -145,7 +145,7 @@ def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> Non
     client.reply("Hi")
     assert seed.last.isEnabled()
     seed.last.click()
-    assert seed.seed == 7
+    assert seed.value == 7
     assert program.session.conversations.settings.seed == 7
     program.session.new()
     assert not seed.last.isEnabled()
@@ -157,19 +157,19 @@ def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> Non
 def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     sampling = program.window.panel.sampling
     program.window.panel.show_tab("chat")
-    field = sampling.sliders.fields["top_p"]
+    field = sampling.sliders["top_p"]
     assert field.put_back_button.isHidden()
     field.field.setValue(0.5)
-    sampling.sliders.fields["min_p"].field.setValue(0.3)
+    sampling.sliders["min_p"].field.setValue(0.3)
     assert not field.put_back_button.isHidden()
     qtbot.mouseDClick(field.label, Qt.MouseButton.LeftButton)
     qtbot.mouseRelease(field.label, Qt.MouseButton.LeftButton)
     assert field.value == 0.95
     assert field.put_back_button.isHidden()
-    sampling.sliders.fields["min_p"].put_back_button.setFocus()
-    qtbot.keyClick(sampling.sliders.fields["min_p"].put_back_button, Qt.Key.Key_Space)
+    sampling.sliders["min_p"].put_back_button.setFocus()
+    qtbot.keyClick(sampling.sliders["min_p"].put_back_button, Qt.Key.Key_Space)
     assert program.session.conversations.settings.sampling.min_p == 0.05
-    assert sampling.focusWidget() is sampling.sliders.fields["min_p"].field
+    assert sampling.focusWidget() is sampling.sliders["min_p"].field
 
 
 def test_one_draft_setting_is_put_back(program: Program) -> None:

@@ -179,10 +179,10 @@ def test_the_mark_says_that_other_values_are_set(program: Program) -> None:
     menu_action(program, "Greedy").trigger()
     button = program.sampling.foot_button
     assert "•" not in button.text()
-    program.window.panel.sampling.sliders.fields["top_k"].field.setValue(3)
+    program.window.panel.sampling.sliders["top_k"].field.setValue(3)
     assert "Greedy •" in button.text()
     assert "changed since" in button.accessibleName()
-    program.window.panel.sampling.sliders.fields["top_k"].put_back()
+    program.window.panel.sampling.sliders["top_k"].put_back()
     assert "•" not in button.text()
 
 
@@ -190,7 +190,7 @@ def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -
     sampling, errors = program.window.panel.sampling, program.window.chat_pane.errors
     menu_action(program, "Creative").trigger()
     assert errors.isHidden()  # nothing was lost
-    sampling.sliders.fields["temperature"].field.setValue(1.7)
+    sampling.sliders["temperature"].field.setValue(1.7)
     sampling.stops.add("###")
     mine = sampling.settings
     menu_action(program, "Precise").trigger()
@@ -204,7 +204,7 @@ def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -
 
 def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> None:
     sampling, presets = program.window.panel.sampling, program.sampling.presets
-    sampling.sliders.fields["temperature"].field.setValue(1.7)
+    sampling.sliders["temperature"].field.setValue(1.7)
     menu_action(program, "Save as").trigger()
     dialog = dialog_of(program)
     assert not dialog.take.isEnabled()
@@ -216,7 +216,7 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     assert program.sampling.dialog is None
     assert presets.title == "precise but wild"
-    sampling.sliders.fields["temperature"].field.setValue(1.8)
+    sampling.sliders["temperature"].field.setValue(1.8)
     menu_action(program, "Update").trigger()
     assert presets.own[0].settings.sampling.temperature == 1.8
     menu_action(program, "Rename").trigger()
@@ -225,11 +225,11 @@ def test_save_rename_and_delete_by_keyboard(program: Program, qtbot: QtBot) -> N
     assert [p.name for p in presets.own] == ["Wild"]
     menu_action(program, "Delete").trigger()
     assert presets.own == ()
-    sampling.sliders.fields["temperature"].field.setValue(0.9)
+    sampling.sliders["temperature"].field.setValue(0.9)
     program.window.chat_pane.errors.action.click()
     assert [p.name for p in presets.own] == ["Wild"]
     assert presets.chosen == "Wild"
-    assert sampling.sliders.fields["temperature"].value == 0.9, "only the list was changed"
+    assert sampling.sliders["temperature"].value == 0.9, "only the list was changed"
 
 
 def test_a_new_chat_follows_the_defaults_after_a_deletion_was_undone(
@@ -250,7 +250,7 @@ def test_presets_survive_a_restart(
     first.window.panel.sampling.use(WORK)
     first.sampling.presets.save_as("Work")
     menu_action(first, "Use “Work” for new chats").trigger()
-    first.window.panel.sampling.sliders.fields["temperature"].field.setValue(0.5)
+    first.window.panel.sampling.sliders["temperature"].field.setValue(0.5)
     first.window.panel.sampling.cuts.setChecked(False)
     first.settings.save()
     loaded = load_settings(paceline_home / "config" / "settings.json")

@@ -56,7 +56,7 @@ def choose_form(program: Program, name: str, text: str) -> None:
 
 def test_everything_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    sampling.sliders.fields["repeat_penalty"].field.setValue(1.2)
+    sampling.sliders["repeat_penalty"].field.setValue(1.2)
     sampling.biases.setText("13=-2.5")
     choose_form(program, "JSON schema", SCHEMA)
     program.session.send("Hello?")

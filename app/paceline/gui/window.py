@@ -398,9 +398,7 @@ class MainWindow(QMainWindow):
         if not self.panes.is_shown("panel"):
             self.panes.toggle("panel")
         self.panel.show_tab("chat")
-        self.panel.sampling.sliders.fields["temperature"].field.setFocus(
-            Qt.FocusReason.OtherFocusReason
-        )
+        self.panel.sampling.sliders["temperature"].field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _on_panes_changed(self) -> None:

@@ -7,7 +7,7 @@ leaves every field, also those of several lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QMimeData, QSignalBlocker, QSize, Qt, Signal, SignalInstance, Slot
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QGridLayout,
+    QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
     QSlider,
@@ -28,8 +29,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from paceline.errors import UserError
 from paceline.gui.kit.labels import YieldingLabel
 from paceline.gui.kit.layouts import grid_of, row_of, styled
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
@@ -231,6 +234,40 @@ class Number(_StillUnderWheel, QDoubleSpinBox):
         return text.replace(",", sign).replace(".", sign)
 
 
+class ParsedLine(QLineEdit):
+    """A line of text with items between commas, which a function reads."""
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        read: Callable[[str], tuple[Any, ...]],
+        write: Callable[[Any], str],
+        placeholder: str,
+    ) -> None:
+        """`read` takes the whole line, and raises a `UserError`; `write` gives one item's text."""
+        super().__init__(placeholderText=placeholder)
+        self._read, self._write = read, write
+        self.value: tuple[Any, ...] = ()
+        self.problem = ""
+        self.textChanged.connect(self._on_text)
+
+    def show_value(self, value: tuple[Any, ...]) -> None:
+        """Show a value without emitting a signal."""
+        if value != self.value or self.problem:
+            with QSignalBlocker(self):
+                self.setText(", ".join(map(self._write, value)))
+            self.value, self.problem = value, ""
+
+    @Slot()
+    def _on_text(self) -> None:
+        try:
+            self.value, self.problem = self._read(self.text()), ""
+        except UserError as error:
+            self.problem = said(error.message)
+        self.changed.emit()
+
+
 class Choice(_StillUnderWheel, QComboBox):
     """A drop-down list that leaves the wheel to the panel around it."""
 
@@ -267,6 +304,8 @@ def value_of(field: Any) -> Any:
             return field.currentData()
         case QAbstractButton():
             return field.isChecked()
+        case QPlainTextEdit():
+            return field.toPlainText()
     return field.value
 
 
@@ -280,6 +319,8 @@ def show_value(field: Any, value: Any) -> None:
                 field.setCurrentIndex(max(field.findData(value), 0))
             case QAbstractButton():
                 field.setChecked(value)
+            case QPlainTextEdit():
+                field.setPlainText(value)
             case _:
                 field.show_value(value)
 
@@ -293,6 +334,8 @@ def changes_of(field: Any) -> SignalInstance:
             return field.currentIndexChanged
         case QAbstractButton():
             return field.toggled
+        case QPlainTextEdit():
+            return field.textChanged
     signal: SignalInstance = field.changed
     return signal
 
@@ -323,7 +366,7 @@ class SliderField(QWidget):
     A small button puts the default back; it is there while another value is shown.
     """
 
-    value_changed = Signal(float)
+    changed = Signal()
 
     def __init__(self, parameter: Parameter, explanation: str = "") -> None:
         """Show a parameter's default; without an explanation its help explains it."""
@@ -382,7 +425,7 @@ class SliderField(QWidget):
         """The value that is shown; an integer where only whole numbers are offered."""
         return self.field.value()
 
-    def set_value(self, value: float) -> None:
+    def show_value(self, value: float) -> None:
         """Show a value without emitting a signal."""
         with QSignalBlocker(self.field):
             if isinstance(self.field, WholeNumber):
@@ -396,8 +439,8 @@ class SliderField(QWidget):
         """Set the default."""
         if self.value != self._default:
             had_keyboard = self.put_back_button.hasFocus()
-            self.set_value(self._default)
-            self.value_changed.emit(self.value)
+            self.show_value(self._default)
+            self.changed.emit()
             if had_keyboard:
                 self.field.setFocus()
 
@@ -411,7 +454,7 @@ class SliderField(QWidget):
     @Slot()
     def _on_field_changed(self) -> None:
         self._show_on_slider(self.value)
-        self.value_changed.emit(self.value)
+        self.changed.emit()
 
     def _show_on_slider(self, value: float) -> None:
         offset = value - self._low

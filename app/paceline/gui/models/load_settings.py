@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QPushButton, QWidget
 
 from paceline.chat.pair import Pair
-from paceline.errors import UserError
 from paceline.gui.kit.card import FoldCard, FoldSection
 from paceline.gui.kit.fields import (
     Choice,
+    ParsedLine,
     changes_of,
     choice_field,
     number_field,
@@ -27,7 +27,7 @@ from paceline.gui.kit.fields import (
 )
 from paceline.gui.kit.file_dialogs import FileField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import fill
+from paceline.gui.kit.layouts import fill, styled
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import fields_in_words
 from paceline.messages import DeviceInfo, EngineDescribed, Sameness
@@ -41,38 +41,11 @@ _FOR_GPUS = ("n_gpu_layers", "device", "n_cpu_moe")
 _FIELD_PX = 64
 
 
-class _Shares(QLineEdit):
-    """The shares of several GPUs; `problem` says what is wrong with what is written."""
-
-    def __init__(self, placeholder: str) -> None:
-        super().__init__(placeholderText=placeholder)
-        self.changed = self.textChanged
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setProperty("kind", "value")
-
-    @property
-    def value(self) -> tuple[float, ...]:
-        try:
-            return read_shares(self.text())
-        except UserError:
-            return ()
-
-    def show_value(self, shares: tuple[float, ...]) -> None:
-        if shares != self.value:
-            self.setText(", ".join(f"{share:g}" for share in shares))
-
-    @property
-    def problem(self) -> str:
-        try:
-            read_shares(self.text())
-        except UserError as error:
-            return error.message
-        return ""
-
-
 def _field_for(parameter: Parameter) -> QWidget:
     if parameter.name == "tensor_split":
-        return _Shares(parameter.unset)
+        shares = ParsedLine(read_shares, "{:g}".format, parameter.unset)
+        shares.setAlignment(Qt.AlignmentFlag.AlignRight)
+        return styled(shares, kind="value")
     match parameter.kind:
         case "bool":
             box = QCheckBox()
@@ -334,7 +307,7 @@ class LoadSettings(FoldCard):
             column.enable(is_there=is_there, has_gpu=self._has_gpu, n_gpus=self._n_gpus)
         shares = (column.fields["tensor_split"] for column in (self.target, self.draft))
         problem = next((each.problem for each in shares if each.problem), "")
-        say(self.problem, with_soft_breaks(said(problem)))
+        say(self.problem, with_soft_breaks(problem))
         for field in (self.exact, self.own_process, self.lookup_cache, self.reload_button):
             field.setEnabled(pair is not None)
         is_changed = pair is not None and (self.wanted() != pair or self.wanted_host != self._host)

@@ -244,14 +244,14 @@ class SeedField(QWidget):
         self.choice.chosen.connect(self._on_chosen)
         self.number.valueChanged.connect(self.changed)
         self.copy.clicked.connect(self._on_copy)
-        self.show_seed(None)
+        self.show_value(None)
 
     @property
-    def seed(self) -> int | None:
+    def value(self) -> int | None:
         """The fixed seed; None: a new one each time."""
         return int(self.number.value()) if self.choice.value == _FIXED else None
 
-    def show_seed(self, seed: int | None) -> None:
+    def show_value(self, seed: int | None) -> None:
         """Show a choice without emitting a signal; the number stays when there is none."""
         self.choice.show_value(_NEW if seed is None else _FIXED)
         if seed is not None:
@@ -261,7 +261,7 @@ class SeedField(QWidget):
 
     def use(self, seed: int) -> None:
         """Fix this seed and emit `changed`."""
-        self.show_seed(seed)
+        self.show_value(seed)
         self.changed.emit()
 
     def offer_last(self, *, is_there: bool) -> None:
@@ -302,14 +302,14 @@ class StopField(QWidget):
     """At most 16 strings of 1 to 200 characters.
 
     Attributes:
-        stops: What ends a reply.
+        value: What ends a reply.
     """
 
     changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.stops: tuple[str, ...] = ()
+        self.value: tuple[str, ...] = ()
         self.chips: list[QToolButton] = []
         label = text_label(fields_in_words(ReplySettings)["stop"].title, "muted")
         self.field = QLineEdit()
@@ -333,13 +333,13 @@ class StopField(QWidget):
         column_of(label, self.field, self.problem, self._row, on=self, margins=0, spacing=4)
         self._make_chips()
 
-    def show_stops(self, stops: tuple[str, ...]) -> None:
+    def show_value(self, stops: tuple[str, ...]) -> None:
         """Show these without emitting a signal; what is half typed is dropped."""
         with QSignalBlocker(self.field):
             self.field.clear()
         self._say("")
-        if stops != self.stops:
-            self.stops = stops
+        if stops != self.value:
+            self.value = stops
             self._make_chips()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -364,18 +364,18 @@ class StopField(QWidget):
         if not stop:
             return
         try:
-            check_stops((*self.stops, stop))
+            check_stops((*self.value, stop))
         except UserError as error:
             self._say(said(str(error)))
             return
-        self.stops = (*self.stops, stop)
+        self.value = (*self.value, stop)
         self.field.clear()
         self._say("")
         self._make_chips()
         self.changed.emit()
 
     def _remove(self, at: int) -> None:
-        self.stops = (*self.stops[:at], *self.stops[at + 1 :])
+        self.value = (*self.value[:at], *self.value[at + 1 :])
         self._make_chips()
         following: QWidget = self.chips[min(at, len(self.chips) - 1)] if self.chips else self.field
         following.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -386,7 +386,7 @@ class StopField(QWidget):
         discard(self.chips, self._flow)
         self.chips = []
         before: QWidget = self.field
-        for stop in self.stops:
+        for stop in self.value:
             shown = shown_stop(stop)
             chip = styled(QToolButton(), kind="stop_chip")
             short = shown if len(shown) <= _SHOWN_CHARS else f"{shown[: _SHOWN_CHARS - 1]}…"

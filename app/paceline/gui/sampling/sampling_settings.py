@@ -8,11 +8,20 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from paceline.errors import UserError, refuse
+from paceline.errors import refuse
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.fields import Choice, LeavingEdit, SliderField, number_field
+from paceline.gui.kit.fields import (
+    Choice,
+    LeavingEdit,
+    ParsedLine,
+    SliderField,
+    changes_of,
+    number_field,
+    show_value,
+    value_of,
+)
 from paceline.gui.kit.labels import (
     YieldingCheckBox,
     YieldingLabel,
@@ -21,45 +30,12 @@ from paceline.gui.kit.labels import (
     with_soft_breaks,
 )
 from paceline.gui.kit.layouts import column_of, row_of, styled
-from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import fields_in_words, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import px
 from paceline.gui.sampling.reply_form import ReplyForm, SeedField, StopField
 from paceline.messages import LogitBias, SamplingParams
 from paceline.params import Prompting, ReplySettings, read_bias
-
-
-class SamplingSliders(QWidget):
-    """In the order in which they are applied to a token, but the temperature first.
-
-    Attributes:
-        fields: The sliders by the field of `SamplingParams`.
-    """
-
-    changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fields = {
-            name: SliderField(parameter)
-            for name, parameter in fields_in_words(SamplingParams).items()
-            if parameter.is_number
-        }
-        for slider in self.fields.values():
-            slider.value_changed.connect(self.changed)
-        column_of(*self.fields.values(), on=self, margins=0, spacing=6)
-
-    def put_into(self, params: SamplingParams) -> SamplingParams:
-        """Return the parameters with the values of the sliders."""
-        values: dict[str, Any] = {name: slider.value for name, slider in self.fields.items()}
-        return replace(params, **values)
-
-    def show_params(self, params: SamplingParams) -> None:
-        """Show these without emitting a signal."""
-        for name, slider in self.fields.items():
-            slider.set_value(getattr(params, name))
-
 
 _FORM_CODES = ("bad-grammar", "bad-json-schema")
 """What the engine answers to a grammar or a schema that it cannot use."""
@@ -98,9 +74,9 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
     return tuple(biases.values())
 
 
-def write_biases(biases: tuple[LogitBias, ...]) -> str:
+def write_bias(bias: LogitBias) -> str:
     """Write what `read_biases` reads."""
-    return ", ".join(f"{b.token}={b.bias:g}" for b in biases)
+    return f"{bias.token}={bias.bias:g}"
 
 
 def _changed(given: _Values, shown: _Values, now: _Values) -> _Values:
@@ -121,32 +97,44 @@ class SamplingSettings(Card):
     def __init__(self) -> None:
         super().__init__()
         self.set_title(self.tr("Sampling and prompt"))
-        self._parameters = fields_in_words(ReplySettings)
-        self._biases: tuple[LogitBias, ...] = ()
-        self._bias_problem = self._refusal = ""
-        self.sliders = SamplingSliders()
-        self.sliders.changed.connect(self._on_changed)
+        self._parameters = {**fields_in_words(SamplingParams), **fields_in_words(ReplySettings)}
+        self._refusal = ""
+        self.sliders = {
+            name: SliderField(parameter)
+            for name, parameter in fields_in_words(SamplingParams).items()
+            if parameter.is_number
+        }
         self.form = ReplyForm()
-        self.form.changed.connect(self._on_changed)
         self.stops = StopField()
-        self.stops.changed.connect(self._on_changed)
         self.seed = SeedField()
-        self.seed.changed.connect(self._on_changed)
+        self.biases = ParsedLine(read_biases, write_bias, "ID=X, ID=X")
+        self.max_tokens = number_field(self._parameters["max_tokens"])
+        self.system_prompt = LeavingEdit()
+        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
+        self._explain(self.system_prompt, "system_prompt")
+        self._drawn = {**self.sliders, "logit_bias": self.biases}
+        self._others = {"max_tokens": self.max_tokens, "seed": self.seed,
+                        "system_prompt": self.system_prompt, "stop": self.stops}  # fmt: skip
+        for field in (*self._drawn.values(), *self._others.values(), self.form):
+            changes_of(field).connect(self._on_changed)
         self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
-        self._make_prompt()
         self._make_cuts()
         self.reset_button = styled(QPushButton(self.tr("Reset to defaults")), kind="link")
         self.body.setSpacing(10)
-        self.body.addWidget(self.sliders)
-        self.body.addLayout(self._make_max_tokens())
+        self.body.addLayout(column_of(*self.sliders.values(), spacing=6))
+        label = styled(YieldingLabel(keeps=8), role="muted")
+        self._explain(self.max_tokens, "max_tokens", label)
+        self.body.addLayout(row_of(label, None, self.max_tokens))
         self.body.addWidget(self.system_prompt)
         self.body.addWidget(self._make_thinking())
         self.body.addWidget(self.template_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.seed)
         self.body.addWidget(self.stops)
         self.body.addWidget(self.form)
-        self.body.addLayout(self._make_biases())
+        title = text_label("", "muted")
+        self._explain(self.biases, "logit_bias", title)
+        self.body.addLayout(column_of(title, self.biases, spacing=4))
         self.body.addWidget(self.problem)
         self.body.addWidget(self.cuts)
         self.body.addWidget(self._cuts_remark)
@@ -165,21 +153,15 @@ class SamplingSettings(Card):
         return replace(_changed(given, shown, now), sampling=sampling)
 
     def _read(self) -> ReplySettings:
-        sampling = SamplingParams(
-            logit_bias=self._biases, grammar=self.form.grammar, json_schema=self.form.schema
-        )
-        return ReplySettings(
-            self.sliders.put_into(sampling),
-            self.max_tokens.value(),
-            self.seed.seed,
-            self.system_prompt.toPlainText(),
-            self.stops.stops,
-        )
+        drawn = {name: value_of(field) for name, field in self._drawn.items()}
+        others: dict[str, Any] = {name: value_of(field) for name, field in self._others.items()}
+        sampling = SamplingParams(**drawn, grammar=self.form.grammar, json_schema=self.form.schema)
+        return ReplySettings(sampling, **others)
 
     @property
     def obstacle(self) -> str:
         """What keeps a reply from beginning, in words; empty: nothing."""
-        return self._bias_problem or self.form.obstacle
+        return self.biases.problem or self.form.obstacle
 
     def show_refusal(self, code: str, text: str) -> None:
         """Say beside the field why the engine did not take it; a change takes that away."""
@@ -192,14 +174,12 @@ class SamplingSettings(Card):
     def show_settings(self, settings: ReplySettings) -> None:
         """Show other settings without emitting a signal."""
         sampling = settings.sampling
+        for name, field in self._drawn.items():
+            show_value(field, getattr(sampling, name))
+        for name, field in self._others.items():
+            show_value(field, getattr(settings, name))
         with QSignalBlocker(self):
-            self.sliders.show_params(sampling)
-            self.biases.setText(write_biases(sampling.logit_bias))
             self.form.show_constraints(sampling.grammar, sampling.json_schema)
-            self.max_tokens.setValue(settings.max_tokens)
-            self.seed.show_seed(settings.seed)
-            self.stops.show_stops(settings.stop)
-            self.system_prompt.setPlainText(settings.system_prompt)
         self._given, self._as_read = settings, self._read()
 
     def show_prompting(
@@ -239,13 +219,15 @@ class SamplingSettings(Card):
         self.max_tokens.setFixedWidth(px(_FIELD_PX))
         self._cuts_remark.setContentsMargins(px(20), 0, 0, 0)
 
-    def _make_prompt(self) -> None:
-        self.system_prompt = LeavingEdit()
-        self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
-        parameter = self._parameters["system_prompt"]
-        self.system_prompt.setAccessibleName(parameter.title)
-        self.system_prompt.setToolTip(parameter.help)
-        self.system_prompt.textChanged.connect(self._on_changed)
+    def _explain(self, field: QWidget, name: str, label: QLabel | None = None) -> None:
+        """Give a field, and the label beside it, the words of its parameter."""
+        parameter = self._parameters[name]
+        field.setAccessibleName(parameter.title)
+        field.setToolTip(parameter.help)
+        if label is not None:
+            label.setText(parameter.title)
+            label.setToolTip(parameter.help)
+            label.setBuddy(field)
 
     def _make_thinking(self) -> QWidget:
         label = styled(YieldingLabel(self.tr("Reasoning"), keeps=8), role="muted")
@@ -262,26 +244,6 @@ class SamplingSettings(Card):
         row_of(label, None, self.thinking, on=self._thinking_row, margins=0)
         return self._thinking_row
 
-    def _make_biases(self) -> QVBoxLayout:
-        parameter = fields_in_words(SamplingParams)["logit_bias"]
-        label = text_label(parameter.title, "muted")
-        self.biases = QLineEdit(placeholderText="ID=X, ID=X")
-        self.biases.setToolTip(parameter.help)
-        label.setBuddy(self.biases)
-        self.biases.textChanged.connect(self._on_biases)
-        return column_of(label, self.biases, spacing=4)
-
-    def _make_max_tokens(self) -> QHBoxLayout:
-        parameter = self._parameters["max_tokens"]
-        self.max_tokens = number_field(parameter)
-        self.max_tokens.setAccessibleName(parameter.title)
-        label = styled(YieldingLabel(parameter.title, keeps=8), role="muted")
-        label.setBuddy(self.max_tokens)
-        for widget in (label, self.max_tokens):
-            widget.setToolTip(parameter.help)
-        self.max_tokens.valueChanged.connect(self._on_changed)
-        return row_of(label, None, self.max_tokens)
-
     def _make_cuts(self) -> None:
         self.cuts = YieldingCheckBox(self.tr("Shorten long chats"))
         self.cuts.setChecked(True)
@@ -295,17 +257,8 @@ class SamplingSettings(Card):
     # ----------------------------------------------------------------------------------- slots
 
     def _show_problem(self) -> None:
-        problem = self._bias_problem or self._refusal
+        problem = self.biases.problem or self._refusal
         say(self.problem, with_soft_breaks(problem))
-
-    @Slot()
-    def _on_biases(self) -> None:
-        try:
-            self._biases = read_biases(self.biases.text())
-            self._bias_problem = ""
-        except UserError as error:
-            self._bias_problem = said(error.message)
-        self._on_changed()
 
     @Slot()
     def _on_changed(self) -> None:

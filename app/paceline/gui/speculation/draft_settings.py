@@ -358,7 +358,7 @@ class ParameterField(SliderField):
                 self.automatic.setChecked(is_automatic)
         if not is_automatic:
             self._usual = value  # what it goes back to
-        self.set_value(self._usual)
+        self.show_value(self._usual)
         self.setEnabled(not is_automatic)
 
     def set_owner(self, title: str) -> None:
@@ -370,7 +370,7 @@ class ParameterField(SliderField):
 
     @Slot()
     def _on_automatic(self) -> None:
-        self.value_changed.emit(self.setting)
+        self.changed.emit()
 
 
 class DraftSettings(Card):
@@ -443,7 +443,7 @@ class DraftSettings(Card):
             rows.addWidget(title)
         for parameter in info.parameters:
             field = ParameterField(info.id, parameter)
-            field.value_changed.connect(self._on_value_changed)
+            field.changed.connect(self._on_value_changed)
             if is_chain:
                 field.set_owner(info.title)
             self._fields.append(field)
