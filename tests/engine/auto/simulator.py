@@ -485,16 +485,3 @@ def fixed(text: Text, curve: Callable[[int], float], draft: float, k: int, n: in
         done += min(_run(text.right[done : done + k]), k) + 1
         took += curve(k + 1) + k * draft
     return done / took
-
-
-def oracle(
-    text: Text, curve: Callable[[int], float], draft: float, n: int, most: int = 16
-) -> float:
-    """Return the gain of a policy that knows where the draft model is right."""
-    done, took = 0, 0.0
-    while done < n:
-        right = min(_run(text.right[done:]), most)
-        k = max(range(right + 1), key=lambda k: (k + 1) / (curve(k + 1) + k * draft))
-        done += k + 1
-        took += curve(k + 1) + k * draft
-    return done / took

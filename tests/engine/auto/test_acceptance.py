@@ -96,17 +96,6 @@ def test_what_comes_after_the_first_rejection_is_not_judged() -> None:
     assert accepted.n_judged == 5
 
 
-def test_few_samples_give_the_lower_quantile() -> None:
-    accepted, cls = Acceptance(), class_of(0.6)
-    for i in range(4):
-        drafted(accepted, 0.6, right=i % 2)
-    few = accepted.rate(cls)
-    for i in range(60):
-        drafted(accepted, 0.6, right=i % 2)
-    assert accepted.rate(cls) == pytest.approx(0.5, abs=0.08)
-    assert few < accepted.rate(cls) - 0.05
-
-
 def test_recent_tokens_count_most() -> None:
     accepted = Acceptance()
     for _ in range(300):
@@ -117,25 +106,6 @@ def test_recent_tokens_count_most() -> None:
     assert accepted.mean < 0.6
     accepted.forget()
     assert accepted.rate(class_of(0.9)) > 0.8, "the long run stays"
-
-
-def test_the_mean_follows_a_text_whose_tokens_are_of_another_class() -> None:
-    accepted = Acceptance()
-    for _ in range(100):
-        drafted(accepted, 0.4, right=0)
-    for _ in range(100):
-        drafted(accepted, 0.9, right=1)
-    assert accepted.mean > 0.85
-
-
-def test_recent_counts_are_those_of_the_last_tokens() -> None:
-    accepted = Acceptance()
-    for _ in range(3000):
-        drafted(accepted, 0.9, right=1)
-    assert accepted.rate(class_of(0.9)) > 0.98
-    assert accepted.by_place()[0] == pytest.approx(1.0)
-    (told,) = accepted.by_confidence()
-    assert (told.upper, told.weight) == (0.95, pytest.approx(1 / 0.03, rel=0.05))
 
 
 # ------------------------------------------------------------------------ what a model's steps gain
@@ -207,42 +177,6 @@ def test_after_some_very_bad_steps_a_model_is_tried_again_as_soon() -> None:
     assert steps_until_asked(1.0) < 400
     assert steps_until_asked(4.0) < 500
     assert steps_until_asked(1.0, 10.0) == 4000
-
-
-def test_what_a_step_gains_pays_for_what_was_read_in_it() -> None:
-    rates = [Acceptance(), Acceptance()]
-    for each, reading in zip(rates, (0.0, 1.0), strict=True):
-        each.gained(-3.0)
-        each.gained(1.0, reading)
-        assert not each.has_paid
-        each.pass_over(250)
-    assert rates[0].value == rates[1].value
-
-
-def test_a_model_that_pays_has_nothing_to_make_up_for() -> None:
-    rates = [Acceptance(), Acceptance()]
-    for each, reading in zip(rates, (0.0, 30.0), strict=True):
-        each.gained(-0.4, reading)
-        each.gained(2.0)
-        assert each.has_paid
-        each.gained(-2.2)  # it has not, any more
-    before = rates[0].value
-    for each in rates:
-        each.pass_over(600)
-    assert rates[0].value == rates[1].value > before
-
-
-def test_steps_without_it_save_up_no_more_than_it_may_lose_at_once() -> None:
-    soon, late = Acceptance(), Acceptance()
-    late.pass_over(100_000)
-    for rates in (soon, late):
-        rates.gained(-3.0)
-        before = rates.value
-        rates.pass_over(100)
-        assert rates.value == before, "it has lost more than that"
-        rates.pass_over(600)
-        assert rates.value > before
-    assert late.value == soon.value
 
 
 def test_steps_that_go_by_at_once_are_as_many_as_one_by_one() -> None:

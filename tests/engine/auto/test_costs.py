@@ -233,21 +233,6 @@ def test_a_share_that_is_too_high_is_unlearned() -> None:
     assert costs.ratios(4000)[8] == pytest.approx(5.2 / 5.0, rel=0.1)
 
 
-def test_the_median_follows_equal_samples() -> None:
-    costs = table({1: 1.0, 2: 2.0}, n=9)
-    for _ in range(9):
-        costs.add(2, 0, 1.2)
-    assert costs.ratios()[2] == pytest.approx(1.2)
-
-
-def test_the_first_step_of_a_width_may_say_that_the_share_is_too_high() -> None:
-    costs = table({1: 1.0})
-    costs.set_context(1e-3, 1.0)
-    costs.add(8, 4000, 5.2)
-    assert costs.context.share < 1.0
-    assert costs.n_samples(8) == 1
-
-
 def test_the_slope_of_long_contexts_is_found_among_hiccups() -> None:
     slope = ContextSlope()
     for n_ctx in range(0, 3000, 40):

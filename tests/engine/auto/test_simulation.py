@@ -1,9 +1,8 @@
-"""The controller's two promises, on simulated machines and texts; all of them with ``--long``.
+"""The controller's promise on simulated machines and texts that are hard for it.
 
-Never slower: every turn within 1.02 times plain decoding and four plain steps, from the first one
-on, whatever drafters and machine are like; after a long prompt 3 % of its prefill are added, which
-are there to read it with a draft model. Faster where it can be: at least 0.97 of what the
-simulation of the design gave with known costs, and 0.93 when they are learned on the way.
+Every turn takes at most 1.02 times plain decoding and four plain steps, from the first one on,
+whatever drafters and machine are like; after a long prompt 3 % of its prefill are added, which are
+there to read it with a draft model. Gains are held by `test_machines.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from engine.auto.simulator import (
     copy_into,
     decode,
     fixed,
-    oracle,
     write,
 )
 from paceline.engine.auto import Knowledge
@@ -39,82 +37,11 @@ N_TOKENS = 600
 NOISE = 0.6
 """Plain steps beyond the promise that the noise of 600 timings may make."""
 LENGTHS = (*range(9), 12, 16)
-DESIGNED = {
-    (0.1, "flat"): {"hard": 1.11, "chat": 1.55, "code": 2.44},
-    (0.1, "gpu"): {"hard": 1.04, "chat": 1.42, "code": 2.10},
-    (0.1, "cpu"): {"chat": 1.53, "code": 2.11},
-    (0.1, "moe"): {"hard": 1.00, "chat": 1.00, "code": 1.12},
-    (0.03, "flat"): {"chat": 1.82, "code": 3.19},
-    (0.03, "gpu"): {"chat": 1.62, "code": 2.51},
-    (0.03, "moe"): {"chat": 1.03, "code": 1.27},
-    (0.25, "flat"): {"chat": 1.25, "code": 1.71},
-    (0.25, "gpu"): {"chat": 1.21, "code": 1.58},
-    (0.25, "moe"): {"chat": 1.00, "code": 1.00},
-}
-"""Speed-ups of the design's simulation by cost of a drafted token and curve, and by text."""
-FIXED = {"hard": (1.00, 0.91, 0.69), "chat": (1.45, 1.39, 1.13), "code": (2.10, 2.17, 2.18)}
-"""The same for drafting 3, 4 and 8 tokens in each step, on the flat curve with drafts at 0.1."""
 
 
 @cache
 def text(kind: str, run: int) -> Text:
     return write(random.Random(f"{kind}{run}"), KINDS.get(kind, USELESS), N_TOKENS)
-
-
-def reply(curve: str, kind: str, draft: float, run: int, *, is_known: bool) -> Reply:
-    knowledge = calibrated(CURVES[curve], draft) if is_known else Knowledge()
-    machine = Machine(CURVES[curve], draft, random.Random(run))
-    return decode(knowledge, text(kind, run), machine, N_TOKENS)
-
-
-def ease(kind: str, n_runs: int) -> float:
-    """Return how much easier these texts are than the design's, by what fixed lengths gain."""
-    return statistics.fmean(
-        fixed(text(kind, run), CURVES["flat"], 0.1, k, N_TOKENS) / there
-        for k, there in zip((3, 4, 8), FIXED[kind], strict=True)
-        for run in range(n_runs)
-    )
-
-
-def best_fixed(curve: str, kind: str, draft: float, n_runs: int) -> float:
-    """Return the mean gain of the best fixed length, chosen in hindsight."""
-    return max(
-        statistics.fmean(
-            fixed(text(kind, run), CURVES[curve], draft, k, N_TOKENS) for run in range(n_runs)
-        )
-        for k in LENGTHS
-    )
-
-
-@pytest.mark.parametrize(("is_known", "least"), [(True, 0.97), (False, 0.93)])
-def test_gains_and_bounds(is_known: bool, least: float, is_long: bool) -> None:
-    n_runs = 12 if is_long else 3
-    shares: list[float] = []
-    for (draft, curve), row in DESIGNED.items():
-        if draft != 0.1 and not is_long:
-            continue
-        for kind in (*KINDS, "useless"):
-            replies = [reply(curve, kind, draft, run, is_known=is_known) for run in range(n_runs)]
-            worst = max(r.excess for r in replies)
-            assert worst <= 4 + NOISE, (draft, curve, kind, worst)
-            gain = statistics.fmean(r.gain for r in replies)
-            if kind == "useless":
-                assert gain > 0.985, (draft, curve, gain)
-                continue
-            hindsight = best_fixed(curve, kind, draft, n_runs)
-            # Steps of four tokens take a while to be learned: .929 of the best for code.
-            share = 0.93 if is_known else 0.92
-            assert gain > share * hindsight, (draft, curve, kind, gain, hindsight)
-            if kind in row:
-                shares.append(gain / row[kind] / ease(kind, n_runs))
-    assert statistics.fmean(shares) >= least, shares
-
-
-def test_no_policy_beats_the_oracle() -> None:
-    for curve in CURVES:
-        known = oracle(text("code", 0), CURVES[curve], 0.1, N_TOKENS)
-        assert reply(curve, "code", 0.1, 0, is_known=True).gain < known
-        assert best_fixed(curve, "code", 0.1, 1) < known
 
 
 @pytest.mark.grid(short=2)
@@ -277,9 +204,9 @@ def test_what_was_slow_for_a_while_is_used_again_in_the_same_reply(machine: str)
 
 
 def test_the_same_times_give_the_same_decisions() -> None:
-    first, second = (reply("cpu", "chat", 0.1, 2, is_known=False) for _ in range(2))
-    assert [s.n_drafted for s in first.steps] == [s.n_drafted for s in second.steps]
-    assert first.seconds == second.seconds
+    machines = [Machine(CURVES["cpu"], 0.1, random.Random(2)) for _ in range(2)]
+    first, second = (decode(Knowledge(), text("chat", 2), m, N_TOKENS).steps for m in machines)
+    assert first == second
 
 
 @pytest.mark.parametrize("kind", ["hard", "useless", "chat"])
