@@ -32,7 +32,6 @@ from paceline.storage.changes import (
     Change,
     EndRun,
     ExtendRun,
-    Numbered,
     Purge,
     Remove,
     Restore,
@@ -44,7 +43,6 @@ from paceline.storage.changes import (
     rescue,
     rescued,
     saved,
-    without_superseded,
 )
 from paceline.storage.database import in_memory, transaction
 from paceline.storage.disk import Disk
@@ -301,7 +299,7 @@ class Archive(ConversationStore):
             self._writer.join(timeout_s)
         if not self._writer.is_alive():
             self._disk.close()
-        left = [change for _, change in without_superseded(self._pending.waiting())]
+        left = self._pending.waiting()
         if left and not self._is_rescued:
             path = rescue(self._path, left)
             _logger.warning("%d changes to chats could not be stored; in %s", len(left), path)
@@ -330,7 +328,10 @@ class Archive(ConversationStore):
 
     def _add(self, change: Change) -> None:
         self._has_unsynced = self._has_unsynced or not is_urgent(change)
-        self._pending.add(change)
+        with self._pending.changed:
+            self._pending.add(change)
+            if self._held is not None:
+                self._held.waiting.append(change)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:
@@ -349,20 +350,25 @@ class Archive(ConversationStore):
 
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
         is_written = self._writer.wait_written(0.0 if self._held else READ_AFTER_S)
-        waiting = () if is_written else self._pending.waiting()
-        with self._disk.reading() as connection, reading.at_one_moment(connection):
-            held = self._held = self._hold(waiting, connection)
-            sources = [Source(connection, held.ids if held else ())] if connection else []
-            if held is not None:
-                sources.append(held.source)
-            return read(sources, *values)
+        with self._disk.reading() as connection:
+            with self._pending.changed:
+                if is_written and connection is not None:
+                    self._held = None
+                elif self._held is None:
+                    self._held = Held(self._pending.waiting())
+                held = self._held
+            with reading.at_one_moment(connection):
+                return read(self._sources(held, connection), *values)
 
-    def _hold(
-        self, waiting: Sequence[Numbered], connection: sqlite3.Connection | None
-    ) -> Held | None:
-        """Return what is read from memory; None: everything is on the disk."""
-        if not waiting and connection is not None:
-            return None
-        held, self._held = self._held or Held(), None
-        held.carry_out(waiting, connection)
-        return held
+    def _sources(self, held: Held | None, disk: sqlite3.Connection | None) -> list[Source]:
+        """Return where chats are read: on the disk, where it can be read, and from memory."""
+        if held is None:
+            assert disk is not None
+            return [Source(disk)]
+        try:
+            held.carry_out(disk)
+        except BaseException:
+            self._held = None
+            raise
+        on_disk = [Source(disk, held.ids)] if disk is not None else []
+        return [*on_disk, Source(held.connection)]

@@ -146,7 +146,6 @@ class Numbered(NamedTuple):
 
 
 _SUPERSEDES: dict[type, tuple[type, ...]] = {
-    BeginRun: (BeginRun, ExtendRun),
     EndRun: (BeginRun, ExtendRun, EndRun),
     Remove: (Remove, Restore),
     Restore: (Remove, Restore),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 
-from paceline.storage.changes import Numbered
+from paceline.storage.changes import Change
 from paceline.storage.database import in_memory, transaction
-from paceline.storage.reading import Source, conversation_key
+from paceline.storage.reading import conversation_key
 from paceline.storage.tables import TABLES, read_as
 from paceline.storage.writing import is_carried_out
 
@@ -25,37 +24,33 @@ class Held:
     """The conversations that waiting changes are about, with these changes carried out.
 
     A conversation is copied from the disk before its first change is carried out here. The disk may
-    have some of the changes already, which does no harm. One thread at a time.
+    have some of the changes already, which does no harm.
 
     Attributes:
+        waiting: Changes that are not carried out here yet, in order.
         ids: These conversations, also those that are purged.
-        source: Where they are read.
+        connection: Where they are; one thread at a time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: list[Change]) -> None:
+        self.waiting = waiting
         self.ids: set[str] = set()
-        self.source = Source(in_memory())
-        self._number = 0
+        self.connection = in_memory()
 
-    def carry_out(self, waiting: Iterable[Numbered], disk: sqlite3.Connection | None) -> None:
-        """Carry out those of these changes that are new.
+    def carry_out(self, disk: sqlite3.Connection | None) -> None:
+        """Carry out what waits.
 
         Raises:
-            sqlite3.Error: The disk cannot be read; what is held is of no use any more.
+            sqlite3.Error: The disk cannot be read; this is of no use any more.
         """
-        with transaction(self.source.connection):
-            for number, change in waiting:
-                if number > self._number:
-                    self._number = number
-                    self._take(change.conversation_id, disk)
-                    is_carried_out(self.source.connection, change)
-
-    def _take(self, conversation_id: str, disk: sqlite3.Connection | None) -> None:
-        """Copy a conversation that is not here yet."""
-        if conversation_id not in self.ids:
-            self.ids.add(conversation_id)
-            if disk is not None:
-                _copy(disk, self.source.connection, conversation_id)
+        waiting, self.waiting = self.waiting, []
+        with transaction(self.connection):
+            for change in waiting:
+                if change.conversation_id not in self.ids:
+                    self.ids.add(change.conversation_id)
+                    if disk is not None:
+                        _copy(disk, self.connection, change.conversation_id)
+                is_carried_out(self.connection, change)
 
 
 def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id: str) -> None:

@@ -54,10 +54,10 @@ class Pending:
                 return  # the writer knows already; waking it is the most expensive part of this
             self.changed.notify_all()
 
-    def waiting(self) -> tuple[Numbered, ...]:
-        """Return everything that may not be written yet, in order."""
+    def waiting(self) -> list[Change]:
+        """Return everything that may not be written yet and counts, in order."""
         with self.changed:
-            return tuple(self._waiting)
+            return [change for _, change in without_superseded(self._waiting)]
 
     def hurry(self) -> int:
         """Request that everything so far is written at once; return a number for `is_done`."""
