@@ -206,7 +206,7 @@ ROWS = (
         "A byte of a downloaded file changes on the disk",
         100,
         (
-            DOWNLOAD + "test_faults.py::test_damage_on_the_disk_between_two_runs_is_found",
+            DOWNLOAD + "test_downloads.py",
             "tests/catalog/test_fingerprint.py",
         ),
         _UNCHECKED,
@@ -344,7 +344,7 @@ ROWS = (
         "The Hub's connection drops or stalls",
         20,
         (
-            DOWNLOAD + "test_faults.py::test_a_dropped_connection_is_taken_up_again",
+            DOWNLOAD + "test_downloads.py",
             DOWNLOAD + "test_faults.py",
             HUB + "test_stream.py",
         ),
@@ -361,8 +361,7 @@ ROWS = (
         10,
         (
             DOWNLOAD + "test_faults.py::test_one_wrong_byte_costs_a_second_try",
-            DOWNLOAD + "test_faults.py::test_two_damaged_copies_are_deleted",
-            DOWNLOAD + "test_faults.py::test_another_content_begins_anew",
+            DOWNLOAD + "test_downloads.py",
             DOWNLOAD + "test_faults.py::test_a_content_that_changes_under_way_begins_anew",
         ),
         _UNCHECKED,
@@ -399,8 +398,7 @@ ROWS = (
         "The disk is full",
         10,
         (
-            DOWNLOAD + "test_faults.py::test_a_disk_that_is_full_after_all_pauses",
-            DOWNLOAD + "test_faults.py::test_the_disk_is_asked_before_the_first_byte",
+            DOWNLOAD + "test_downloads.py",
             STORAGE + "test_faults.py",
         ),
         (("            if error.errno in (errno.ENOSPC, ", "            if error.errno in (-1, "),),
@@ -562,7 +560,8 @@ ROWS = (
             ENGINE + "test_state_machine.py",
             HOSTING + "test_inbox.py",
             STORAGE + "test_archive.py",
-            DOWNLOAD + "test_downloads.py::test_whatever_is_done_to_them_files_are_whole_or_gone",
+            DOWNLOAD + "test_downloads.py",
+            DOWNLOAD + "test_faults.py::test_whatever_is_done_to_them_files_are_whole_or_gone",
         ),
         (("rollback(min(n_held + 1 + verdict.n_accepted, ", "rollback(max(n_held + 99, "),),
         "A test is hundreds of lives of 30 steps, and counts as one.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from hub_server.repositories import RepoFile
@@ -47,7 +48,8 @@ def send(
         return
     stop = end if fault.drop_after is None else min(end, start + fault.drop_after)
     began = time.monotonic()
-    for chunk in content.file.read(start, stop):
+    pause = stop if fault.holds_after is None else min(stop, start + fault.holds_after)
+    for chunk in chain(content.file.read(start, pause), _held(hub, content.file, pause, stop)):
         sent = _damaged(chunk, start + request.n_sent, fault.wrong_byte_at)
         request.n_sent += len(chunk)  # before: a client that has it all may look at once
         try:
@@ -63,6 +65,13 @@ def send(
             break
     if stop < end:
         handler.close_connection = True
+
+
+def _held(hub: HubServer, file: RepoFile, start: int, stop: int) -> Iterator[bytes]:
+    """Yield the rest of a file once it is let go."""
+    if start < stop:
+        hub.hold()
+        yield from file.read(start, stop)
 
 
 def _begin(

@@ -26,6 +26,7 @@ class Fault:
         html: Answer 200 with a page for people.
         bytes_per_s: Send content at most this fast.
         drop_after: Close the connection after so many bytes of content.
+        holds_after: Send so many bytes of content, and the others when the faults are cleared.
         wrong_byte_at: Send this byte of the file wrong.
         ignores_range: Answer 200 with everything, whatever part was asked for.
         etag: Say this instead of the true one.
@@ -44,6 +45,7 @@ class Fault:
     html: bool = False
     bytes_per_s: int = 0
     drop_after: int | None = None
+    holds_after: int | None = None
     wrong_byte_at: int | None = None
     ignores_range: bool = False
     etag: str = ""
@@ -54,6 +56,7 @@ class Fault:
         return bool(
             self.bytes_per_s
             or self.drop_after is not None
+            or self.holds_after is not None
             or self.wrong_byte_at is not None
             or self.ignores_range
         )
@@ -73,6 +76,8 @@ class Faults:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._faults: list[tuple[Fault, list[int]]] = []
+        self.cleared = threading.Event()
+        """Set when the faults of now are cleared; there is another one afterwards."""
 
     def add(self, fault: Fault) -> None:
         """Set one more."""
@@ -83,6 +88,8 @@ class Faults:
         """Behave from now on."""
         with self._lock:
             self._faults.clear()
+            self.cleared.set()
+            self.cleared = threading.Event()
 
     def of(self, method: str, path: str, host: str, *, content: bool) -> Fault:
         """Return what is to go wrong with a request, all faults in one, and count it."""

@@ -129,6 +129,12 @@ class HubServer:
         """Let nothing go wrong any more."""
         self._faults.clear()
 
+    def hold(self) -> None:
+        """Wait until the faults of now are cleared, or all ends."""
+        cleared = self._faults.cleared
+        while not cleared.wait(0.02) and not self.closing.is_set():
+            pass
+
     def record(
         self, method: str, path: str, headers: Iterable[tuple[str, str]], host: str
     ) -> Request:

@@ -1,10 +1,11 @@
-"""What goes wrong on the way, by a server that does it on purpose."""
+"""What the state machine of `test_downloads` leaves out: other programs, threads, odd places."""
 
 from __future__ import annotations
 
-import errno
-import io
+import os
+import random
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,111 +14,124 @@ from typing import Any
 
 import pytest
 
-from catalog.download.conftest import MB, SIZE, Watch
+from catalog.download.conftest import NAME, PARTS, SIZE, Watch
 from hub_server import Fault, HubServer, Repository
 from paceline.catalog.download import part_file
+from paceline.catalog.download.downloads import Downloads
+from paceline.catalog.download.journal import Journal
+from paceline.catalog.download.part_file import PartFile
 from paceline.catalog.download.record import Download, DownloadRequest
+from paceline.errors import CancelledError, UserError
 
 Requests = Callable[..., DownloadRequest]
-NAME = "model-Q4_K_M.gguf"
+HOLD = 100_000
+HELD = Fault("*.gguf", holds_after=HOLD)
 
 
-@pytest.fixture
-def fetch(watch: Watch, request_for: Requests) -> Callable[[], Download]:
-    """Download the file, or go on with it, until it moves no more."""
-
-    def fetch() -> Download:
-        before = len(watch.heard)
-        download = watch.downloads.add(request_for())
-        return watch.until(
-            lambda s: s.status in ("done", "failed", "paused") and len(watch.heard) > before + 1,
-            download,
-        )
-
-    return fetch
+def test_a_small_file_without_a_hash(watch: Watch, request_for: Requests, folder: Path) -> None:
+    assert watch.ended(watch.downloads.add(request_for("README.md"))).status == "done"
+    assert (folder / "README.md").read_bytes() == b"about"
 
 
-Fetch = Callable[[], Download]
-
-
-def test_a_dropped_connection_is_taken_up_again(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
+def test_the_parts_of_a_model_are_of_one_commit(
+    watch: Watch, request_for: Requests, server: HubServer, repository: Repository
 ) -> None:
-    server.add(Fault("*.gguf", drop_after=MB + 7, times=5))
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-    assert [r.start for r in server.asked("^GET")] == [i * (MB + 7) for i in range(6)]
-    assert server.n_bytes_sent() == SIZE
+    now = watch.ended(watch.downloads.add(request_for(*PARTS)))
+    assert (now.status, now.n_total) == ("done", 3 * SIZE - 3)
+    asked = server.asked("^HEAD")
+    assert [repository.commit in request.path for request in asked] == [False, True, True]
 
 
-def test_tries_without_progress_come_to_an_end_and_nothing_is_lost(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
+# -------------------------------------------------------------------- what cannot be asked for
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "code"),
+    [
+        ("../../escape.gguf", "/m", "unsafe-name"),
+        (NAME, "~nobody-is-called-that/x", "bad-folder"),
+        (NAME, "/m\0", "bad-folder"),
+    ],
+)
+def test_what_is_refused_at_once(
+    watch: Watch, request_for: Requests, file: str, folder: str, code: str
 ) -> None:
-    server.add(Fault("*.gguf", drop_after=2 * MB, times=1))
-    server.add(Fault("*.gguf", drop_after=0, skip=1))
-    failed = fetch()
-    assert failed.status == "failed"
-    assert "broke off" in failed.problem
-    assert (folder / f"{NAME}.part").stat().st_size == failed.n_done == 2 * MB
+    with pytest.raises(UserError) as caught:
+        watch.downloads.add(replace(request_for(file), folder=folder))
+    assert caught.value.code == code
+    assert watch.downloads.states() == ()
+
+
+def test_another_hub_is_not_asked_for_it(
+    watch: Watch, request_for: Requests, server: HubServer
+) -> None:
+    request = request_for()
+    first = watch.downloads.add(replace(request, endpoint="https://example.org/"))
+    now = watch.ended(first)
+    assert (now.status, server.requests) == ("failed", [])
+    assert "https://example.org" in now.problem
+    server.add(HELD)
+    second = watch.downloads.add(request)
+    assert watch.downloads.add(replace(request, endpoint=f"{server.endpoint}/")) == second != first
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_place_that_cannot_be_written(
+    watch: Watch, request_for: Requests, folder: Path, tmp_path: Path, is_link: bool
+) -> None:
+    """A link in the place of the partial file is not followed."""
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    if is_link:
+        folder.mkdir()
+        (folder / f"{NAME}.part").symlink_to(precious)
+    else:
+        folder.symlink_to(precious)
+    now = watch.ended(watch.downloads.add(request_for()))
+    assert now.status == "failed"
+    assert "cannot be written" in now.problem
+    assert precious.read_text() == "mine"
+
+
+def test_what_others_still_need_is_not_free(
+    watch: Watch, request_for: Requests, server: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage("/")._replace(free=(64 << 20) + SIZE)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    server.add(HELD)
+    first = watch.downloads.add(request_for())
+    watch.until(lambda d: d.n_done == HOLD, first)
+    second = watch.downloads.add(request_for("sub/other-Q8_0.gguf"))
+    assert "only" in watch.ended(second).problem
+    watch.downloads.pause(first)
+    watch.until(lambda d: d.status == "paused", first)
     server.clear()
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-    assert server.n_bytes_sent() == SIZE
+    watch.downloads.resume(second)
+    assert watch.until(lambda d: d.status == "done", second)
+
+
+# ------------------------------------------------------------------------------ the server
 
 
 def test_one_wrong_byte_costs_a_second_try(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
+    watch: Watch, request_for: Requests, server: HubServer, folder: Path, content: bytes
 ) -> None:
     server.add(Fault("*.gguf", wrong_byte_at=SIZE // 2, times=1))
-    assert fetch().status == "done"
+    assert watch.ended(watch.downloads.add(request_for())).status == "done"
     assert (folder / NAME).read_bytes() == content
     assert server.n_bytes_sent() == 2 * SIZE
 
 
-def test_two_damaged_copies_are_deleted(fetch: Fetch, server: HubServer, folder: Path) -> None:
-    server.add(Fault("*.gguf", wrong_byte_at=SIZE - 1))
-    failed = fetch()
-    assert failed.status == "failed"
-    assert "damaged twice" in failed.problem
-    assert not list(folder.iterdir())
-    server.clear()
-    assert fetch().status == "done"
-
-
-def test_damage_on_the_disk_between_two_runs_is_found(
-    watch: Watch, fetch: Fetch, server: HubServer, folder: Path, content: bytes
-) -> None:
-    server.add(Fault("*.gguf", drop_after=3 * MB, times=1))
-    server.add(Fault("*.gguf", drop_after=0, skip=1))
-    assert fetch().n_done == 3 * MB
-    server.clear()
-    with (folder / f"{NAME}.part").open("r+b") as file:
-        file.seek(MB)
-        file.write(bytes([content[MB] ^ 1]))
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-
-
-def test_another_content_begins_anew(
-    fetch: Fetch, server: HubServer, folder: Path, repository: Repository, content: bytes
-) -> None:
-    server.add(Fault("*.gguf", drop_after=3 * MB, times=1))
-    server.add(Fault("*.gguf", drop_after=0, skip=1))
-    assert fetch().n_done == 3 * MB
-    server.clear()
-    changed = bytes(byte ^ 0xFF for byte in content)
-    repository.files = {**repository.files, NAME: changed}
-    state = fetch()
-    assert (state.status, state.n_total) == ("done", SIZE)
-    assert (folder / NAME).read_bytes() == changed
-    assert server.requests[-1].start == 0
-
-
 def test_a_content_that_changes_under_way_begins_anew(
-    fetch: Fetch, server: HubServer, folder: Path, repository: Repository, content: bytes
+    watch: Watch,
+    request_for: Requests,
+    server: HubServer,
+    folder: Path,
+    repository: Repository,
+    content: bytes,
 ) -> None:
-    # The branch moves on between two tries; the commit of the first is gone.
-    server.add(Fault("*.gguf", drop_after=3 * MB, times=1))
+    """The branch moves on between two tries; the commit of the first is gone."""
+    server.add(Fault("*.gguf", drop_after=HOLD, times=1))
     longer = content + b"more"
     real = server.answer
 
@@ -128,226 +142,204 @@ def test_a_content_that_changes_under_way_begins_anew(
         return real(request, form, etag)
 
     server.answer = answer  # type: ignore[method-assign]
-    assert fetch().status == "done"
+    assert watch.ended(watch.downloads.add(request_for())).status == "done"
     assert (folder / NAME).read_bytes() == longer
 
 
-def test_a_server_without_ranges_sends_everything_again(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
+def test_a_busy_server_is_asked_again_when_it_says(
+    watch: Watch, request_for: Requests, server: HubServer
 ) -> None:
-    server.add(Fault("*.gguf", drop_after=3 * MB, times=1))
-    server.add(Fault("*.gguf", ignores_range=True))
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-    assert server.n_bytes_sent() == SIZE + 3 * MB
-
-
-def test_an_expired_address_is_asked_for_again(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
-) -> None:
-    server.add(Fault("*.gguf", host="cdn", status=403, times=2))
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-    assert len(server.asked("^HEAD")) == 2  # the first time the Hub leads to a new one
-
-
-def test_a_busy_server_is_asked_again_when_it_says(fetch: Fetch, server: HubServer) -> None:
     server.add(Fault("*/resolve/*", status=429, retry_after=1, times=1))
     began = time.monotonic()
-    assert fetch().status == "done"
+    assert watch.ended(watch.downloads.add(request_for())).status == "done"
     assert time.monotonic() - began >= 1
     assert len(server.asked("^HEAD")) == 2
 
 
-def test_a_server_that_wants_rest_for_long_gets_it(fetch: Fetch, server: HubServer) -> None:
-    server.add(Fault("*/resolve/*", status=429, retry_after=3600))
-    failed = fetch()
-    assert failed.status == "failed"
-    assert "takes no more requests" in failed.problem
-    assert "Wait" in failed.hint
-    assert len(server.requests) == 1
-
-
-def test_a_server_error_passes(fetch: Fetch, server: HubServer) -> None:
-    server.add(Fault("*", status=503, times=2))
-    assert fetch().status == "done"
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        (Fault("*/resolve/*", status=404, error_code="EntryNotFound"), "has no file"),
-        (Fault("*/resolve/*", status=403, error_code="GatedRepo"), "only for those who asked"),
-        (Fault("*.gguf", host="cdn", html=True), "web page"),
-    ],
-    ids=["missing", "gated", "login page"],
-)
-def test_what_does_not_pass_is_told_at_once(
-    fetch: Fetch, server: HubServer, fault: Fault, words: str
-) -> None:
-    server.add(fault)
-    failed = fetch()
-    assert failed.status == "failed"
-    assert words in failed.problem
-    assert failed.hint
-    assert len(server.requests) <= 2
-    server.clear()
-    assert fetch().status == "done"
-
-
-def test_a_file_that_is_there_is_not_fetched(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes
-) -> None:
-    folder.mkdir()
-    (folder / NAME).write_bytes(content)
-    state = fetch()
-    assert (state.status, state.n_done, state.path) == ("done", SIZE, str(folder / NAME))
-    assert server.n_bytes_sent() == 0
-
-
-def test_a_file_that_came_by_other_means_leaves_no_partial_file(
-    watch: Watch, fetch: Fetch, server: HubServer, folder: Path, content: bytes
-) -> None:
-    server.add(Fault(host="cdn", drop_after=MB, times=1))
-    server.add(Fault(host="cdn", status=404, skip=1))
-    server.add(Fault("*/resolve/*", method="GET", status=404))
-    assert fetch().status == "failed"
-    assert (folder / f"{NAME}.part").exists()
-    (folder / NAME).write_bytes(content)
-    assert fetch().status == "done"
-    assert [path.name for path in folder.iterdir()] == [NAME]
-
-
-def test_a_file_that_another_program_has_just_finished_is_not_fetched_again(
-    fetch: Fetch, server: HubServer, folder: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It got its name between the look for it and the lock on the partial file."""
-    real = part_file._opened
-
-    def opened(path: Path) -> io.FileIO:
-        (folder / NAME).write_bytes(content)
-        return real(path)
-
-    monkeypatch.setattr(part_file, "_opened", opened)
-    assert fetch().status == "done"
-    assert server.n_bytes_sent() == 0
-    assert [path.name for path in folder.iterdir()] == [NAME]
-
-
-def test_another_file_is_never_overwritten(
-    watch: Watch, fetch: Fetch, server: HubServer, folder: Path, content: bytes
-) -> None:
-    folder.mkdir()
-    other = content[:-1] + bytes([content[-1] ^ 1])
-    (folder / NAME).write_bytes(other)
-    failed = fetch()
-    assert failed.status == "failed"
-    assert "another file" in failed.problem
-    watch.downloads.cancel(failed.id)
+def test_close_ends_also_what_hangs(watch: Watch, request_for: Requests, server: HubServer) -> None:
+    server.add(Fault("*.gguf", silent=True))
+    watch.downloads.add(request_for())
+    watch.until(lambda d: d.status == "running")
+    watch.downloads.add(request_for("sub/other-Q8_0.gguf"))
     watch.downloads.close()
-    assert (folder / NAME).read_bytes() == other
-    assert server.n_bytes_sent() == 0
+    for now in watch.downloads.states():
+        watch.until(lambda d: d.status == "paused", now.id)
+    with pytest.raises(CancelledError):
+        watch.downloads.add(request_for("README.md"))
+    watch.downloads.resume(now.id)
+    assert watch.downloads.states()[-1].status == "paused"
 
 
-def test_the_disk_is_asked_before_the_first_byte(
+# ------------------------------------------------------------------------- other programs
+
+
+def test_two_programs_do_not_write_the_same_file(
+    start: Callable[[], Watch], request_for: Requests, server: HubServer, tmp_path: Path
+) -> None:
+    server.add(HELD)
+    one = start()
+    download = one.downloads.add(request_for())
+    one.until(lambda d: d.n_done == HOLD)
+    (journal,) = (tmp_path / "downloads").iterdir()
+    other = start()  # knows the journal of the first
+    assert other.downloads.add(request_for()) == download
+    before = journal.read_bytes()
+    now = other.ended(download)
+    assert now.status == "failed"
+    assert "another window or program" in now.problem
+    assert journal.read_bytes() == before
+    server.clear()
+    assert one.ended(download).status == "done"
+    other.downloads.resume(download)
+    assert other.until(lambda d: d.status == "done", download)
+    assert server.n_bytes_sent() == SIZE
+
+
+@pytest.mark.parametrize("moment", ["before the lock", "before the end"])
+def test_a_file_that_another_program_has_just_finished(
     watch: Watch,
     request_for: Requests,
     server: HubServer,
     folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = shutil.disk_usage(folder.parent)
-    small = real._replace(free=(64 << 20) + 8 * MB)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: small)
-    parts = [f"Q2_K/big-{i:05}-of-00003.gguf" for i in (1, 2, 3)]
-    failed = watch.ended(watch.downloads.add(request_for(*parts)))  # 9 MB in all
-    assert failed.status == "failed"
-    assert "9 MB are still to come" in failed.problem
-    assert server.n_bytes_sent() == 0
-    assert not folder.exists()
-    assert watch.ended(watch.downloads.add(request_for())).status == "done"  # 6 MB
-
-
-def test_a_disk_that_is_full_after_all_pauses(
-    watch: Watch,
-    fetch: Fetch,
-    server: HubServer,
-    folder: Path,
     content: bytes,
     monkeypatch: pytest.MonkeyPatch,
+    moment: str,
 ) -> None:
-    class FullDisk(io.FileIO):
-        def write(self, data: Any) -> int:
-            n_free = 3 * MB - self.tell()
-            if n_free <= 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return super().write(bytes(data)[:n_free])
+    place, name = (part_file, "try_lock") if moment == "before the lock" else (PartFile, "digest")
+    real = getattr(place, name)
 
-    real = part_file._opened
+    def finished(*args: Any) -> Any:
+        (folder / NAME).write_bytes(content)
+        os.utime(folder / NAME, (1, 1))
+        return real(*args)
 
-    def opened(path: Path) -> io.FileIO:
-        real(path).close()
-        return FullDisk(path, "r+")
+    monkeypatch.setattr(place, name, finished)
+    assert watch.ended(watch.downloads.add(request_for())).status == "done"
+    assert server.n_bytes_sent() == (0 if moment == "before the lock" else SIZE)
+    assert [path.name for path in folder.iterdir()] == [NAME]
+    assert (folder / NAME).stat().st_mtime == 1  # it was not overwritten
 
-    monkeypatch.setattr(part_file, "_opened", opened)
-    paused = fetch()
-    assert (paused.status, paused.n_done) == ("paused", 3 * MB)
-    assert "is full" in paused.problem
-    assert "Make room" in paused.hint
-    monkeypatch.undo()
+
+# ---------------------------------------------------------------------------------- listeners
+
+
+def test_a_removed_listener_hears_nothing_more(
+    watch: Watch, request_for: Requests, server: HubServer
+) -> None:
+    server.add(HELD)
+    download = watch.downloads.add(request_for())
+    watch.until(lambda d: d.n_done == HOLD)
+    watch.downloads.set_listener(None)
+    n_heard = len(watch.heard)
+    watch.downloads.pause(download)
+    watch.until(lambda d: d.status == "paused")
+    assert len(watch.heard) == n_heard
+
+
+def test_the_listener_is_called_a_few_times_a_second(
+    watch: Watch, request_for: Requests, server: HubServer
+) -> None:
+    server.add(Fault("*.gguf", bytes_per_s=SIZE))
+    began = time.monotonic()
+    watch.ended(watch.downloads.add(request_for()))
+    # Five a second, and one for every change of status.
+    assert len(watch.heard) <= 5 * (time.monotonic() - began) + 6
+    speeds = [d.bytes_per_s for d in watch.heard if d.status == "running"]
+    assert max(speeds) > SIZE / 10
+    assert any(d.seconds_left is not None for d in watch.heard)
+    assert watch.heard[-1].bytes_per_s == 0
+
+
+def test_a_listener_that_fails_does_not_stop_the_download(
+    watch: Watch, request_for: Requests, allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("a listener to downloads")
+
+    def fail(_: object) -> None:
+        raise ValueError("listener")
+
+    watch.downloads.set_listener(fail)
+    watch.downloads.add(request_for("README.md"))
+    watch.until(lambda d: d.status == "done")
+
+
+def test_a_cancel_counts_though_the_download_fails_meanwhile(
+    watch: Watch, request_for: Requests, server: HubServer, folder: Path
+) -> None:
+    server.add(Fault("*.gguf", drop_after=HOLD, times=1))
+    server.add(Fault("*.gguf", host="cdn", html=True, skip=1))
+
+    def cancel_a_failed_one(now: Download) -> None:
+        if now.status == "failed":
+            watch.downloads.cancel(now.id)  # its thread has not ended yet
+        watch.hear(now)
+
+    watch.downloads.set_listener(cancel_a_failed_one)
+    download = watch.downloads.add(request_for())
+    assert watch.until(lambda d: d.status == "cancelled").id == download
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("end", ["done", "cancelled"])
+def test_it_is_over_when_its_journal_is_gone(
+    watch: Watch, request_for: Requests, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    seen: list[str] = []
+    remove = Journal.remove
+
+    def removed(journal: Journal, download: str) -> None:
+        seen.extend(now.status for now in watch.downloads.states())
+        remove(journal, download)
+
+    monkeypatch.setattr(Journal, "remove", removed)
+    download = watch.downloads.add(request_for())
+    if end == "cancelled":
+        watch.downloads.cancel(download)
+    assert watch.ended(download).status == end
+    assert len(seen) == 1
+    assert end not in seen
+
+
+def test_whatever_is_done_to_them_files_are_whole_or_gone(
+    start: Callable[[], Watch],
+    request_for: Requests,
+    server: HubServer,
+    folder: Path,
+    repository: Repository,
+    is_long: bool,
+) -> None:
+    """Commands from two threads in any order, with restarts between."""
+    server.add(Fault("*.gguf", bytes_per_s=4 * SIZE))
+    server.add(Fault("*.gguf", drop_after=HOLD, skip=3, times=3))
+    requests = [request_for(), request_for("sub/other-Q8_0.gguf"), request_for(*PARTS)]
+
+    def meddle(downloads: Downloads, seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(12):
+            ids = [now.id for now in downloads.states()] or [""]
+            steps = (downloads.pause, downloads.resume, downloads.cancel, downloads.forget)
+            if chance.random() < 0.4:
+                downloads.add(chance.choice(requests))
+            else:
+                chance.choice(steps)(chance.choice(ids))
+            threading.Event().wait(chance.random() * 0.03)
+
+    for seed in range(0, 60 if is_long else 6, 2):
+        watch = start()
+        threads = [
+            threading.Thread(target=meddle, args=(watch.downloads, seed + i)) for i in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        watch.downloads.close()
+        for now in watch.downloads.states():
+            watch.ended(now.id)
     server.clear()
-    assert fetch().status == "done"
-    assert (folder / NAME).read_bytes() == content
-    # What was on its way when the disk was full came again, and no more.
-    assert server.requests[-1].start == 3 * MB
-
-
-def test_a_folder_that_cannot_be_made(watch: Watch, request_for: Requests, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    request = replace(request_for(), folder=str(tmp_path / "file" / "models"))
-    failed = watch.ended(watch.downloads.add(request))
-    assert failed.status == "failed"
-    assert "cannot be written" in failed.problem
-
-
-def test_a_link_in_the_place_of_the_partial_file_is_not_followed(
-    watch: Watch, request_for: Requests, folder: Path, tmp_path: Path
-) -> None:
-    folder.mkdir()
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    (folder / f"{NAME}.part").symlink_to(precious)
-    assert watch.ended(watch.downloads.add(request_for())).status == "failed"
-    assert precious.read_text() == "mine"
-
-
-def test_a_part_that_was_replaced_on_the_hub_is_fetched_again(
-    watch: Watch, request_for: Requests, folder: Path, repository: Repository, server: HubServer
-) -> None:
-    paths = [f"Q2_K/big-{i:05}-of-00003.gguf" for i in (1, 2, 3)]
-    server.add(Fault("*big-00002*", drop_after=0))
-    download = watch.downloads.add(request_for(*paths))
-    assert watch.ended(download).status == "failed"
-    assert (folder / "big-00001-of-00003.gguf").is_file()
-    server.clear()
-    repository.files = {**repository.files, paths[0]: b"new" * MB}
-    watch.downloads.resume(download)
-    assert watch.until(lambda s: s.status == "done", download).n_total == 9 * MB
-    assert (folder / "big-00001-of-00003.gguf").read_bytes() == b"new" * MB
-
-
-def test_what_others_still_need_is_not_free(
-    watch: Watch, request_for: Requests, server: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage("/")._replace(free=(64 << 20) + 8 * MB)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    server.add(Fault("*.gguf", bytes_per_s=4 * MB))
-    first = watch.downloads.add(request_for())
-    watch.until(lambda s: s.n_done > 0, first)
-    second = watch.downloads.add(request_for("sub/other-Q8_0.gguf"))
-    assert "only" in watch.ended(second).problem
-    watch.downloads.pause(first)
-    watch.until(lambda s: s.status == "paused", first)
-    server.clear()
-    watch.downloads.resume(second)
-    assert watch.until(lambda s: s.status == "done", second)
+    last = start()
+    for request in requests:
+        last.until(lambda d: d.status == "done", last.downloads.add(request))
+    whole = {path.rpartition("/")[2]: data for path, data in repository.files.items()}
+    del whole["README.md"]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole

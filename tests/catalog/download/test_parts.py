@@ -169,50 +169,54 @@ def test_a_journal_of_the_version_before_goes_on(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "0123.json").read_text()) == {**stored, "status": "paused"}
 
 
-def test_a_journal_that_does_not_fit_together_is_put_aside(
-    tmp_path: Path, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("does not fit together")
-    kept = Journal(tmp_path)
-    kept.save(RECORD)
-    (tmp_path / "0123.json").rename(tmp_path / "other.json")  # another id than it says
-    kept.save(replace(RECORD, files=RECORD.files[:1]))
-    assert kept.load() == ()
-    assert not list(tmp_path.glob("*.json"))
+def _request(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda stored: stored["request"].update(changes)
+
+
+def _file(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda stored: stored["files"][0].update(changes)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "spoil",
     [
-        {"files": ["../x.gguf", "y.gguf"]},
-        {"files": ["", "y.gguf"], "folder": "/"},
-        {"folder": "/tmp/a\0b"},
-        {"folder": "~nobody-is-called-that/x"},
-        {"n_safe": -5},
-        {"n_bytes": -1},
-        {"started_s": float("nan")},
+        _request(folder="/tmp/a\0b"),
+        _request(folder="~nobody-is-called-that/x"),
+        _request(files=["../x.gguf", "y.gguf"]),
+        _file(path="b/x.gguf"),
+        _file(n_safe=-5),
+        _file(n_bytes=-1),
+        _file(started_s=float("nan")),
+        lambda stored: stored.update(id="another"),
+        lambda stored: stored.update(version=2),
+        lambda stored: stored.pop("files"),
     ],
-    ids=str,
 )
-def test_a_journal_that_somebody_has_spoiled_stops_nothing(
-    tmp_path: Path, allow_warnings: Callable[[str], None], wrong: dict[str, Any]
+def test_a_journal_that_does_not_fit_together_is_put_aside(
+    tmp_path: Path,
+    allow_warnings: Callable[[str], None],
+    spoil: Callable[[dict[str, Any]], None],
 ) -> None:
-    """The program opens all the same; a file of another name in it must not be touched."""
+    """The program opens all the same, and no file that is named there is touched."""
     allow_warnings("is put aside")
     kept = Journal(tmp_path)
     kept.save(RECORD)
     path = tmp_path / f"{RECORD.id}.json"
-    said = json.loads(path.read_text())
-    for name, value in wrong.items():
-        if name in said["request"]:
-            said["request"][name] = value
-        if name == "files":
-            for file, its_path in zip(said["files"], value, strict=True):
-                file["path"] = its_path
-        elif name in said["files"][0]:
-            said["files"][0][name] = value
-    path.write_text(json.dumps(said))
+    stored = json.loads(path.read_text())
+    spoil(stored)
+    path.write_text(json.dumps(stored))
     assert kept.load() == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["0123.unreadable"]
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
+def test_a_journal_that_cannot_be_read_is_put_aside(
+    tmp_path: Path, allow_warnings: Callable[[str], None], data: bytes
+) -> None:
+    allow_warnings("is put aside")
+    (tmp_path / "0123.json").write_bytes(data)
+    assert Journal(tmp_path).load() == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["0123.unreadable"]
 
 
 def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(

@@ -20,7 +20,7 @@ from paceline.catalog.hub import errors
 
 T = TypeVar("T")
 
-_LOOK_S = 0.1
+LOOK_S = 0.1
 """Seconds between two polls of the stop flag."""
 _AHEAD = 2
 """Results that may wait to be taken; chunks of a file are 1 MiB."""
@@ -115,7 +115,7 @@ class Errand(threading.Thread, Generic[T]):
             if is_stopped():
                 raise errors.stopped()
             try:
-                return self._results.get(timeout=_LOOK_S)
+                return self._results.get(timeout=LOOK_S)
             except queue.Empty:
                 if time.monotonic() > until:
                     raise errors.timed_out(host) from None
@@ -124,7 +124,7 @@ class Errand(threading.Thread, Generic[T]):
         while True:
             self.check()
             try:
-                self._results.put(result, timeout=_LOOK_S)
+                self._results.put(result, timeout=LOOK_S)
             except queue.Full:
                 continue
             return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import httpx2
 
 _CHUNK = 1 << 20
-_SOON_S = 0.25
+SOON_S = 0.25
 """Seconds after which the bytes so far are handed on, however few they are."""
 _RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 
@@ -157,7 +157,7 @@ def _chunks(response: httpx2.Response, host: str, wanted: int | None) -> Iterato
             n_left -= len(piece)
         waiting.append(piece)
         n_waiting += len(piece)
-        if n_waiting >= _CHUNK or time.monotonic() - since > _SOON_S:
+        if n_waiting >= _CHUNK or time.monotonic() - since > SOON_S:
             yield b"".join(waiting)
             waiting, n_waiting, since = [], 0, time.monotonic()
     if waiting:
