@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PySide6.QtWidgets import QMenu
 
 from paceline import paths
@@ -35,53 +37,37 @@ def pair_of(name: str, n_ctx: int = 0) -> Pair:
     return Pair(ModelParams(f"/m/{name}.gguf", n_ctx), ModelParams("/m/draft.gguf"))
 
 
-@pytest.fixture
-def pairs(qapp: object) -> SavedPairs:
-    return SavedPairs((), DEMO)
-
-
 # ------------------------------------------------------------------------------------ the list
 
-
-def test_the_newest_is_first_and_the_oldest_goes(pairs: SavedPairs) -> None:
-    for number in range(MAX_PAIRS + 3):
-        pairs.remember(pair_of(str(number)), f"Number {number}")
-    assert pairs.titles == tuple(f"Number {n}" for n in range(MAX_PAIRS + 2, 2, -1))
-    assert pairs.pair(0) == pair_of(str(MAX_PAIRS + 2))
-
-
-def test_the_menu_has_the_newest_of_them(qapp: object, pairs: SavedPairs) -> None:
-    bar, forget = QMenu(), QMenu()
-    bar.addAction("Choose models")
-    menu = PairsMenu(bar, forget, pairs)
-    for number in range(12):
-        pairs.remember(pair_of(str(number)), f"Number {number}")
-    menu.tick(11)
-    assert [action.text() for action in menu.actions_] == [f"Number {n}" for n in range(11, 3, -1)]
-    assert not any(action.isChecked() for action in menu.actions_)
+PAIRS = st.builds(
+    Pair,
+    st.builds(ModelParams, st.sampled_from(["/m/a.gguf", "/m/b.gguf", DEMO_TARGET]), st.just(512)),
+    st.none() | st.builds(ModelParams, st.sampled_from(["/m/c.gguf", DEMO_DRAFT])),
+    exact=st.booleans(),
+)
 
 
-def test_the_same_files_take_the_older_ones_place(pairs: SavedPairs) -> None:
-    pairs.remember(pair_of("a"), "A")
-    pairs.remember(pair_of("b"), "B")
-    pairs.remember(pair_of("a", 8192), "A, longer")
-    assert pairs.titles == ("A, longer", "B")
-    assert pairs.pair(0) == pair_of("a", 8192)
-    alone = replace(pair_of("a"), draft=None)
-    pairs.remember(alone, "A alone")
-    assert pairs.row_of(alone) == 0
-    assert pairs.row_of(pair_of("a")) == 1
-    assert pairs.row_of(pair_of("c")) == pairs.row_of(None) == -1
+@given(st.lists(PAIRS | st.integers(0, 5), max_size=12))
+def test_the_newest_are_kept_each_once(steps: list[Pair | int]) -> None:
+    """A pair is remembered; a number forgets one."""
+    saved, model = SavedPairs((), DEMO), list[Pair]()
+    for step in steps:
+        if isinstance(step, Pair):
+            saved.remember(step)
+            model = [step, *(pair for pair in model if pair.files != step.files)][:MAX_PAIRS]
+        elif step < len(model):
+            saved.forget(step)
+            del model[step]
+        moved = SavedPairs(saved.pairs, DEMO)
+        assert [moved.pair(row) for row in range(len(model))] == model
+        assert [saved.row_of(pair) for pair in model] == list(range(len(model)))
+    assert saved.row_of(None) == -1
+    saved.forget_all()
+    assert saved.pairs == ()
 
 
-def test_everything_of_a_pair_comes_back(pairs: SavedPairs) -> None:
-    pair = Pair(ModelParams("/t", 512, kv_type_k="q8_0"), None, "/cache.bin", exact=True)
-    pairs.remember(pair)
-    assert SavedPairs(pairs.pairs, DEMO).pair(0) == pair
-    assert pairs.titles == ("t",)
-
-
-def test_the_built_in_models_are_found_wherever_the_program_is(pairs: SavedPairs) -> None:
+def test_the_built_in_models_are_found_wherever_the_program_is() -> None:
+    pairs = SavedPairs((), DEMO)
     pairs.remember(replace(DEMO, target=replace(DEMO.target, n_ctx=1024)))
     assert pairs.pairs == (SavedPair(ModelParams("", 1024), ModelParams("")),)
     elsewhere = Pair(ModelParams("/new/target"), ModelParams("/new/draft"))
@@ -90,13 +76,20 @@ def test_the_built_in_models_are_found_wherever_the_program_is(pairs: SavedPairs
     assert moved.row_of(elsewhere) == 0
 
 
-def test_pairs_can_be_forgotten(pairs: SavedPairs) -> None:
-    for name in "abc":
-        pairs.remember(pair_of(name), name)
-    pairs.forget(1)
-    assert pairs.titles == ("c", "a")
-    pairs.forget_all()
-    assert pairs.pairs == ()
+def test_the_menu_has_the_newest_of_them(qapp: object) -> None:
+    pairs, bar, forget = SavedPairs((), DEMO), QMenu(), QMenu()
+    bar.addAction("Choose models")
+    menu = PairsMenu(bar, forget, pairs)
+    for number in range(MAX_PAIRS + 3):
+        pairs.remember(pair_of(str(number)), f"Number {number}")
+    menu.tick(11)
+    newest = [f"Number {n}" for n in range(MAX_PAIRS + 2, MAX_PAIRS - 6, -1)]
+    assert [action.text() for action in menu.actions_] == newest
+    assert not any(action.isChecked() for action in menu.actions_)
+    pairs.remember(pair_of("x"), "R&D " + "long " * 40)
+    assert menu.actions_[0].text().startswith("R&&D long")
+    assert len(menu.actions_[0].text()) < 70
+    assert menu.actions_[0].toolTip().startswith("R&D long")
 
 
 # ---------------------------------------------------------------------------------- the window
@@ -112,46 +105,37 @@ def saved(tmp_path: Path, name: str = "large") -> SavedPair:
     )
 
 
-def test_what_works_is_remembered_and_ticked(program: Program, client: FakeClient) -> None:
-    menu = program.models.pairs_menu
+def test_pairs_that_work_are_switched_and_forgotten_by_a_menu(
+    program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
+) -> None:
+    menu, forget = program.models.pairs_menu, program.window.actions_.forget
     assert menu is not None
-    assert [action.isChecked() for action in menu.actions_] == [True]
-    title = menu.actions_[0].text()
-    program.window.actions_.no_draft.trigger()
-    assert [action.text() for action in menu.actions_] == [title]  # not before it has worked
-    client.finish_load()
-    assert [action.isChecked() for action in menu.actions_] == [True, False]
-    assert menu.actions_[1].text() == title
-    assert program.settings.settings.pairs == program.saved_pairs.pairs
 
+    def ticked() -> list[bool]:
+        return [action.isChecked() for action in menu.actions_]
 
-def test_one_click_switches(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    title = f"{program.pair.target_name} + {program.pair.draft_name}"
+    assert ([action.text() for action in menu.actions_], ticked()) == ([title], [True])
     program.window.actions_.no_draft.trigger()
+    assert len(menu.actions_) == 1, "not before it has worked"
     client.finish_load()
+    assert ticked() == [True, False]
+    program.settings.save()
+    kept = load_settings(paceline_home / "config" / "settings.json").settings.pairs
+    assert kept == program.saved_pairs.pairs
+    assert kept[1].name == title
     n_loads = len(client.all(LoadPair))
-    menu = program.models.pairs_menu
-    assert menu is not None
     menu.actions_[1].trigger()
     qtbot.waitUntil(lambda: len(client.all(LoadPair)) > n_loads)
     assert client.last(LoadPair).draft == ModelParams(DEMO_DRAFT)
-    assert [action.isChecked() for action in menu.actions_] == [False, True]
+    assert ticked() == [False, True]
     client.finish_load()
-    assert [action.isChecked() for action in menu.actions_] == [True, False]
-
-
-def test_a_menu_forgets(program: Program, client: FakeClient) -> None:
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    forget = program.window.actions_.forget
+    assert ticked() == [True, False]
     forget.actions()[1].trigger()
-    assert len(program.saved_pairs.pairs) == 1
-    assert program.saved_pairs.pair(0).draft is None
+    assert [program.saved_pairs.pair(0).draft] == [ModelParams(DEMO_DRAFT)]
     forget.actions()[-1].trigger()
-    assert program.saved_pairs.pairs == ()
+    assert (program.saved_pairs.pairs, menu.actions_) == ((), [])
     assert not forget.menuAction().isEnabled()
-    menu = program.models.pairs_menu
-    assert menu is not None
-    assert menu.actions_ == []
 
 
 def test_the_next_start_loads_the_pair_that_was_used_last(
@@ -204,22 +188,3 @@ def test_a_saved_pair_that_is_gone_costs_nothing(
     qtbot.waitUntil(lambda: not errors.isHidden())
     assert "gone" in errors.text.text()
     assert len(client.all(LoadPair)) == 1
-
-
-def test_names_come_from_the_models_and_reach_the_file(
-    program: Program, paceline_home: Path
-) -> None:
-    program.settings.save()
-    pairs = load_settings(paceline_home / "config" / "settings.json").settings.pairs
-    assert [pair.name for pair in pairs] == [
-        f"{program.pair.target_name} + {program.pair.draft_name}"
-    ]
-
-
-def test_a_long_or_odd_name_is_harmless(program: Program) -> None:
-    program.saved_pairs.remember(pair_of("x"), "R&D " + "long " * 40)
-    menu = program.models.pairs_menu
-    assert menu is not None
-    assert menu.actions_[0].text().startswith("R&&D long")
-    assert len(menu.actions_[0].text()) < 70
-    assert menu.actions_[0].toolTip().startswith("R&D long")
