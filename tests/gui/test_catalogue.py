@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import make_pairs
+from gui.library_help import entry
 from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
 from paceline.catalog.models import Models
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
@@ -89,14 +90,10 @@ def test_the_picker_begins_with_what_is_loaded_and_loads_what_is_picked(
     )  # fmt: skip
 
 
-def test_a_window_with_the_picker_open_closes_in_time(
-    program: Program, catalogue: Catalogue
-) -> None:
+def test_a_window_closes_with_the_picker_open(program: Program, catalogue: Catalogue) -> None:
     program.window.actions_.choose_models.trigger()
     assert catalogue.picker.dialog is not None
-    begin = time.monotonic()
     program.window.close()
-    assert time.monotonic() - begin < 10
     assert catalogue.picker.dialog is None
 
 
@@ -121,9 +118,7 @@ def test_the_offline_switch_reaches_the_hub_and_the_settings(
     assert switch.isChecked()
     switch.trigger()
     assert not models.hub.offline
-    assert not models.hub.offline
     switch.trigger()
-    assert models.hub.offline
     assert models.hub.offline
     program.settings.save()
     file = paceline_home / "config" / "settings.json"
@@ -175,9 +170,10 @@ def test_folders_reach_the_library_and_the_settings(
 
 
 def test_what_is_loaded_is_not_deleted(program: Program, catalogue: Catalogue) -> None:
-    assert program.pair.state.pair is not None
-    assert catalogue._is_loaded(Path(program.pair.state.pair.target.path))
-    assert not catalogue._is_loaded(Path("/m/another.gguf"))
+    loaded = entry("x", folder=make_pairs.DEMO_TARGET.parent, source="paceline")
+    file = replace(loaded.file, parts=(make_pairs.DEMO_TARGET,))
+    catalogue.library.delete(replace(loaded, file=file))
+    assert "is loaded now" in program.window.chat_pane.errors.text.text()
 
 
 @pytest.mark.usefixtures("dressed")
