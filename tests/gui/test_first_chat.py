@@ -159,15 +159,13 @@ def test_the_window_is_no_larger_than_the_screen(program: Program) -> None:
 def test_a_dialog_that_waits_is_gone_before_the_window_is_dressed_anew(
     started: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    assert started.catalogue is not None
-    builder = started.catalogue.picker._builder
-    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=10_000)
+    def n_built() -> int:
+        return sum(isinstance(widget, PickerDialog) for widget in QApplication.allWidgets())
+
+    del client
+    qtbot.waitUntil(lambda: n_built() == 1, timeout=10_000)
     seen: list[int] = []
-
-    def count(_theme: object) -> None:
-        seen.append(sum(isinstance(w, PickerDialog) for w in QApplication.allWidgets()))
-
-    look.changed.connect(count)
+    look.changed.connect(lambda _theme: seen.append(n_built()))
     started.window.actions_.flip_theme.trigger()
     assert seen == [0]
-    qtbot.waitUntil(lambda: builder._dialog is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: n_built() == 1, timeout=10_000)

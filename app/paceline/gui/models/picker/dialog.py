@@ -9,7 +9,7 @@ Every dialog is used once, so that no earlier choice is left in it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent
@@ -285,17 +285,15 @@ class PickerBuilder(QObject):
         """
         super().__init__(window)
         self._parts, self._make_dialog = parts, dialog
-        self._steps: Iterator[PickerDialog | None] | None = None
+        self._made: list[QWidget] = []
         self._dialog: PickerDialog | None = None
-        self._made: list[QObject] = []
         self._next = QTimer(self, singleShot=True)
         self._next.timeout.connect(self._on_time)
         look.changing.connect(self._on_changing)
 
     def prepare(self) -> None:
         """Build a dialog when there is time."""
-        if self._dialog is None:
-            self._next.start(IDLE_MS)
+        self._next.start(IDLE_MS)
 
     def take(self) -> PickerDialog:
         """Return a dialog, which is the caller's from now on."""
@@ -303,7 +301,6 @@ class PickerBuilder(QObject):
         while self._dialog is None:
             self._step()
         dialog, self._dialog = self._dialog, None
-        self._made.clear()
         return dialog
 
     def discard(self) -> bool:
@@ -311,32 +308,25 @@ class PickerBuilder(QObject):
 
         Builds no more before `prepare` is called again.
         """
-        was_wanted = self._next.isActive() or self._dialog is not None
+        built = [*self._made, *([self._dialog] if self._dialog is not None else [])]
+        was_wanted = self._next.isActive() or bool(built)
         self._next.stop()
-        self._dialog = self._steps = None
-        for each in self._made:  # in this order, and now: a style sheet visits what still exists
+        for each in built:  # in this order, and now: a style sheet visits what still exists
             delete(each)
-        self._made.clear()
+        self._made, self._dialog = [], None
         return was_wanted
 
-    def _step(self) -> None:
-        if self._steps is None:
-            self._steps = self._build()
-        steps, self._steps = self._steps, None
-        self._dialog = next(steps)
-        if self._dialog is None:
-            self._steps = steps
-
-    def _build(self) -> Iterator[PickerDialog | None]:
-        """Build one part after the other; the last step yields the dialog."""
-        for make in self._parts:
-            self._made.append(make())
-            yield None
-        dialog = self._make_dialog(*self._made)
-        self._made[:] = [dialog]
-        yield None
-        dialog.ensurePolished()
-        yield dialog
+    def _step(self) -> bool:
+        """Build one part, then a dialog of them, then style it; returns whether more is to do."""
+        if self._dialog is not None:
+            self._dialog.ensurePolished()
+            return False
+        if len(self._made) < len(self._parts):
+            self._made.append(self._parts[len(self._made)]())
+        else:
+            self._dialog = self._make_dialog(*self._made)
+            self._made = []
+        return True
 
     @Slot()
     def _on_changing(self) -> None:
@@ -347,9 +337,7 @@ class PickerBuilder(QObject):
     @Slot()
     def _on_time(self) -> None:
         try:
-            self._step()
+            if self._step():
+                self._next.start(STEP_MS)
         except UserError as error:  # reported when the dialog is opened
             _logger.info("the picker cannot be prepared: %s", error)
-            return
-        if self._dialog is None:
-            self._next.start(STEP_MS)

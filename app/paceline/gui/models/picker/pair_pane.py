@@ -5,12 +5,14 @@ Whether two models go together is told in words, then why, what to expect, and w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from paceline.catalog.card import ModelCard
-from paceline.catalog.judge.pairing import Level, Remedy, Verdict
+from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.memory.values import MemoryRemedy
 from paceline.chat.pair import Pair
 from paceline.gui.kit.card import Card
@@ -101,21 +103,16 @@ class VerdictCard(Refits, Card):
             is_decided: Whether it, or to do without one, is the user's choice.
         """
         self._is_decided, self._has_draft = is_decided, has_draft
-        self._remedy = None
-        match judgement.status:
-            case "nothing":
-                self._show_pill(self.tr("Nothing chosen yet"), "muted")
-                self._show_lines([("", self.tr("Choose a target in the list."))])
-            case "looking":
-                self._show_pill(self.tr("Looking…"), "muted")
-                both = self.tr("Reading the headers of both models.")
-                self._show_lines([("", both if has_draft else self.tr("Reading the header."))])
-            case "failed":
-                self._show_pill(self.tr("Cannot tell"), "danger")
-                lines: list[tuple[Level | str, str]] = [("bad", said(judgement.problem))]
-                self._show_lines(lines + ([("", said(judgement.hint))] if judgement.hint else []))
-            case "known":
-                self._show_verdict(judgement.verdict)
+        verdict = judgement.verdict
+        self._remedy = verdict.remedy if verdict is not None else None
+        words, tone, lines = self._words(judgement)
+        self.pill.setText(words)
+        set_look(self.pill, tone=tone)
+        self.setAccessibleName(words)
+        shown = as_many(self.lines, len(lines), _Line, self._rows)
+        for line, (level, text) in zip(shown, lines, strict=True):
+            line.show_line(self._sign(level), text, self._level_name(level))
+            line.sign.setVisible(bool(level))
         self._show_below(judgement)
 
     def _fit(self) -> None:
@@ -126,37 +123,35 @@ class VerdictCard(Refits, Card):
                 self.fontMetrics().elidedText(self._offer, Qt.TextElideMode.ElideMiddle, room)
             )
 
-    def _show_verdict(self, verdict: Verdict | None) -> None:
+    def _words(self, judgement: Judgement) -> tuple[str, str, Sequence[tuple[str, str]]]:
+        """Return what the pill says, its tone, and the lines below it."""
+        has_draft, verdict = self._has_draft, judgement.verdict
+        match judgement.status:
+            case "nothing":
+                line = self.tr("Choose a target in the list.")
+                return self.tr("Nothing chosen yet"), "muted", [("", line)]
+            case "looking":
+                both, one = (
+                    self.tr("Reading the headers of both models."),
+                    self.tr("Reading the header."),
+                )
+                return self.tr("Looking…"), "muted", [("", both if has_draft else one)]
+            case "failed":
+                lines = (("bad", said(judgement.problem)), ("", said(judgement.hint)))
+                return self.tr("Cannot tell"), "danger", [each for each in lines if each[1]]
         if verdict is None and not self._is_decided:
-            self._show_pill(self.tr("No draft model yet"), "muted")
-            self._show_lines([("", self.tr("Next, choose a draft model, or do without one."))])
-            return
+            line = self.tr("Next, choose a draft model, or do without one.")
+            return self.tr("No draft model yet"), "muted", [("", line)]
         if verdict is None:
-            self._show_pill(self.tr("No draft model"), "lookup")
-            self._show_lines(
-                [("", self.tr("Lookups draft from the text itself; that needs no second model."))]
-            )
-            return
-        if verdict.ok and verdict.translated is not None:
-            self._show_pill(self.tr("They work by translation"), "muted")
-        elif verdict.ok:
-            both = self.tr("These two go together")
-            self._show_pill(both if self._has_draft else self.tr("MTP head inside"), "accent")
-        else:
-            self._show_pill(self.tr("They do not fit"), "danger")
-        self._show_lines([(reason.level, said(reason.text)) for reason in verdict.reasons])
-        self._remedy = verdict.remedy
-
-    def _show_pill(self, words: str, tone: str) -> None:
-        self.pill.setText(words)
-        set_look(self.pill, tone=tone)
-        self.setAccessibleName(words)
-
-    def _show_lines(self, lines: list[tuple[Level | str, str]]) -> None:
-        shown = as_many(self.lines, len(lines), _Line, self._rows)
-        for line, (level, text) in zip(shown, lines, strict=True):
-            line.show_line(self._sign(level), text, self._level_name(level))
-            line.sign.setVisible(bool(level))
+            line = self.tr("Lookups draft from the text itself; that needs no second model.")
+            return self.tr("No draft model"), "lookup", [("", line)]
+        reasons = [(reason.level, said(reason.text)) for reason in verdict.reasons]
+        if not verdict.ok:
+            return self.tr("They do not fit"), "danger", reasons
+        if verdict.translated is not None:
+            return self.tr("They work by translation"), "muted", reasons
+        both = self.tr("These two go together")
+        return both if has_draft else self.tr("MTP head inside"), "accent", reasons
 
     def _show_below(self, judgement: Judgement) -> None:
         verdict = judgement.verdict
@@ -183,7 +178,7 @@ class VerdictCard(Refits, Card):
             return self.tr("Swap the two models")
         return self.tr("Take {} instead").format(name) if name else self.tr("Take no draft model")
 
-    def _sign(self, level: Level | str) -> QIcon:
+    def _sign(self, level: str) -> QIcon:
         name, colour = {
             "good": ("check", "accent"),
             "note": ("warning", "lookup"),
@@ -191,7 +186,7 @@ class VerdictCard(Refits, Card):
         }.get(level, ("", "muted"))
         return look.icon(name, colour)
 
-    def _level_name(self, level: Level | str) -> str:
+    def _level_name(self, level: str) -> str:
         return {
             "good": self.tr("Good"),
             "note": self.tr("Worth knowing"),
