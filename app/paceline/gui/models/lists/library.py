@@ -26,8 +26,9 @@ from paceline.errors import UserError
 from paceline.gui.kit.background import Background, Batch, next_batch
 from paceline.gui.kit.file_dialogs import reveal
 from paceline.gui.kit.notices import Notifications, ask_to_delete
+from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size, translator
-from paceline.gui.models.candidates import Candidate, of_reference
+from paceline.gui.models.candidates import Candidate, of_entry, of_reference
 from paceline.gui.models.lists.offers import Offer, offer_of_entry
 from paceline.names import visible
 
@@ -66,6 +67,10 @@ class LibraryController(QObject):
     """Other rows, or a refresh has begun or ended"""
     refreshed = Signal()
     """A refresh has ended; the rows are complete."""
+    opened = Signal(object)
+    """Offer of a file that was opened"""
+    refused = Signal(str, str)
+    """Why a file that was opened cannot be used, and what to do about it"""
 
     def __init__(
         self,
@@ -126,6 +131,24 @@ class LibraryController(QObject):
             if known is None or known.origin != entry:
                 self.offers[entry.file.path] = offer_of_entry(entry)
         self.changed.emit()
+
+    @Slot(str)
+    def open_file(self, path: str) -> None:
+        """Look into a file that need not be in a list; `opened` or `refused` follows."""
+        look = partial(self._library.look_at, Path(path))
+        self._background.start(look, self._on_opened, self._on_unusable)
+
+    def _on_opened(self, entry: LibraryEntry) -> None:
+        self.update([entry])
+        model = of_entry(entry)
+        if entry.problem and not model.is_head:
+            why = self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
+            self.refused.emit(why, "")
+        else:
+            self.opened.emit(Offer(model.reference, model.title, model=model))
+
+    def _on_unusable(self, error: UserError) -> None:
+        self.refused.emit(error.message, error.hint)
 
     # --------------------------------------------------------------------------------- refresh
 

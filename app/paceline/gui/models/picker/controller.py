@@ -10,21 +10,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 
 from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import Remedy
-from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
-from paceline.gui.kit.background import Background
 from paceline.gui.kit.dialogs import DialogOwner
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action, Notice
-from paceline.gui.kit.sentences import said
-from paceline.gui.models.candidates import Candidate, MainButton, Picks, main_button, of_entry
+from paceline.gui.models.candidates import Candidate, MainButton, Picks, main_button
 from paceline.gui.models.downloads.controller import DOWNLOADS, DownloadsController, PairFetcher
 from paceline.gui.models.lists.hub_page import HubPage
 from paceline.gui.models.lists.hub_search import HubSearch
@@ -37,79 +34,6 @@ from paceline.gui.models.picker.dialog import PickerBuilder, PickerDialog
 from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.state.current_devices import CurrentDevices, RoomPlanner
-from paceline.gui.state.settings_store import Setting
-
-
-class PickerFiles(QObject):
-    """Files that are in no list: opened, dropped, or in a folder that is added."""
-
-    taken = Signal(object)
-    """Offer"""
-    refused = Signal(str, str)
-    """Why a file cannot be picked, and what to do about it"""
-
-    def __init__(
-        self,
-        models: Models,
-        library: LibraryController,
-        background: Background,
-        folders: Setting,
-        parent: QObject,
-    ) -> None:
-        """Ask for nothing yet; `folders` are the user's own."""
-        super().__init__(parent)
-        self._models = models
-        self._library = library
-        self._background = background
-        self._dialog: PickerDialog | None = None
-        self._file, self._folder = FileChooser(self), FileChooser(self)
-        self._file.chosen.connect(self.take)
-        self._folder.chosen.connect(folders.add)
-
-    def serve(self, dialog: PickerDialog) -> None:
-        """Listen to a dialog."""
-        self._dialog = dialog
-        dialog.dropped.connect(self._on_dropped)
-        dialog.installed.open_button.clicked.connect(self._on_open)
-        dialog.installed.folder_button.clicked.connect(self._on_add_folder)
-
-    @Slot(str)
-    def take(self, path: str) -> None:
-        """Pick a file that need not be in the list."""
-        look = partial(self._models.library.look_at, Path(path))
-        self._background.start(look, self._on_looked_at, self._on_unusable)
-
-    @Slot()
-    def _on_open(self) -> None:
-        if self._dialog is not None:
-            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
-            self._file.ask_file(self._dialog, self.tr("Open a model"), kinds)
-
-    @Slot()
-    def _on_add_folder(self) -> None:
-        if self._dialog is not None:
-            self._folder.ask_folder(self._dialog, self.tr("Add a folder with models"))
-
-    @Slot(list)
-    def _on_dropped(self, paths: list[str]) -> None:
-        models = first_parts(paths)
-        if len(models) == 1:
-            self.take(models[0])
-        else:
-            self.refused.emit(self.tr("Drop one model at a time, for the step shown."), "")
-
-    def _on_looked_at(self, entry: LibraryEntry) -> None:
-        self._library.update([entry])
-        model = of_entry(entry)
-        if entry.problem and not model.is_head:
-            why = self.tr("“{}” cannot be used: {}").format(entry.file.name, said(entry.problem))
-            self.refused.emit(why, "")
-        else:
-            self.taken.emit(Offer(model.reference, model.title, model=model))
-
-    def _on_unusable(self, error: UserError) -> None:
-        self.refused.emit(error.message, error.hint)
-
 
 _DRAFT_STEP = 2
 
@@ -135,9 +59,9 @@ class PickerController(DialogOwner[PickerDialog]):
         self._devices = devices
         self._notifications = context.notices
         self._pair = context.pair
-        self._files = PickerFiles(
-            models, library, context.background, context.settings.setting("model_folders"), self
-        )
+        self._file, self._folder = FileChooser(self), FileChooser(self)
+        self._file.chosen.connect(library.open_file)
+        self._folder.chosen.connect(context.settings.setting("model_folders").add)
         self._hub = hub
         planner = devices.planner or RoomPlanner(models)
         self.judgement = PairJudgement(models, planner, self)
@@ -163,8 +87,8 @@ class PickerController(DialogOwner[PickerDialog]):
         library.refreshed.connect(self._on_library)
         context.notices.posted.connect(self._on_notice)
         hub.token_failed.connect(self._on_token_failed)
-        self._files.taken.connect(self._take)
-        self._files.refused.connect(self._show_problem)
+        library.opened.connect(self._take)
+        library.refused.connect(self._show_problem)
 
     # ------------------------------------------------------------------------------- from outside
 
@@ -230,13 +154,34 @@ class PickerController(DialogOwner[PickerDialog]):
             page.picked.connect(self._take)
             page.confirmed.connect(self._on_confirmed)
         dialog.installed.recommended_wanted.connect(dialog.show_recommended)
+        dialog.installed.open_button.clicked.connect(self._on_open)
+        dialog.installed.folder_button.clicked.connect(self._on_add_folder)
+        dialog.dropped.connect(self._on_dropped)
         self._library.set_visible(True)
-        self._files.serve(dialog)
         self._pane.changed.connect(self._show)
         self._pane.remedy_taken.connect(self._on_remedy)
         dialog.steps.group.idClicked.connect(self._on_step)
         dialog.tabs.currentChanged.connect(self._begin_page)
         dialog.main.clicked.connect(self._on_main)
+
+    @Slot()
+    def _on_open(self) -> None:
+        if self.dialog is not None:
+            kinds = self.tr("GGUF models (*.gguf);;All files (*)")
+            self._file.ask_file(self.dialog, self.tr("Open a model"), kinds)
+
+    @Slot()
+    def _on_add_folder(self) -> None:
+        if self.dialog is not None:
+            self._folder.ask_folder(self.dialog, self.tr("Add a folder with models"))
+
+    @Slot(list)
+    def _on_dropped(self, paths: list[str]) -> None:
+        models = first_parts(paths)
+        if len(models) == 1:
+            self._library.open_file(models[0])
+        else:
+            self._show_problem(self.tr("Drop one model at a time, for the step shown."))
 
     @Slot(str, str)
     def _show_problem(self, text: str, hint: str = "") -> None:
@@ -300,10 +245,13 @@ class PickerController(DialogOwner[PickerDialog]):
     @Slot(object)
     def _take(self, offer: Offer) -> bool:
         """Pick what a row offers, or go where it leads; returns whether it was picked."""
-        picks, dialog = offer.picked(self.picks), self.dialog
+        dialog = self.dialog
+        if dialog is None:  # a file that was opened came too late
+            return False
+        picks = offer.picked(self.picks)
         if picks is not None:
             self._set(picks)
-        elif offer.repo and dialog is not None:
+        elif offer.repo:
             dialog.show_page(dialog.hub)
             dialog.hub.open_repository(offer.repo)
         elif offer.model is not None and not (offer.problem or offer.is_locked):
