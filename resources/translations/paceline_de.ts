@@ -4117,6 +4117,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/lists/library.py"/>
+        <source>“{}” cannot be used: {}</source>
+        <translation>„{}“ lässt sich nicht verwenden: {}</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/lists/library.py"/>
         <source>“{}” is loaded now.</source>
         <translation>„{}“ ist gerade geladen.</translation>
     </message>
@@ -5339,8 +5344,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <name>PickerController</name>
     <message>
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>
+        <source>Add a folder with models</source>
+        <translation>Ordner mit Modellen hinzufügen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
+        <source>Drop one model at a time, for the step shown.</source>
+        <translation>Legen Sie ein Modell nach dem anderen ab, für den gezeigten Schritt.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
+        <source>GGUF models (*.gguf);;All files (*)</source>
+        <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
         <source>Load pair</source>
         <translation>Paar laden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
+        <source>Open a model</source>
+        <translation>Modell öffnen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/models/picker/controller.py"/>
@@ -5384,34 +5409,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/models/picker/dialog.py"/>
         <source>Recommended</source>
         <translation>Empfohlen</translation>
-    </message>
-</context>
-<context>
-    <name>PickerFiles</name>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>Add a folder with models</source>
-        <translation>Ordner mit Modellen hinzufügen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>Drop one model at a time, for the step shown.</source>
-        <translation>Legen Sie ein Modell nach dem anderen ab, für den gezeigten Schritt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>GGUF models (*.gguf);;All files (*)</source>
-        <translation>GGUF-Modelle (*.gguf);;Alle Dateien (*)</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>Open a model</source>
-        <translation>Modell öffnen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/models/picker/controller.py"/>
-        <source>“{}” cannot be used: {}</source>
-        <translation>„{}“ lässt sich nicht verwenden: {}</translation>
     </message>
 </context>
 <context>
