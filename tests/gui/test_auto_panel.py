@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
-from gui.fake_client import STATS, FakeClient, at_speed, model_info, perhaps
+from gui.fake_client import STATS, FakeClient, model_info, perhaps
 from gui.test_run_dialog import is_filled
 from paceline.chat.decisions import mix_of
 from paceline.engine.draft.strategy import parse_strategy
@@ -248,32 +246,6 @@ def test_other_strategies_say_what_they_said(program: Program, client: FakeClien
     assert panel.headline.sentence.text().startswith("Draft model pays here: ")
     assert "tokens per step" in panel.headline.sentence.text()
     assert not panel.why.isVisibleTo(panel)
-
-
-def test_the_sentence_changes_only_with_its_meaning(
-    auto: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    told: list[tuple[float, str]] = []
-
-    def note() -> None:
-        told.append((time.perf_counter(), auto.live.headline.sentence))
-
-    auto.live.refreshed.connect(note)
-    turn_id = begin(auto, client)
-    n_ticks = len(told)
-    for n in range(3):
-        client.figures(at_speed(40.0 + n))  # and so does the speed
-        for i in range(n * 40, n * 40 + 40):  # what is drafted scatters
-            client.emit(drafting_step(turn_id, i + 1, n_rejected=1 + i % 2, total_s=0.08))
-            if i % 8 == n:
-                client.emit(plain_step(turn_id, i + 1, "expensive" if n % 2 else "nothing"))
-        n_ticks = len(told)
-        qtbot.waitUntil(lambda before=n_ticks: len(told) > before)
-    client.finish_turn("x")
-    running = [words for _, words in told[1:-1] if words]
-    assert len(set(running)) == 1
-    gaps = [b[0] - a[0] for a, b in pairwise(told[1:-1])]
-    assert all(gap > 0.3 for gap in gaps)  # the timer's pace, not the steps'
 
 
 def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
