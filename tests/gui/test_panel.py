@@ -391,7 +391,7 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
         (STATS, "1.91×", "gain", "Draft model pays here:"),
         (perhaps(), "1.91×", "even", "Draft model gives about as much as it costs here:"),
         (perhaps(at_speed(20.0)), "0.93×", "even", "gives about as much as it costs here:"),
-        (at_speed(10.0), "0.46×", "loss", "Draft model costs more than it gives here:"),
+        (at_speed(10.0), "0.46×", "loss", "Draft model gave less than it cost:"),
     ],
 )
 def test_a_loss_is_called_a_loss_and_chance_neither(
