@@ -17,6 +17,8 @@ from paceline.cli.chat import read_request
 from paceline.cli.main import parse
 from paceline.cli.parameter_options import written
 from paceline.conversation import Conversation
+from paceline.engine.draft.registry import available
+from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.parameters import Option, Parameter, check_fields, number_words, parameters_of
@@ -138,6 +140,28 @@ def test_every_value_comes_back_from_files(cls: type, name: str, tmp_path: Path)
         assert record_from_json(record_to_json(record)).sampling == settings.sampling
     save_settings(tmp_path / "settings.json", kept)
     assert load_settings(tmp_path / "settings.json").settings == kept
+
+
+@pytest.mark.parametrize(
+    ("drafter", "of"),
+    [(info.id, of) for info in available() if "." not in info.id for of in info.parameters],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_drafters_refuse_their_settings_in_the_same_words(drafter: str, of: Parameter) -> None:
+    wrong = [number_words(value).replace(",", "") for value in outside(of, of.high)]
+    for text in (*wrong, "many", "", *(["1.5"] if of.kind == "int" else [])):
+        with pytest.raises(ValueOutOfRangeError) as caught:
+            parse_strategy(f"{drafter}:{of.name}={text}")
+        assert caught.value.code == "bad-strategy"
+        ends = f"from {number_words(of.low)} to {number_words(of.high)}"
+        assert ends == of_range(caught.value.message).partition("number ")[2]
+        assert f"{of.name} is {text}, but" in caught.value.message
+    automatic = f"{drafter}:{of.name}=auto"
+    if of.can_be_auto:
+        assert parse_strategy(automatic).is_controlled
+    else:
+        with pytest.raises(ValueOutOfRangeError):
+            parse_strategy(automatic)
 
 
 def as_given(of: Parameter, value: Any, suffix: str) -> list[str]:
