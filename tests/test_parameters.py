@@ -261,12 +261,15 @@ def test_shares_are_read() -> None:
 
 
 def test_files_of_the_version_before_are_read(tmp_path: Path) -> None:
-    both = OTHER[SamplingParams] | {"grammar": ""}
-    tutor = ReplyPreset("Tutor", ReplySettings(SamplingParams(**both), **OTHER[ReplySettings]))
-    pair = SavedPair(ModelParams("/m/a.gguf", **OTHER[ModelParams]), ModelParams("/m/b.gguf"))
+    data = json.loads((KEPT / "settings.json").read_text("utf-8"))
+    reply, target = data["reply_presets"][0]["settings"], data["pairs"][0]["target"]
+    drawn = {name: OTHER[SamplingParams][name] for name in reply["sampling"]} | {"grammar": ""}
+    others = {name: OTHER[ReplySettings][name] for name in reply if name != "sampling"}
+    loaded = {name: OTHER[ModelParams][name] for name in target if name != "path"}
+    tutor = ReplyPreset("Tutor", ReplySettings(SamplingParams(**drawn), **others))
+    pair = SavedPair(ModelParams("/m/a.gguf", **loaded), ModelParams("/m/b.gguf"))
     file = tmp_path / "settings.json"
     file.write_bytes((KEPT / "settings.json").read_bytes())
-    loaded = load_settings(file)
-    assert loaded.put_aside is None
-    assert loaded.settings == Settings(pairs=(pair,), reply_presets=(tutor,))
+    assert load_settings(file).put_aside is None
+    assert load_settings(file).settings == Settings(pairs=(pair,), reply_presets=(tutor,))
     assert presets_from_text((KEPT / "presets.json").read_text("utf-8")) == (tutor,)

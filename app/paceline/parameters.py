@@ -164,6 +164,7 @@ class Parameter:
 
     def _refuse(self, called: str, given: str, high: float, word: str) -> NoReturn:
         kind = sentence("a whole number") if self.kind == "int" else sentence("a number")
+        has_no_number = self.default is None or (self.can_be_auto and self.default == self.auto)
         low, most = number_words(self.low), number_words(high)
         if self.excludes_low:
             values = sentence("above {low} and at most {high}", low=low, high=most)
@@ -173,7 +174,7 @@ class Parameter:
             "{setting} is {value:.60}, but it must be {kind} {values}, or {word}."
             if word
             else "{setting} is {value:.60}, but it must be {kind} {values}.",
-            "" if self.default is None else "The default is {default}.",
+            "" if has_no_number else "The default is {default}.",
             setting=called or Sentence(self.title),
             value=given,
             kind=kind,
