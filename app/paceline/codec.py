@@ -41,8 +41,7 @@ class CodecError(ReasonError, ValueError):
         self.place = place
 
     def __str__(self) -> str:
-        place = self.place.removeprefix(".")
-        return joined([place, self.reason]) if place else self.reason
+        return joined([self.place.removeprefix("."), self.reason])
 
 
 class UnknownFieldError(CodecError):

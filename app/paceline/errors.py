@@ -34,7 +34,7 @@ class UserError(Exception):
         self.hint = made(hint, arguments)
 
     def __str__(self) -> str:
-        return joined([text for text in (self.message, self.hint) if text])
+        return joined([self.message, self.hint])
 
     def __reduce__(self) -> tuple[type[UserError], tuple[str, str, str]]:
         return type(self), (self.code, self.message, self.hint)

@@ -123,7 +123,9 @@ def last_lines(n: int) -> str:
         except OSError as error:
             raise UserError(
                 "cannot-read",
-                f"{each} cannot be read ({error.strerror or error}).",
+                "{path} cannot be read ({why}).",
                 "Look at who owns the file, or delete it.",
+                path=each,
+                why=error.strerror or error,
             ) from error
     return "".join(lines)

@@ -184,9 +184,9 @@ class Parameter:
         )
 
 
-def number_words(value: float) -> str:
+def number_words(value: float) -> Sentence:
     """Return a number as sentences show it."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return Sentence("{n:,}" if isinstance(value, int) else "{n:g}", {"n": value})
 
 
 def declared(

@@ -75,9 +75,12 @@ def joined(parts: Sequence[str], by: str = " ") -> Sentence:
     """Return texts one after the other as one sentence, in which each is translated by itself.
 
     Args:
-        parts: Sentences, or plain texts.
+        parts: Sentences, or plain texts; empty ones are left out.
         by: What stands between them, and in any language: no word.
     """
+    parts = [part for part in parts if part]
+    if len(parts) == 1:
+        return made(parts[0], {})
     names = [f"part{i}" for i in range(len(parts))]
     between = by.replace("{", "{{").replace("}", "}}")
     return Sentence(

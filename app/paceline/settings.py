@@ -213,8 +213,10 @@ def kernels_of_environment(environ: Mapping[str, str]) -> KernelWish:
             return typing.cast("KernelWish", wish)
     raise ValueOutOfRangeError(
         "value-out-of-range",
-        f"The variable {KERNELS_VARIABLE} cannot be “{value:.60}”.",
+        "The variable {name} cannot be “{value:.60}”.",
         "Set it to own or to stock, or take it away.",
+        name=KERNELS_VARIABLE,
+        value=value,
     )
 
 

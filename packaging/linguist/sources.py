@@ -11,9 +11,8 @@ that are joined by standing side by side. What counts here as a string of the in
 A conditional expression between literals is two strings. Any other first argument is refused: no
 translator would ever see it.
 
-The packages below the window know no translations: their sentences, and the phrases that such are
-made of, are all literals and f-strings with a word and a blank, with `{0}`, `{1}` for what is
-inserted. The window knows them by their words (`paceline.gui.kit.sentences`).
+The packages below the window know no translations: what they say are the templates of sentences
+(`paceline.sentence`), which are literals where a sentence or an error is made.
 """
 
 from __future__ import annotations
@@ -21,11 +20,9 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import count
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeGuard
 
 from paceline.chat.exchange.words import Words
@@ -41,29 +38,9 @@ EXPORT = "Export"
 """Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
 SENTENCES = "Sentences"
 """Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
-_SPEAKING = ("bench", "engine", "catalog", "hosting", "chat", "storage", "paths.py", "codec.py",
-             "parameters.py", "params.py", "run_record.py")  # fmt: skip
-"""Packages and modules whose sentences the window shows."""
-_UNSEEN = frozenset(
-    {"bench/workload.py", "chat/difference.py", "chat/exchange/page.py",
-     "chat/exchange/page_text.py", "chat/exchange/words.py", "chat/prompt.py", "engine/api.py",
-     "storage/changes.py", "storage/tables.py"}
-)  # fmt: skip
-"""Modules of them that speak in exports, on the command line and to SQLite alone."""
-_WORDS = (
-    *("target", "draft", "begins", "ends", "plainly", "fewer", "switch", "a number"),
-    *("a GPU", "a processor", "MTP head", "{0} threads", "1 thread"),
-    *("“{0}”: {1}", "must be {0}, not {1}", "one of {0}", "a list of {0}"),
-    *("has {0} values instead of {1}", "has no reason of Auto's ({0})"),
-    "{0} is {1}, but it must be {2}.",
-)
-"""Short ones of which sentences are made."""
-_MUTE = frozenset(
-    {"ValueError", "TypeError", "RuntimeError", "AssertionError", "AttributeError", "KeyError",
-     "OSError", "DamageError", "NewerSchemaError", "WireError", "FrameError", "_damaged", "cast",
-     "compile", "declared", "exception", "ints", "partition", "removeprefix"}
-)  # fmt: skip
-"""Calls whose texts are no words to users."""
+_UNSEEN = ("cli/", "__main__.py", "kernel_build.py", "bench/workload.py", "chat/prompt.py",
+           "storage/changes.py", "engine/api.py", "settings.py")  # fmt: skip
+"""Modules that speak on the command line and in the log alone."""
 _TEMPLATES = {
     "sentence": (0, 1),
     "refuse": (0, 2),
@@ -73,6 +50,9 @@ _TEMPLATES = {
     "bad_answer": (1, 2),
     "_bad": (1, 2),
     "_binary": (0, 1),
+    "broken": (1, 2),
+    "_unusable": (0, 2),
+    "_problem": (1, 3),
     "CannotCompare": (1, 3),
     "Reason": (1, 2),
     "Remedy": (0, 1),
@@ -89,21 +69,7 @@ _TEMPLATES = {
     "TuneRejected": (3, 5),
 }
 """Where the templates stand in the arguments of calls; of errors, in those of their base."""
-_DATA = frozenset(
-    {"detailed thinking off", "detailed thinking on", "first question", "second question",
-     "the reply", "Here are my reasoning steps:", "[END FINAL RESPONSE]",
-     "are not disjoint", "can't determine if patternProperty", "circular references",
-     "paceline reply presets", "of {0}", "Bearer {0}"}
-)  # fmt: skip
-"""What is compared, or given to a model or a template, and never shown."""
 CURATED = "resources/curated_pairs.json"
-_CODE = re.compile(
-    r'\n|\\|%[a-z]|{%|{{|\||NULL|" space|<[a-z]|start: |until[:[]| until {|_schema"'
-    r"|SELECT|JOIN|PRAGMA|INSERT|UPDATE|DELETE|CREATE|ALTER|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|LIMIT"
-)
-"""What patterns, templates, SQL and lines of a log have."""
-_PLACE = re.compile(r"{\w*(:[^{}]*)?}")
-_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -133,15 +99,19 @@ class Found:
 def find_all(package: Path) -> Found:
     """Return the strings of all modules below a folder, of drafters and exports."""
     found = Found()
-    for file in sorted(package.rglob("*.py")):
-        name = file.relative_to(package.parent).as_posix()
-        find_in(file.read_text(encoding="utf-8"), name, found)
+    modules = {
+        file.relative_to(package).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
+        for file in sorted(package.rglob("*.py"))
+    }
+    for name, tree in modules.items():
+        _Finder(tree, f"{package.name}/{name}", found).run()
+    find_sentences(modules, found)
+    _find_curated(package, found)
     _find_drafters(found)
     _find_fields(found)
     for word in fields(Words):
         if isinstance(word.default, str):
             found.add(EXPORT, word.default, "paceline/chat/exchange/words.py")
-    _find_sentences(package, found)
     return found
 
 
@@ -175,40 +145,8 @@ def _find_parameter(parameter: Parameter, file: str, found: Found) -> None:
         found.add(FIELDS, text, file)
 
 
-def find_said(
-    source: str,
-    file: str,
-    found: Found,
-    errors: Mapping[str, str] = MappingProxyType({"UserError": "UserError"}),
-) -> None:
-    """Add what one module below the window says, whole sentences and phrases that they are made of.
-
-    A word that joins the parts of a list is refused: what is joined is not known, nor its case.
-    """
-    tree = ast.parse(source)
-    templates = find_templates(tree, file, found, errors)
-    for text in _said(tree, templates):
-        is_known = Source(DRAFTERS, text) in found.strings
-        if _is_phrase(text) and text not in _DATA and not is_known:
-            found.add(SENTENCES, text.strip(), file)
-    for call in ast.walk(tree):
-        match call:
-            case ast.Call(ast.Attribute(ast.Constant(str() as joint), "join")) if _WORD.search(
-                joint
-            ):
-                found.refuse(file, call, "a word joins its parts")
-
-
-def _find_sentences(package: Path, found: Found) -> None:
-    errors = error_classes(package)
-    for part in _SPEAKING:
-        root = package / part
-        for file in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
-            name = file.relative_to(package).as_posix()
-            if name not in _UNSEEN:
-                find_said(file.read_text(encoding="utf-8"), name, found, errors)
-    for word in _WORDS:
-        found.add(SENTENCES, word, "engine")
+def _find_curated(package: Path, found: Found) -> None:
+    """Add what the list of pairs says of them."""
     for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
         texts = [(pair["gain"] or {}).get(key) for key in ("claim", "texts")]
         # What names no model is a title in words.
@@ -216,39 +154,68 @@ def _find_sentences(package: Path, found: Found) -> None:
             found.add(SENTENCES, text, CURATED)
 
 
-def error_classes(package: Path) -> dict[str, str]:
+def find_sentences(modules: Mapping[str, ast.Module], found: Found) -> None:
+    """Add the templates of the sentences and errors that modules make.
+
+    A template that is no literal is refused, and a call that lacks an argument for a place.
+
+    Args:
+        modules: By their places below the package.
+        found: Where they are added.
+    """
+    errors = _error_classes(modules.values())
+    for file, tree in modules.items():
+        if file.startswith(_UNSEEN):
+            continue
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call):
+                _take_templates(call, errors, file, found)
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                _refuse_texts(function, errors, file, found)
+
+
+def _error_classes(modules: Iterable[ast.Module]) -> Mapping[str, str]:
     """Return the classes that derive from `UserError` and `ReasonError`, with which of them."""
     found = {"UserError": "UserError", "ReasonError": "ReasonError"}
-    classes = [
-        (node.name, [_called(base) for base in node.bases])
-        for file in package.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
+    nodes = [node for tree in modules for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     for _ in range(4):  # deep enough for what derives from what
-        for name, bases in classes:
-            found.update((name, found[base]) for base in bases if base in found)
+        for node in nodes:
+            bases = map(_called, node.bases)
+            found.update((node.name, found[base]) for base in bases if base in found)
     return found
 
 
-def find_templates(
-    tree: ast.Module, file: str, found: Found, errors: Mapping[str, str]
-) -> set[ast.expr]:
-    """Add the templates of a module's sentences and errors, and return their nodes.
-
-    They are literals; a call that lacks an argument for one of its places is refused.
-    """
-    nodes = set()
-    for call in ast.walk(tree):
-        if not isinstance(call, ast.Call):
-            continue
-        for node in _alternatives(_template_arguments(call, errors)):
-            nodes.add(node)
-            found.add(SENTENCES, str(node.value), file)
-            given = {word.arg for word in call.keywords}
-            if given and not given >= places_of(str(node.value)):
+def _take_templates(call: ast.Call, errors: Mapping[str, str], file: str, found: Found) -> None:
+    given = {word.arg for word in call.keywords}
+    for node in _template_arguments(call, errors):
+        texts = _literals(node)
+        if texts is None and _is_made(node):
+            found.refuse(file, call, "the template is no literal")
+        for text in filter(None, texts or ()):
+            found.add(SENTENCES, text, file)
+            if given and not given >= places_of(text):
                 found.refuse(file, call, "a place has no argument")
-    return nodes
+
+
+def _refuse_texts(
+    function: ast.FunctionDef, errors: Mapping[str, str], file: str, found: Found
+) -> None:
+    """Refuse calls that are given a variable with a text that the function itself has written."""
+    written = {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and (any(_literals(node.value) or ()) or _is_made(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in ast.walk(function):
+        if isinstance(call, ast.Call) and any(
+            isinstance(node, ast.Name) and node.id in written
+            for node in _template_arguments(call, errors)
+        ):
+            found.refuse(file, call, "the template is no literal")
 
 
 def places_of(template: str) -> set[str]:
@@ -265,48 +232,16 @@ def _template_arguments(call: ast.Call, errors: Mapping[str, str]) -> Sequence[a
     return call.args[first:last]
 
 
-def _alternatives(nodes: Iterable[ast.expr]) -> Iterator[ast.Constant]:
-    """Give the literals that some arguments are, or are one of."""
-    for node in nodes:
-        if isinstance(node, ast.IfExp):
-            yield from _alternatives([node.body, node.orelse])
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
-            yield node
-
-
-def _said(node: ast.AST, templates: set[ast.expr]) -> Iterator[str]:
-    """The texts below a node, those that are inserted as `{0}`, `{1}`; no docstrings."""
-    if node in templates:
-        return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return
-    if isinstance(node, ast.Call) and _called(node.func) in _MUTE:
-        return
-    if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("_logger."):
-        return
-    if isinstance(node, ast.JoinedStr):
-        parts, n_places = "", 0
-        for part in node.values:
-            is_text = isinstance(part, ast.Constant)
-            parts += str(part.value) if is_text else f"{{{n_places}}}"
-            n_places += not is_text
-        yield parts
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        places = count()
-        yield _PLACE.sub(lambda _: f"{{{next(places)}}}", node.value)
-        return
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant)):
-            yield from _said(child, templates)
+def _is_made(node: ast.expr) -> bool:
+    """Whether a text is put together here."""
+    match node:
+        case ast.JoinedStr() | ast.BinOp() | ast.Call(ast.Attribute(ast.Constant())):
+            return True
+    return False
 
 
 def _called(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
-
-
-def _is_phrase(text: str) -> bool:
-    has_word = _WORD.search(_PLACE.sub("", text))
-    return bool(has_word) and " " in text.strip() and not _CODE.search(text)
 
 
 class _Finder(ast.NodeVisitor):

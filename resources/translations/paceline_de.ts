@@ -6948,7 +6948,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>, soweit geprüft wurde</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>1 thread</source>
         <translation>1 Thread</translation>
@@ -7060,23 +7059,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>A copy is put aside, and what can be read is taken over. {0}</source>
-        <translation>Eine Kopie wird beiseitegelegt, und was lesbar ist, wird übernommen. {0}</translation>
+        <source>A copy is put aside, and what can be read is taken over. {kept}</source>
+        <translation>Eine Kopie wird beiseitegelegt, und was lesbar ist, wird übernommen. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/engine/turn.py"/>
         <source>A decode failed, and these models can do no more.</source>
         <translation>Ein Dekodieren ist fehlgeschlagen, und diese Modelle können nicht weiterarbeiten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
-        <source>A draft ends where it becomes less likely than this, judged by how much of the earlier reply came again so far. Lower makes longer drafts.</source>
-        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen daran, wie viel von der früheren Antwort bisher wiederkam. Weniger macht längere Entwürfe.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <source>A draft ends where it becomes less likely than this, judged by the match's length and by how often each token followed. Lower makes longer drafts.</source>
-        <translation>Ein Entwurf endet, wo er unwahrscheinlicher wird als dies, gemessen an der Länge der Übereinstimmung und daran, wie oft jedes Token folgte. Kleiner macht längere Entwürfe.</translation>
     </message>
     <message>
         <location filename="../../app/engine/service.py"/>
@@ -7151,8 +7140,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>A stop string has {0} characters.</source>
-        <translation>Ein Stopptext hat {0} Zeichen.</translation>
+        <source>A stop string has {n} characters.</source>
+        <translation>Ein Stopptext hat {n} Zeichen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -7186,8 +7175,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>Allow writing to the file and its folder. {0}</source>
-        <translation>Erlauben Sie das Schreiben in die Datei und ihren Ordner. {0}</translation>
+        <source>Allow writing to the file and its folder. {kept}</source>
+        <translation>Erlauben Sie das Schreiben in die Datei und ihren Ordner. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
@@ -7196,8 +7185,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>Another program keeps the chats in {0} locked.</source>
-        <translation>Ein anderes Programm hält die Chats in {0} gesperrt.</translation>
+        <source>Another program keeps the chats in {path} locked.</source>
+        <translation>Ein anderes Programm hält die Chats in {path} gesperrt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sameness/promise.py"/>
@@ -7301,13 +7290,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Chat {number} of {n_chats} in “{name}”, “{title}”: {what}</source>
-        <translation>Chat {number} von {n_chats} in „{name}“, „{title}“: {what}</translation>
+        <source>Chat {n} of {n_chats} in “{name}”, “{title}”: {what}</source>
+        <translation>Chat {n} von {n_chats} in „{name}“, „{title}“: {what}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Chat {number} of {n_chats} in “{name}”: {what}</source>
-        <translation>Chat {number} von {n_chats} in „{name}“: {what}</translation>
+        <source>Chat {n} of {n_chats} in “{name}”: {what}</source>
+        <translation>Chat {n} von {n_chats} in „{name}“: {what}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -7376,6 +7365,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
+        <location filename="../../app/gui/conversations/exchange.py"/>
         <source>Check who may read it.</source>
         <translation>Prüfen Sie, wer sie lesen darf.</translation>
     </message>
@@ -7446,13 +7436,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
     </message>
     <message>
+        <location filename="../../app/gui/kit/file_dialogs.py"/>
+        <source>Choose a shorter one.</source>
+        <translation>Wählen Sie eine kürzere.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Choose a smaller draft model: one of {size:size} would fit.</source>
         <translation>Wählen Sie ein kleineres Entwurfsmodell: Eines mit {size:size} würde passen.</translation>
     </message>
     <message>
+        <location filename="../../app/gui/bench/chart.py"/>
+        <source>Choose another folder.</source>
+        <translation>Wählen Sie einen anderen Ordner.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/inspect/child.py"/>
         <source>Choose another one.</source>
+        <translation>Wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <location filename="../../app/gui/kit/file_dialogs.py"/>
+        <location filename="../../app/gui/state/speculation.py"/>
+        <source>Choose another.</source>
         <translation>Wählen Sie eine andere.</translation>
     </message>
     <message>
@@ -7505,8 +7511,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>Close it. {0}</source>
-        <translation>Schließen Sie es. {0}</translation>
+        <source>Close it. {kept}</source>
+        <translation>Schließen Sie es. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/draft_model.py"/>
@@ -7614,11 +7620,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Entwürfe haben mit diesen Modellen bisher {seconds:time} gespart.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <source>Drafting stops where the draft model's favourite token is less likely than this.</source>
-        <translation>Der Entwurf endet, wo das liebste Token des Entwurfsmodells unwahrscheinlicher ist als dies.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>Drafts cannot pay with this model on this machine: checking several tokens at once costs as much as writing them one by one.</source>
         <translation>Entwürfe können sich mit diesem Modell auf diesem Rechner nicht lohnen: Mehrere Token auf einmal zu prüfen kostet so viel, wie sie einzeln zu schreiben.</translation>
@@ -7637,16 +7638,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>Drafts may still lose {seconds:time} before this reply is later than promised.</source>
         <translation>Entwürfe dürfen noch {seconds:time} verlieren, bevor diese Antwort später kommt als versprochen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Drafts shorter than this are dropped. Less pays with dense models, whose wide steps cost little more than narrow ones.</source>
-        <translation>Kürzere Entwürfe werden fallen gelassen. Kleiner lohnt sich bei dichten Modellen, deren breite Schritte kaum mehr kosten als schmale.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <source>Drafts shorter than this are thrown away and the step is a plain one.</source>
-        <translation>Kürzere Entwürfe werden weggeworfen, und der Schritt ist ein einfacher.</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -7809,14 +7800,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie mindestens einen Anteil über 0 an.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>Give at most {0}.</source>
-        <translation>Geben Sie höchstens {0} an.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give at most {max_biases}.</source>
         <translation>Geben Sie höchstens {max_biases} an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Give at most {most}.</source>
+        <translation>Geben Sie höchstens {most} an.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
@@ -7881,16 +7872,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/memory/plan.py"/>
         <source>Give the draft model a context of {n_ctx:,} tokens; of longer chats it knows the end alone.</source>
         <translation>Geben Sie dem Entwurfsmodell einen Kontext von {n_ctx:,} Token; von längeren Chats kennt es nur das Ende.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>How many times the key must have occurred before it drafts; one of its continuations must then be twice as frequent as all others together.</source>
-        <translation>Wie oft der Schlüssel vorgekommen sein muss, bevor er entwirft; eine seiner Fortsetzungen muss dann doppelt so häufig sein wie alle anderen zusammen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>How many times the same tokens must have followed the key before they are drafted.</source>
-        <translation>Wie oft dieselben Token dem Schlüssel gefolgt sein müssen, bevor sie entworfen werden.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -7975,13 +7956,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>It is JSON, but {0} is no chat.</source>
-        <translation>Es ist JSON, aber {0} ist kein Chat.</translation>
+        <source>It is JSON, but {place} is no chat.</source>
+        <translation>Es ist JSON, aber {place} ist kein Chat.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/local/library.py"/>
-        <source>It is incomplete: {here} of {whole} are here.</source>
-        <translation>Sie ist unvollständig: {here} von {whole} sind da.</translation>
+        <source>It is incomplete: {here} of {whole:size} are here.</source>
+        <translation>Sie ist unvollständig: {here} von {whole:size} sind da.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -7990,8 +7971,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>It is not JSON (line {0}).</source>
-        <translation>Es ist kein JSON (Zeile {0}).</translation>
+        <source>It is not JSON (line {n}).</source>
+        <translation>Es ist kein JSON (Zeile {n}).</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
@@ -8069,17 +8050,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Den Cache des Entwurfsmodells in {quantised} halten. Auf einem Prozessor liest es lange Prompts dann etwa dreimal so langsam.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>Key length</source>
-        <translation>Schlüssellänge</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <source>Least probability</source>
-        <translation>Sicherheit ab</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/model_params.py"/>
         <source>Leave GPU layers at auto, or install a build of llama-cpp-python for your GPU.</source>
         <translation>Lassen Sie die GPU-Schichten auf automatisch, oder installieren Sie einen Bau von llama-cpp-python für Ihre GPU.</translation>
@@ -8117,18 +8087,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Line {0} is neither the beginning of a chat nor a message of the one before it.</source>
-        <translation>Zeile {0} ist weder der Anfang eines Chats noch eine Nachricht des Chats davor.</translation>
+        <source>Line {n} is neither the beginning of a chat nor a message of the one before it.</source>
+        <translation>Zeile {n} ist weder der Anfang eines Chats noch eine Nachricht des Chats davor.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/programs/silly_tavern.py"/>
-        <source>Line {0} is no message.</source>
-        <translation>Zeile {0} ist keine Nachricht.</translation>
+        <source>Line {n} is no message.</source>
+        <translation>Zeile {n} ist keine Nachricht.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/reading.py"/>
-        <source>Line {0} is not JSON.</source>
-        <translation>Zeile {0} ist kein JSON.</translation>
+        <source>Line {n} is not JSON.</source>
+        <translation>Zeile {n} ist kein JSON.</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -8191,19 +8161,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Lange Sitzungen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Longest draft</source>
-        <translation>Längster Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
-        <source>Longest match</source>
-        <translation>Längste Übereinstimmung</translation>
-    </message>
-    <message>
         <location filename="../../app/paceline/params.py"/>
         <source>Longest reply</source>
         <translation>Längste Antwort</translation>
+    </message>
+    <message>
+        <location filename="../../app/logs.py"/>
+        <source>Look at who owns the file, or delete it.</source>
+        <translation>Prüfen Sie, wem die Datei gehört, oder löschen Sie sie.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
@@ -8212,7 +8177,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/sidecar.py"/>
-        <location filename="../../app/engine"/>
         <source>MTP head</source>
         <translation>MTP-Kopf</translation>
     </message>
@@ -8220,11 +8184,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>MTP head inside</source>
         <translation>MTP-Kopf in der Datei</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/mtp_head.py"/>
-        <source>MTP head of {0}</source>
-        <translation>MTP-Kopf von {0}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -8248,8 +8207,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>Make room on that disk. {0}</source>
-        <translation>Schaffen Sie Platz auf jenem Datenträger. {0}</translation>
+        <source>Make room on that disk. {kept}</source>
+        <translation>Schaffen Sie Platz auf jenem Datenträger. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/catalog/fetching.py"/>
@@ -8265,11 +8224,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/download/downloads.py"/>
         <source>Make room there and resume; what has arrived is kept.</source>
         <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
-        <source>Match length</source>
-        <translation>Übereinstimmung</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>
@@ -8295,16 +8249,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/params.py"/>
         <source>Min-p</source>
         <translation>Min-p</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <source>Min. confidence</source>
-        <translation>Min. Sicherheit</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>Min. hits</source>
-        <translation>Min. Treffer</translation>
     </message>
     <message>
         <location filename="../../app/resources/curated_pairs.json"/>
@@ -8495,23 +8439,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>Preset {0} cannot be read: {1} is not known.</source>
-        <translation>Vorgabe {0} kann nicht gelesen werden: {1} ist nicht bekannt.</translation>
+        <source>Preset {n} is not an object.</source>
+        <translation>Vorgabe {n} ist kein Objekt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>Preset {0} is damaged: {1} {2}.</source>
-        <translation>Vorgabe {0} ist beschädigt: {1} {2}.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>Preset {0} is not an object.</source>
-        <translation>Vorgabe {0} ist kein Objekt.</translation>
+        <source>Preset {where} cannot be read: {place} is not known.</source>
+        <translation>Vorgabe {where} kann nicht gelesen werden: {place} ist nicht bekannt.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
         <source>Preset {where} cannot be used: {why}</source>
         <translation>Vorgabe {where} kann nicht verwendet werden: {why}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>Preset {where} is damaged: {place} {why}.</source>
+        <translation>Vorgabe {where} ist beschädigt: {place} {why}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/models.py"/>
@@ -8576,13 +8520,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>See whether the disk is in order. {0}</source>
-        <translation>Prüfen Sie, ob der Datenträger in Ordnung ist. {0}</translation>
+        <source>See whether the disk is in order. {kept}</source>
+        <translation>Prüfen Sie, ob der Datenträger in Ordnung ist. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>See whether the folder is there and you may read and write in it. {0}</source>
-        <translation>Prüfen Sie, ob der Ordner da ist und Sie darin lesen und schreiben dürfen. {0}</translation>
+        <source>See whether the folder is there and you may read and write in it. {kept}</source>
+        <translation>Prüfen Sie, ob der Ordner da ist und Sie darin lesen und schreiben dürfen. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -8618,17 +8562,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/turn.py"/>
         <source>Shorten it, start a new chat, or load the model with a longer context.</source>
         <translation>Kürzen Sie ihn, beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Shortest draft</source>
-        <translation>Kürzester Entwurf</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <source>Shortest match</source>
-        <translation>Kürzester Treffer</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -8823,8 +8756,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>The chat is damaged: {0} {1}.</source>
-        <translation>Der Chat ist beschädigt: {0} {1}.</translation>
+        <source>The chat is damaged: {place} {why}.</source>
+        <translation>Der Chat ist beschädigt: {place} {why}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/template.py"/>
@@ -8858,28 +8791,28 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>The chat was exported by a newer Paceline ({0}).</source>
-        <translation>Der Chat wurde von einem neueren Paceline exportiert ({0}).</translation>
+        <source>The chat was exported by a newer Paceline ({why}).</source>
+        <translation>Der Chat wurde von einem neueren Paceline exportiert ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The chats in {0} cannot be opened ({1}).</source>
-        <translation>Die Chats in {0} können nicht geöffnet werden ({1}).</translation>
+        <source>The chats in {path} cannot be opened ({why}).</source>
+        <translation>Die Chats in {path} können nicht geöffnet werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The chats in {0} cannot be written ({1}).</source>
-        <translation>Die Chats in {0} können nicht geschrieben werden ({1}).</translation>
+        <source>The chats in {path} cannot be written ({why}).</source>
+        <translation>Die Chats in {path} können nicht geschrieben werden ({why}).</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The chats in {0} cannot be written to.</source>
-        <translation>In die Chats in {0} kann nicht geschrieben werden.</translation>
+        <source>The chats in {path} cannot be written to.</source>
+        <translation>In die Chats in {path} kann nicht geschrieben werden.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The chats in {0} were written by a newer version of Paceline.</source>
-        <translation>Die Chats in {0} wurden von einer neueren Version von Paceline geschrieben.</translation>
+        <source>The chats in {path} were written by a newer version of Paceline.</source>
+        <translation>Die Chats in {path} wurden von einer neueren Version von Paceline geschrieben.</translation>
     </message>
     <message>
         <location filename="../../app/chat/sameness.py"/>
@@ -9078,8 +9011,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>The file has the version {0}.</source>
-        <translation>Die Datei hat die Version {0}.</translation>
+        <source>The file has the version {version:.20}.</source>
+        <translation>Die Datei hat die Version {version:.20}.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -9088,8 +9021,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>The file holds {0} presets; {1} is the most.</source>
-        <translation>Die Datei enthält {0} Vorgaben; {1} ist die Grenze.</translation>
+        <source>The file holds {n} presets; {most} is the most.</source>
+        <translation>Die Datei enthält {n} Vorgaben; {most} ist die Grenze.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/download/transfer.py"/>
@@ -9133,23 +9066,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The file {0} was replaced by another one while Paceline was using it.</source>
-        <translation>Die Datei {0} wurde durch eine andere ersetzt, während Paceline sie benutzte.</translation>
+        <source>The file {path} was replaced by another one while Paceline was using it.</source>
+        <translation>Die Datei {path} wurde durch eine andere ersetzt, während Paceline sie benutzte.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>The file {0} with the chats is damaged.</source>
-        <translation>Die Datei {0} mit den Chats ist beschädigt.</translation>
+        <source>The file {path} with the chats is damaged.</source>
+        <translation>Die Datei {path} mit den Chats ist beschädigt.</translation>
     </message>
     <message>
         <location filename="../../app/storage/salvage.py"/>
-        <source>The file {0} with the chats was damaged. {1} chats with {2} messages could be read and are here. The damaged file was kept as {3}.</source>
-        <translation>Die Datei {0} mit den Chats war beschädigt. {1} Chats mit {2} Nachrichten konnten gelesen werden und sind hier. Die beschädigte Datei wurde als {3} aufbewahrt.</translation>
+        <source>The file {path} with the chats was damaged. {n_chats} chats with {n_messages} messages could be read and are here. The damaged file was kept as {copy}.</source>
+        <translation>Die Datei {path} mit den Chats war beschädigt. {n_chats} Chats mit {n_messages} Nachrichten konnten gelesen werden und sind hier. Die beschädigte Datei wurde als {copy} aufbewahrt.</translation>
     </message>
     <message>
         <location filename="../../app/storage/disk.py"/>
-        <source>The file {0} with the chats was there, but empty, so it begins anew. If chats were in it, close Paceline and take the file from a backup.</source>
-        <translation>Die Datei {0} mit den Chats war da, aber leer, darum beginnt sie neu. Falls Chats darin waren, schließen Sie Paceline, und nehmen Sie die Datei aus einer Sicherung.</translation>
+        <source>The file {path} with the chats was there, but empty, so it begins anew. If chats were in it, close Paceline and take the file from a backup.</source>
+        <translation>Die Datei {path} mit den Chats war da, aber leer, darum beginnt sie neu. Falls Chats darin waren, schließen Sie Paceline, und nehmen Sie die Datei aus einer Sicherung.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_file.py"/>
@@ -9427,14 +9360,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Ihre Familien sind verwandt: {names}.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>There are {0} stop strings.</source>
-        <translation>Es sind {0} Stopptexte.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/sample/sampling.py"/>
         <source>There are {n_biases} logit biases.</source>
         <translation>Es sind {n_biases} Logit-Verschiebungen.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>There are {n} stop strings.</source>
+        <translation>Es sind {n} Stopptexte.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
@@ -9445,6 +9378,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/native_params.py"/>
         <source>There is no device “{name}”.</source>
         <translation>Es gibt kein Gerät „{name}“.</translation>
+    </message>
+    <message>
+        <location filename="../../app/gui/state/speculation.py"/>
+        <source>There is no drafter “{name}” here.</source>
+        <translation>Hier gibt es keinen Entwerfer „{name}“.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_file.py"/>
@@ -9468,8 +9406,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/storage/problems.py"/>
-        <source>There is no space left for the chats in {0}.</source>
-        <translation>Für die Chats in {0} ist kein Platz mehr.</translation>
+        <source>There is no space left for the chats in {folder}.</source>
+        <translation>Für die Chats in {folder} ist kein Platz mehr.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/registry.py"/>
@@ -9548,8 +9486,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
-        <source>This is no JSON: {0} (line {1}, column {2}).</source>
-        <translation>Das ist kein JSON: {0} (Zeile {1}, Spalte {2}).</translation>
+        <source>This is no JSON: {why} (line {line}, column {column}).</source>
+        <translation>Das ist kein JSON: {why} (Zeile {line}, Spalte {column}).</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/client.py"/>
@@ -9637,97 +9575,9 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Token {token} hat zwei Logit-Verschiebungen.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
-        <location filename="../../app/engine/draft/lookups/ngram_cache.py"/>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
-        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <location filename="../../app/engine/draft/mtp.py"/>
-        <location filename="../../app/engine/draft/registry.py"/>
-        <source>Tokens ahead</source>
-        <translation>Token voraus</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
-        <source>Tokens copied per step at most. More pays where long stretches are repeated word for word; what the batch cannot take is cut.</source>
-        <translation>Höchstens so viele Token werden je Schritt kopiert. Mehr lohnt sich, wo lange Stellen Wort für Wort wiederkehren; was der Batch nicht fasst, wird gekürzt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
-        <source>Tokens copied per step. More pays where the text repeats itself for long stretches.</source>
-        <translation>So viele Token werden je Schritt kopiert. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/mtp.py"/>
-        <source>Tokens drafted per step at most. A head is trained for one or a few; each further one is accepted more seldom.</source>
-        <translation>Wie viele Token ein Schritt höchstens entwirft. Ein Kopf ist für eines oder wenige trainiert; jedes weitere wird seltener angenommen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/draft_model.py"/>
-        <source>Tokens drafted per step at most. Longer drafts pay when most are accepted; what the batch cannot take is cut.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Längere Entwürfe lohnen sich, wenn die meisten angenommen werden; was der Batch nicht fasst, wird gekürzt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/earlier_reply.py"/>
-        <source>Tokens drafted per step at most. More pays where an edit changes little.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo eine Änderung wenig ändert.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <source>Tokens drafted per step at most. More pays where the text repeats itself for long stretches.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen. Mehr lohnt sich, wo sich der Text über lange Strecken wiederholt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_cache.py"/>
-        <source>Tokens drafted per step at most; fewer where the counts leave it open what follows.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; weniger, wo die Zählung offen lässt, was folgt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/registry.py"/>
-        <source>Tokens drafted per step at most; how many pay is decided anew in every step.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; wie viele sich lohnen, wird in jedem Schritt neu entschieden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Tokens drafted per step at most; the batch and the context may allow fewer.</source>
-        <translation>Höchstens so viele Token werden je Schritt entworfen; Batch und Kontext können weniger zulassen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Tokens hashed</source>
-        <translation>Token im Hash</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/prompt_lookup.py"/>
-        <source>Tokens that must agree with an earlier place, tried from this length downwards. Longer matches are rarer and surer.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen, von dieser Länge abwärts versucht. Längere Übereinstimmungen sind seltener und sicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_mod.py"/>
-        <source>Tokens that must agree with an earlier place. Below 16 stray hits become frequent.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Unter 16 werden Zufallstreffer häufig.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/suffix.py"/>
-        <source>Tokens that must agree with an earlier place. More makes drafts rarer and surer.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Mehr macht Entwürfe seltener und sicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_simple.py"/>
-        <source>Tokens that must agree with an earlier place. Shorter matches are found more often and are less sure.</source>
-        <translation>So viele Token müssen mit einer früheren Stelle übereinstimmen. Kürzere Übereinstimmungen finden sich öfter und sind unsicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>Tokens that must agree with earlier places. Shorter keys are found more often and are less sure.</source>
-        <translation>So viele Token müssen mit früheren Stellen übereinstimmen. Kürzere Schlüssel finden sich öfter und sind unsicherer.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/draft/lookups/ngram_map.py"/>
-        <source>Tokens that must have followed the key in full; they are the draft. Fewer are found more often; what the batch cannot take is cut.</source>
-        <translation>So viele Token müssen dem Schlüssel vollständig gefolgt sein; sie sind der Entwurf. Weniger finden sich öfter; was der Batch nicht fasst, wird gekürzt.</translation>
+        <location filename="../../app/gui/sampling/sampling_settings.py"/>
+        <source>Token {token} is given twice.</source>
+        <translation>Token {token} ist zweimal angegeben.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/params.py"/>
@@ -9941,7 +9791,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <location filename="../../app/engine"/>
         <source>a GPU</source>
         <translation>eine GPU</translation>
     </message>
@@ -9996,11 +9845,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>eine Liste ganzer Zahlen</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
-        <source>a list of {0}</source>
-        <translation>eine Liste von {0}</translation>
-    </message>
-    <message>
         <location filename="../../app/codec.py"/>
         <source>a list of {n}</source>
         <translation>eine Liste von {n}</translation>
@@ -10022,7 +9866,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
-        <location filename="../../app/engine"/>
         <location filename="../../app/parameters.py"/>
         <source>a number</source>
         <translation>eine Zahl</translation>
@@ -10049,7 +9892,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
-        <location filename="../../app/engine"/>
         <source>a processor</source>
         <translation>einen Prozessor</translation>
     </message>
@@ -10182,7 +10024,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>automatische GPU-Schichten</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>begins</source>
         <translation>beginnt</translation>
@@ -10360,7 +10201,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>führt nicht zu einem Schema: „{reference}“</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>draft</source>
         <translation>Entwurfsmodell</translation>
@@ -10413,7 +10253,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>mit dem Code {code} geendet</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/model/vocabularies.py"/>
         <source>ends</source>
         <translation>endet</translation>
@@ -10424,7 +10263,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Ausdrücke sind mehr als {deepest} tief verschachtelt</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/model/translation.py"/>
         <source>fewer</source>
         <translation>weniger</translation>
@@ -10446,8 +10284,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/imported.py"/>
-        <source>follow {0}, which is not there</source>
-        <translation>folgen auf {0}, was nicht da ist</translation>
+        <source>follow {name:.60}, which is not there</source>
+        <translation>folgen auf {name:.60}, was nicht da ist</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -10456,8 +10294,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>format {0}, known: {1}</source>
-        <translation>Format {0}, bekannt: {1}</translation>
+        <source>format {n}, known: {known}</source>
+        <translation>Format {n}, bekannt: {known}</translation>
     </message>
     <message>
         <location filename="../../app/parameters.py"/>
@@ -10511,24 +10349,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>has more than {0} characters</source>
-        <translation>hat mehr als {0} Zeichen</translation>
+        <source>has more than {n:,} characters</source>
+        <translation>hat mehr als {n:,} Zeichen</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
         <location filename="../../app/chat/exchange/imported.py"/>
-        <source>has more than {0} entries</source>
-        <translation>hat mehr als {0} Einträge</translation>
+        <source>has more than {n:,} entries</source>
+        <translation>hat mehr als {n:,} Einträge</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/programs/llama_cpp.py"/>
         <source>has no id</source>
         <translation>hat keine ID</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>has no reason of Auto's ({0})</source>
-        <translation>hat keinen Grund von Auto ({0})</translation>
     </message>
     <message>
         <location filename="../../app/run_record.py"/>
@@ -10551,24 +10384,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>hat zu viele Alternativen, die sich überschneiden</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
-        <source>has {0} values instead of {1}</source>
-        <translation>hat {0} Werte statt {1}</translation>
-    </message>
-    <message>
         <location filename="../../app/run_record.py"/>
         <source>has {n_column:,} values instead of {n:,}</source>
         <translation>hat {n_column:,} Werte statt {n:,}</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/imported.py"/>
-        <source>have more than {0} characters</source>
-        <translation>haben mehr als {0} Zeichen</translation>
+        <source>have more than {n:,} characters</source>
+        <translation>haben mehr als {n:,} Zeichen</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/imported.py"/>
-        <source>have more than {0} files</source>
-        <translation>haben mehr als {0} Dateien</translation>
+        <source>have more than {n:,} files</source>
+        <translation>haben mehr als {n:,} Dateien</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/curated.py"/>
@@ -10654,8 +10482,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>is not “{0}”</source>
-        <translation>ist nicht „{0}“</translation>
+        <source>is not “{name}”</source>
+        <translation>ist nicht „{name}“</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/grammar.py"/>
@@ -10952,11 +10780,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Speicher</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/own_kernels.py"/>
-        <source>model name</source>
-        <translation>Modellname</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/hub/stream.py"/>
         <source>more came than was asked for</source>
         <translation>es kam mehr als verlangt</translation>
@@ -10965,11 +10788,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>more than {most_repeats:,} repetitions cannot be counted</source>
         <translation>mehr als {most_repeats:,} Wiederholungen können nicht gezählt werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>must be {0}, not {1}</source>
-        <translation>muss {0} sein, nicht {1}</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -10983,13 +10801,13 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>names no message ({0})</source>
-        <translation>nennt keine Nachricht ({0})</translation>
+        <source>names no message ({name:.60})</source>
+        <translation>nennt keine Nachricht ({name:.60})</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>names no message before it ({0})</source>
-        <translation>nennt keine Nachricht davor ({0})</translation>
+        <source>names no message before it ({name:.60})</source>
+        <translation>nennt keine Nachricht davor ({name:.60})</translation>
     </message>
     <message>
         <location filename="../../app/chat/exchange/chat_json.py"/>
@@ -11077,11 +10895,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>bei {texts}</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
-        <source>one of {0}</source>
-        <translation>eines von {0}</translation>
-    </message>
-    <message>
         <location filename="../../app/codec.py"/>
         <source>one of {allowed}</source>
         <translation>eines von {allowed}</translation>
@@ -11107,7 +10920,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Platz {first} bis {last}: {share:percent} angenommen, wenn alle davor es wurden</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/turn.py"/>
         <source>plainly</source>
         <translation>ohne Entwürfe</translation>
@@ -11189,13 +11001,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Status {status}</translation>
     </message>
     <message>
-        <location filename="../../app/engine"/>
-        <source>switch</source>
-        <translation>Schalter</translation>
-    </message>
-    <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
-        <location filename="../../app/engine"/>
         <location filename="../../app/engine/measure/calibration.py"/>
         <location filename="../../app/engine/model/states.py"/>
         <location filename="../../app/engine/model/vocabularies.py"/>
@@ -11451,26 +11257,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ohne ihn</translation>
     </message>
     <message>
-        <location filename="../../app/storage/problems.py"/>
-        <source>{0} Start Paceline again to use the new file.</source>
-        <translation>{0} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>{0} is {1}, but it must be {2}.</source>
-        <translation>{0} ist {1}, muss aber {2} sein.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>{0} threads</source>
-        <translation>{0} Threads</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/chat_json.py"/>
-        <source>{0}{1} is not known</source>
-        <translation>{0}{1} ist nicht bekannt</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>{accepted:.1f} of at most {longest} per draft</source>
         <translation>{accepted:.1f} von höchstens {longest} je Entwurf</translation>
@@ -11529,6 +11315,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/hub/errors.py"/>
         <source>{host} takes no more requests for now.</source>
         <translation>{host} nimmt im Moment keine Anfragen mehr an.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>{kept} Start Paceline again to use the new file.</source>
+        <translation>{kept} Starten Sie Paceline neu, um die neue Datei zu benutzen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/draft/strategy.py"/>
@@ -11622,6 +11413,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{names} lohnt sich hier: {facts}.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/kernels.py"/>
+        <source>{name} ({why})</source>
+        <translation>{name} ({why})</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/download/transfer.py"/>
         <source>{name} arrived damaged twice: its SHA-256 is not what the Hub says.</source>
         <translation>{name} kam zweimal beschädigt an: Die SHA-256 ist nicht die, die der Hub nennt.</translation>
@@ -11657,6 +11453,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{needed:size} stehen noch aus, aber der Datenträger von {folder} hat nur {free:size} frei.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>{n}</source>
+        <translation>{n}</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>{n} (“{name:.40}”)</source>
+        <translation>{n} („{name:.40}“)</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/measure/thread_choice.py"/>
         <source>{n} threads</source>
         <translation>{n} Threads</translation>
@@ -11677,6 +11483,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{n} Token: {seconds:time}, {ratio:ratio} eines Schritts ohne Entwurf</translation>
     </message>
     <message>
+        <location filename="../../app/logs.py"/>
+        <source>{path} cannot be read ({why}).</source>
+        <translation>{path} kann nicht gelesen werden ({why}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/gui/bench/chart.py"/>
+        <source>{path} cannot be written ({why}).</source>
+        <translation>{path} kann nicht geschrieben werden ({why}).</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/chat_json.py"/>
+        <source>{place} is not known</source>
+        <translation>{place} ist nicht bekannt</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/pair.py"/>
         <source>{problem:bare}, so the template {name} is used in its place, which is a guess.</source>
         <translation>{problem:bare}, darum wird stattdessen die Vorlage {name} benutzt, was eine Vermutung ist.</translation>
@@ -11695,6 +11516,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/advice.py"/>
         <source>{rate:percent} of {n} drafted tokens were accepted</source>
         <translation>{rate:percent} der {n} entworfenen Token wurden angenommen</translation>
+    </message>
+    <message>
+        <location filename="../../app/catalog/judge/pairing.py"/>
+        <source>{reads}.</source>
+        <translation>{reads}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/judge/pairing.py"/>
@@ -11892,41 +11718,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„auto“ kann nicht Teil einer Kette sein.</translation>
     </message>
     <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
-        <source>“{0}” has no messages to import.</source>
-        <translation>„{0}“ hat keine Nachrichten zum Importieren.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
-        <source>“{0}” has {1} MB; a file may have {2}.</source>
-        <translation>„{0}“ hat {1} MB; eine Datei darf {2} haben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
-        <source>“{0}” is an archive.</source>
-        <translation>„{0}“ ist ein Archiv.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/presets.py"/>
-        <source>“{0}” is given twice.</source>
-        <translation>„{0}“ ist zweimal angegeben.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
-        <source>“{0}” is nested too deeply.</source>
-        <translation>„{0}“ ist zu tief verschachtelt.</translation>
-    </message>
-    <message>
-        <location filename="../../app/chat/exchange/reading.py"/>
-        <source>“{0}” is no text file.</source>
-        <translation>„{0}“ ist keine Textdatei.</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine"/>
-        <source>“{0}”: {1}</source>
-        <translation>„{0}“: {1}</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>“{assignment}” could mean several settings.</source>
         <translation>„{assignment}“ könnte mehrere Einstellungen meinen.</translation>
@@ -12012,6 +11803,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     <message>
         <location filename="../../app/catalog/local/fingerprint.py"/>
         <location filename="../../app/chat/attachments.py"/>
+        <location filename="../../app/gui/conversations/exchange.py"/>
+        <location filename="../../app/gui/kit/file_dialogs.py"/>
         <source>“{name}” cannot be read ({why}).</source>
         <translation>„{name}“ kann nicht gelesen werden ({why}).</translation>
     </message>
@@ -12056,6 +11849,21 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ dekodiert einzelne Token mit {threads}, was hier {gain:.0%} schneller ist als mit {n_default}.</translation>
     </message>
     <message>
+        <location filename="../../app/gui/kit/file_dialogs.py"/>
+        <source>“{name}” has more than {n:,} bytes.</source>
+        <translation>„{name}“ hat mehr als {n:,} Bytes.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}” has no messages to import.</source>
+        <translation>„{name}“ hat keine Nachrichten zum Importieren.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}” has {size:,.0f} MB; a file may have {most:.0f}.</source>
+        <translation>„{name}“ hat {size:,.0f} MB; eine Datei darf {most:.0f} haben.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{name}” has {size:.1f} MB; a file may have 1 MB.</source>
         <translation>„{name}“ hat {size:.1f} MB; eine Datei darf 1 MB haben.</translation>
@@ -12077,6 +11885,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>„{name}“ ist ein Ordner.</translation>
     </message>
     <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}” is an archive.</source>
+        <translation>„{name}“ ist ein Archiv.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/llama/newer.py"/>
         <source>“{name}” is damaged, or its type of weights is newer than this llama.cpp: {why}.</source>
         <translation>„{name}“ ist beschädigt, oder die Art der Gewichte ist neuer als dieses llama.cpp: {why}.</translation>
@@ -12090,6 +11903,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/attachments.py"/>
         <source>“{name}” is in an encoding other than UTF-8 and UTF-16.</source>
         <translation>„{name}“ hat eine andere Kodierung als UTF-8 und UTF-16.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}” is nested too deeply.</source>
+        <translation>„{name}“ ist zu tief verschachtelt.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/newer.py"/>
@@ -12110,6 +11928,16 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/fetching.py"/>
         <source>“{name}” is no model in GGUF format.</source>
         <translation>„{name}“ ist kein Modell im GGUF-Format.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/exchange/reading.py"/>
+        <source>“{name}” is no text file.</source>
+        <translation>„{name}“ ist keine Textdatei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/gui/kit/file_dialogs.py"/>
+        <source>“{name}” is no text in UTF-8.</source>
+        <translation>„{name}“ ist kein Text in UTF-8.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_file.py"/>
@@ -12200,6 +12028,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/model_file.py"/>
         <source>“{path}” is a folder, not a model file.</source>
         <translation>„{path}“ ist ein Ordner, keine Modelldatei.</translation>
+    </message>
+    <message>
+        <location filename="../../app/chat/presets.py"/>
+        <source>“{stop}” is given twice.</source>
+        <translation>„{stop}“ ist zweimal angegeben.</translation>
     </message>
     <message>
         <location filename="../../app/params.py"/>

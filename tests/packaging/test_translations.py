@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import translations
 from linguist import catalogue, checks
 from linguist.catalogue import Entry
-from linguist.sources import Found, Source, find_all, find_in, find_said
+from linguist.sources import SENTENCES, Found, Source, find_all, find_in, find_sentences
 
 IS_PARTIAL = False
 """Whether strings may lack a translation. False once all are translated: then a new string without
@@ -79,27 +80,56 @@ def test_what_nobody_could_translate_is_refused(line: str) -> None:
     assert refused[0].startswith("made.py:3:")
 
 
-def test_parts_of_sentences_are_found_and_words_between_them_refused() -> None:
+def sentences_of(source: str) -> tuple[set[str], list[str]]:
     found = Found()
-    find_said(
+    find_sentences({"made.py": ast.parse(source)}, found)
+    return {each.text for each in found.strings if each.context == SENTENCES}, found.refused
+
+
+def test_templates_of_sentences_and_errors() -> None:
+    templates, refused = sentences_of(
         """
-def refuse(ways, n, key):
-    \"\"\"Not what is said.\"\"\"
-    why = "is not a list" if n else f"has more than {n:,} entries"
-    last = f"{', '.join(ways)}, or {key}"
-    _logger.info("not what is said")
-    raise UserError("bad-key", f"It is broken: {key} {why}.", "Choose " + " and ".join(ways))
-""",
-        "made.py",
-        found,
+class OwnError(UserError): ...
+class NarrowError(OwnError): ...
+class WhyError(ReasonError): ...
+def check(scope, path, n, problem):
+    if n:
+        raise NarrowError("code", "{n:,} are" if n > 1 else "{n} is", "Give " "{n}.", n=n)
+    scope.refuse("keyword", "does not lead to “{path}”", path=path)
+    refuse("{n} is too much.", n=n)
+    raise WhyError("it has no {part}", part=sentence("name of {path}", path=path))
+    raise UserError("other-code", problem.message, _tr("Stop {}.").format(n))
+    raise ValueError("no words for users")
+"""
     )
-    assert {source.text for source in found.strings} == {
-        "is not a list",
-        "has more than {0} entries",
-        "{0}, or {1}",
-        "It is broken: {0} {1}.",
+    assert refused == []
+    assert templates == {
+        "{n:,} are",
+        "{n} is",
+        "Give {n}.",
+        "does not lead to “{path}”",
+        "{n} is too much.",
+        "it has no {part}",
+        "name of {path}",
     }
-    assert found.refused == ["made.py:7: a word joins its parts: ' and '.join(ways)"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'raise UserError("code", f"{x} is wrong.")',
+        'raise UserError("code", "It is wrong.", "Choose " + x)',
+        'raise UserError("code", "{} is wrong.".format(x))',
+        'raise UserError("code", ", ".join(x))',
+        'raise UserError("code", "{x} is wrong.", y=x)',
+        'text = f"{x} is wrong."; raise UserError("code", text)',
+        'text = "It is wrong."; refuse(text)',
+    ],
+)
+def test_what_is_no_template_is_refused(line: str) -> None:
+    _, refused = sentences_of(f"def check(x):\n    {line}\n")
+    assert len(refused) == 1
+    assert refused[0].startswith("made.py:2:")
 
 
 def test_an_update_keeps_marks_and_drops(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, refuse
 from paceline.parameters import check_fields
 from paceline.params import ReplySettings
-from paceline.sentence import sentence
+from paceline.sentence import Argument, sentence
 from paceline.settings import MAX_PRESETS, ReplyPreset, preset_fields
 
 KIND = "paceline reply presets"
@@ -104,39 +104,53 @@ def presets_from_text(text: str) -> tuple[ReplyPreset, ...]:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise _unusable(
-            f"This is no JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+            "This is no JSON: {why} (line {line}, column {column}).",
+            why=error.msg,
+            line=error.lineno,
+            column=error.colno,
         ) from None
     except (ValueError, RecursionError):
         raise _unusable("This JSON is nested too deeply or holds too large numbers.") from None
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise _unusable("This file holds no presets of replies.")
     if data.get("version") != VERSION:
-        raise _unusable(f"The file has the version {data.get('version')!r:.20}.")
+        version = repr(data.get("version"))
+        raise _unusable("The file has the version {version:.20}.", version=version)
     items = data.get("presets")
     if not isinstance(items, list) or not items:
         raise _unusable("The file holds no presets.")
     if len(items) > MAX_PRESETS:
-        raise _unusable(f"The file holds {len(items)} presets; {MAX_PRESETS} is the most.")
+        raise _unusable(
+            "The file holds {n} presets; {most} is the most.", n=len(items), most=MAX_PRESETS
+        )
     return tuple(_preset(item, number) for number, item in enumerate(items, start=1))
 
 
 def _preset(item: object, number: int) -> ReplyPreset:
     if not isinstance(item, dict):
-        raise _unusable(f"Preset {number} is not an object.")
+        raise _unusable("Preset {n} is not an object.", n=number)
     name = item.get("name")
-    where = f"{number} (“{name:.40}”)" if isinstance(name, str) and name else str(number)
+    where = sentence("{n}", n=number)
+    if isinstance(name, str) and name:
+        where = sentence("{n} (“{name:.40}”)", n=number, name=name)
     try:
         preset = decode_part(ReplyPreset, preset_fields(read_forbidden(item)))
         check_preset(preset)
     except CodecError as error:
         place = error.place.removeprefix(".settings").removeprefix(".")
         if isinstance(error, UnknownFieldError):
-            hint = "If a newer Paceline exported it, install that; otherwise take the field out."
-            raise _unusable(f"Preset {where} cannot be read: {place} is not known.", hint) from None
-        raise _unusable(f"Preset {where} is damaged: {place} {error.reason}.") from None
+            raise _unusable(
+                "Preset {where} cannot be read: {place} is not known.",
+                "If a newer Paceline exported it, install that; otherwise take the field out.",
+                where=where,
+                place=place,
+            ) from None
+        raise _unusable(
+            "Preset {where} is damaged: {place} {why}.", where=where, place=place, why=error.reason
+        ) from None
     except UserError as error:
-        why = sentence("Preset {where} cannot be used: {why}", where=where, why=error.message)
-        raise _unusable(why, error.hint) from None
+        message = sentence("Preset {where} cannot be used: {why}", where=where, why=error.message)
+        raise _unusable(message, error.hint) from None
     return preset
 
 
@@ -166,8 +180,11 @@ def _check_text(text: str) -> None:
         refuse("A text holds half of a character (a surrogate).", "Write it anew.")
 
 
-def _unusable(message: str, hint: str = "Choose a file that was exported here.") -> UserError:
-    return UserError("bad-preset", message, hint)
+_EXPORTED = sentence("Choose a file that was exported here.")
+
+
+def _unusable(message: str, hint: str = _EXPORTED, /, **arguments: Argument) -> UserError:
+    return UserError("bad-preset", message, hint, **arguments)
 
 
 # ------------------------------------------------------------------------------ stop strings
@@ -190,11 +207,16 @@ def check_stops(stops: tuple[str, ...]) -> None:
         ValueOutOfRangeError: There are too many, or one is empty, too long or given twice.
     """
     if len(stops) > MAX_STOPS:
-        refuse(f"There are {len(stops)} stop strings.", f"Give at most {MAX_STOPS}.")
+        refuse("There are {n} stop strings.", "Give at most {most}.", n=len(stops), most=MAX_STOPS)
     for stop in stops:
         if not stop:
             refuse("A stop string is empty.", "Leave it out.")
         if len(stop) > MAX_STOP_CHARS:
-            refuse(f"A stop string has {len(stop)} characters.", f"Give at most {MAX_STOP_CHARS}.")
+            refuse(
+                "A stop string has {n} characters.",
+                "Give at most {most}.",
+                n=len(stop),
+                most=MAX_STOP_CHARS,
+            )
         if stops.count(stop) > 1:
-            refuse(f"“{shown_stop(stop)}” is given twice.", "Give each stop string once.")
+            refuse("“{stop}” is given twice.", "Give each stop string once.", stop=shown_stop(stop))

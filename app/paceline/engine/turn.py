@@ -317,8 +317,8 @@ class Turn:
 
     def _reject(self, strategy: str, error: Exception, introduction: str = "") -> None:
         code, message, hint = describe_failure(error)
-        words = joined([introduction, message]) if introduction else message
-        self._emit(TuneRejected(self._command.turn_id, strategy, code, words, hint))
+        message = joined([introduction, message])
+        self._emit(TuneRejected(self._command.turn_id, strategy, code, message, hint))
 
     def _tune(self, tune: Tune) -> None:
         text = strategy_text(tune.strategy, self._find)

@@ -12,6 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.gui.kit.notices import Action, Notifications
+from paceline.sentence import joined
 from paceline.storage.archive import Archive, ConversationStore
 from paceline.storage.problems import Opened, StorageError, StorageProblem
 
@@ -62,7 +63,7 @@ class StorageController(QObject):
         """Tell how opening went; called when the window is shown."""
         if self._failure is not None:
             kept = self.tr("Chats of this session are kept only until the window closes.")
-            hint = f"{self._failure.hint} {kept}".strip()
+            hint = joined([self._failure.hint, kept])
             self._notifications.error(self._failure.message, hint)
         if self._archive is not None:  # whose problem was told before there was a window
             self._on_told(self._archive.problem)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from paceline.engine.children import signal_name
-from paceline.sentence import sentence
+from paceline.sentence import Sentence, sentence
 
 OUT_OF_MEMORY = "out-of-memory"
 DIED = "engine-died"
@@ -122,6 +122,17 @@ def describe_death(exit_code: int | None, last_words: str, stderr: str) -> Death
             AGAIN,
         )
     return Death(DIED, sentence("{what:capital}.", what=what), AGAIN)
+
+
+def told_later(hint: str) -> str:
+    """Return a hint that the engine starts again in a minute, in place of with the next message."""
+    if hint == AGAIN:
+        return LATER
+    if not isinstance(hint, Sentence):
+        return hint
+    return Sentence(
+        hint.template, {k: LATER if v == AGAIN else v for k, v in hint.arguments.items()}
+    )
 
 
 def _exit_words(exit_code: int | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from paceline.hosting.child_process import ChildMain, ChildProcess, engine_language
-from paceline.hosting.exit_reasons import AGAIN, DIED, LATER, NOT_STARTED, Death, RestartPolicy
+from paceline.hosting.exit_reasons import AGAIN, DIED, NOT_STARTED, Death, RestartPolicy, told_later
 from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, Upward, WireError
 from paceline.messages import Command, Event
 from paceline.sentence import sentence
@@ -148,7 +148,7 @@ class Keeper:
     def _counted(self, death: Death) -> Death:
         self._restarts.note_death()
         if self._restarts.refused_s > 0:  # the next message would be refused
-            return replace(death, hint=death.hint.replace(AGAIN, LATER))
+            return replace(death, hint=told_later(death.hint))
         return death
 
     def _kill(self) -> None:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from paceline.sentence import sentence
 from paceline.storage import salvage, search
 from paceline.storage.changes import Change, Purge, set_aside
 from paceline.storage.database import (
@@ -41,10 +42,6 @@ from paceline.storage.writing import is_carried_out
 
 _CHECKED_AT_ONCE = 16 * 2**20
 _MOST_SALVAGED = 3
-_EMPTY = (
-    "The file {} with the chats was there, but empty, so it begins anew. If chats were in it, "
-    "close Paceline and take the file from a backup."
-)
 _logger = logging.getLogger(__name__)
 
 
@@ -87,7 +84,11 @@ class Disk:
         note = empty = ""
         with contextlib.suppress(OSError):  # there is none
             if self.path.stat().st_size == 0:
-                empty = _EMPTY.format(self.path)
+                empty = sentence(
+                    "The file {path} with the chats was there, but empty, so it begins anew. If "
+                    "chats were in it, close Paceline and take the file from a backup.",
+                    path=self.path,
+                )
         try:
             if salvage.is_marked(self.path) or (empty and salvage.has_log(self.path)):
                 note = self._salvaged()

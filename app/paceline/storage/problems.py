@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paceline.errors import UserError
+from paceline.sentence import Argument, made, sentence
 
 _BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
 _CORRUPT, _FULL, _CANTOPEN, _FORMAT, _NOTADB = 11, 13, 14, 24, 26
 _SURROUNDINGS = {3, _BUSY, _LOCKED, 7, _READONLY, 9, _IOERR, _FULL, _CANTOPEN, 15, 22, 23}
-KEPT = "What is new is kept in memory and tried again every two seconds."
+KEPT = sentence("What is new is kept in memory and tried again every two seconds.")
 
 
 class StorageError(UserError):
@@ -101,58 +102,81 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
     """Return what an error of SQLite or of the file system means for the chats at `path`."""
     code = _code(error)
     if isinstance(error, NewerSchemaError):
-        return StorageProblem(
+        return _problem(
             "chats-newer",
-            f"The chats in {path} were written by a newer version of Paceline.",
+            "The chats in {path} were written by a newer version of Paceline.",
             "They are left alone. New chats are kept in memory, and put aside for the newer version"
             " when Paceline is closed. Install it to see the old ones.",
             is_lasting=True,
+            path=path,
         )
     if isinstance(error, MovedError):
-        return StorageProblem(
+        return _problem(
             "chats-moved",
-            f"The file {path} was replaced by another one while Paceline was using it.",
-            f"{KEPT} Start Paceline again to use the new file.",
+            "The file {path} was replaced by another one while Paceline was using it.",
+            "{kept} Start Paceline again to use the new file.",
             is_lasting=True,
+            path=path,
+            kept=KEPT,
         )
     number = error.errno if isinstance(error, OSError) else None
     if code == _FULL or number in (errno.ENOSPC, errno.EDQUOT):
-        return StorageProblem(
+        return _problem(
             "disk-full",
-            f"There is no space left for the chats in {path.parent}.",
-            f"Make room on that disk. {KEPT}",
+            "There is no space left for the chats in {folder}.",
+            "Make room on that disk. {kept}",
+            folder=path.parent,
+            kept=KEPT,
         )
     if is_busy(error):
-        return StorageProblem(
+        return _problem(
             "chats-locked",
-            f"Another program keeps the chats in {path} locked.",
-            f"Close it. {KEPT}",
+            "Another program keeps the chats in {path} locked.",
+            "Close it. {kept}",
+            path=path,
+            kept=KEPT,
         )
     is_shut = code == _CANTOPEN and path.parent.is_dir() and not os.access(path.parent, os.W_OK)
     is_refused = number in (errno.EROFS, errno.EACCES, errno.EPERM)
     if code == _READONLY or is_shut or (is_refused and os.access(path.parent, os.X_OK)):
-        return StorageProblem(
+        return _problem(
             "chats-read-only",
-            f"The chats in {path} cannot be written to.",
-            f"Allow writing to the file and its folder. {KEPT}",
+            "The chats in {path} cannot be written to.",
+            "Allow writing to the file and its folder. {kept}",
+            path=path,
+            kept=KEPT,
         )
     if is_damage(error):
-        return StorageProblem(
+        return _problem(
             "chats-damaged",
-            f"The file {path} with the chats is damaged.",
-            f"A copy is put aside, and what can be read is taken over. {KEPT}",
+            "The file {path} with the chats is damaged.",
+            "A copy is put aside, and what can be read is taken over. {kept}",
+            path=path,
+            kept=KEPT,
         )
     if code == _CANTOPEN or isinstance(error, OSError):
-        return StorageProblem(
+        return _problem(
             "chats-not-opened",
-            f"The chats in {path} cannot be opened ({_text(error)}).",
-            f"See whether the folder is there and you may read and write in it. {KEPT}",
+            "The chats in {path} cannot be opened ({why}).",
+            "See whether the folder is there and you may read and write in it. {kept}",
+            path=path,
+            why=_text(error),
+            kept=KEPT,
         )
-    return StorageProblem(
+    return _problem(
         "chats-not-written",
-        f"The chats in {path} cannot be written ({_text(error)}).",
-        f"See whether the disk is in order. {KEPT}",
+        "The chats in {path} cannot be written ({why}).",
+        "See whether the disk is in order. {kept}",
+        path=path,
+        why=_text(error),
+        kept=KEPT,
     )
+
+
+def _problem(
+    code: str, message: str, hint: str, /, *, is_lasting: bool = False, **arguments: Argument
+) -> StorageProblem:
+    return StorageProblem(code, made(message, arguments), made(hint, arguments), is_lasting)
 
 
 def _code(error: Exception) -> int | None:

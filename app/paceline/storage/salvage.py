@@ -20,6 +20,7 @@ from typing import Any
 
 from paceline.conversation import title_of
 from paceline.files import first_free
+from paceline.sentence import sentence
 from paceline.storage import search
 from paceline.storage.database import (
     LOG_ENDINGS,
@@ -90,10 +91,13 @@ def salvage(path: Path) -> str:
     new.replace(path)
     _mark_of(path).unlink(missing_ok=True)
     _logger.warning("a damaged database was salvaged: %s", counts)
-    return (
-        f"The file {path} with the chats was damaged. {counts['conversations']} chats with"
-        f" {counts['messages']} messages could be read and are here. The damaged file was kept as"
-        f" {copy.name}."
+    return sentence(
+        "The file {path} with the chats was damaged. {n_chats} chats with {n_messages} messages "
+        "could be read and are here. The damaged file was kept as {copy}.",
+        path=path,
+        n_chats=counts["conversations"],
+        n_messages=counts["messages"],
+        copy=copy.name,
     )
 
 

@@ -64,7 +64,7 @@ class Gain:
         if self.temperature is not None:
             when.append(sentence("at temperature {n:g}", n=self.temperature))
         claim = Sentence(self.claim)
-        return joined([claim, joined(when, ", ")], "; ") if when else claim
+        return joined([claim, joined(when, ", ")], "; ")
 
 
 @dataclass(frozen=True, slots=True)

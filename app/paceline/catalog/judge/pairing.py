@@ -300,7 +300,7 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
         )
         yield Reason("draft-large", text, "note")
     else:
-        yield Reason("draft-small", f"{reads}.", "good")
+        yield Reason("draft-small", sentence("{reads}.", reads=reads), "good")
     yield from _about_experts(target.card)
 
 

@@ -30,7 +30,7 @@ from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
 from paceline.codec import CodecError, decode_part, encode_part
 from paceline.errors import CancelledError, ModelError
 from paceline.files import write_whole
-from paceline.sentence import joined, sentence
+from paceline.sentence import Sentence, joined, sentence
 from paceline.sizes import part_and_whole
 
 CURRENT_S = 60.0
@@ -215,7 +215,7 @@ class Library:
             try:
                 card = self._inspector.card(file.path, file.parts)
                 reasons = why_no_model(card, file.path.name), _why_not_whole(card, file)
-                problem = joined([reason for reason in reasons if reason])
+                problem = joined(reasons)
             except CancelledError:
                 return LibraryEntry(file, None)
             except ModelError as error:
@@ -285,8 +285,12 @@ def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
     """Return that a file holds fewer weights than its header promises; empty: it does not."""
     if file.n_bytes >= card.n_bytes:
         return ""
-    here, whole = part_and_whole(file.n_bytes, card.n_bytes)
-    return sentence("It is incomplete: {here} of {whole} are here.", here=here, whole=whole)
+    here, _ = part_and_whole(file.n_bytes, card.n_bytes)
+    return sentence(
+        "It is incomplete: {here} of {whole:size} are here.",
+        here=Sentence("{n:.1f}" if "." in here else "{n:.0f}", {"n": float(here)}),
+        whole=card.n_bytes,
+    )
 
 
 _logger = logging.getLogger(__name__)

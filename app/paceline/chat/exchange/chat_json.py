@@ -28,26 +28,34 @@ from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import RunRecord, in_english, record_from_json, record_to_json
+from paceline.sentence import Argument, Sentence, made, sentence
 
 MAX_NAME_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000_000
 LAST_SECOND = 32_503_680_000
 """Of the year 2999: later dates are not shown on every system."""
-HINT = "Export it again from where it is whole."
+HINT = sentence("Export it again from where it is whole.")
 
 _T = TypeVar("_T")
 
 
-def broken(place: str, why: str) -> UserError:
-    """Return the error about one place of the file."""
-    return UserError("broken-chat", f"The chat is damaged: {place} {why}.", HINT)
+def broken(place: str, why: str, /, **arguments: Argument) -> UserError:
+    """Return the error about one place of the file; see `UserError`."""
+    return UserError(
+        "broken-chat",
+        "The chat is damaged: {place} {why}.",
+        HINT,
+        place=place,
+        why=made(why, arguments),
+    )
 
 
-def _newer(why: str) -> UserError:
+def _newer(why: Sentence) -> UserError:
     return UserError(
         "newer-chat",
-        f"The chat was exported by a newer Paceline ({why}).",
+        "The chat was exported by a newer Paceline ({why}).",
         "Install the newest version and import it there.",
+        why=why,
     )
 
 
@@ -162,12 +170,12 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
     """
     data = scrubbed(data)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise broken("format", f"is not “{FORMAT}”")
+        raise broken("format", "is not “{name}”", name=FORMAT)
     version = data.get("version")
     if type(version) is not int or version < 1:
         raise broken("version", "is not a number from 1 on")
     if version > VERSION:
-        raise _newer(f"format {version}, known: {VERSION}")
+        raise _newer(sentence("format {n}, known: {known}", n=version, known=VERSION))
     messages: dict[str, Message] = {}
     for number, item in enumerate(_items(data, "messages")):
         message = _message(item, f"messages[{number}]", messages)
@@ -203,11 +211,13 @@ def _decoded(kind: type[_T], data: object, place: str) -> _T:
 
 def _check_size(place: str, value: Sized, most: int) -> None:
     if len(value) > most:
-        is_text = isinstance(value, str)
-        what = (
-            f"has more than {most:,} characters" if is_text else f"has more than {most:,} entries"
+        raise broken(
+            place,
+            "has more than {n:,} characters"
+            if isinstance(value, str)
+            else "has more than {n:,} entries",
+            n=most,
         )
-        raise broken(place, what)
 
 
 def _check_time(place: str, seconds: float) -> None:
@@ -221,7 +231,9 @@ def _message(data: object, place: str, before: Mapping[str, Message]) -> Message
     if not name or name in before:
         raise broken(f"{place}.id", "stands for another message already" if name else "is empty")
     if parent is not None and parent not in before:
-        raise broken(f"{place}.parent_id", f"names no message before it ({parent!r:.60})")
+        raise broken(
+            f"{place}.parent_id", "names no message before it ({name:.60})", name=repr(parent)
+        )
     _check_size(f"{place}.id", name, MAX_NAME_CHARS)
     _check_size(f"{place}.content", message.content, MAX_TEXT_CHARS)
     _check_time(f"{place}.created_s", message.created_s)
@@ -243,7 +255,9 @@ def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
     if head.leaf_id is None and messages:
         raise broken("conversation.leaf_id", "is missing")
     if head.leaf_id is not None and head.leaf_id not in messages:
-        raise broken("conversation.leaf_id", f"names no message ({head.leaf_id!r:.60})")
+        raise broken(
+            "conversation.leaf_id", "names no message ({name:.60})", name=repr(head.leaf_id)
+        )
     _check_size("conversation.tags", head.tags, MAX_TAGS)
     _check_size("conversation.id", head.id, MAX_NAME_CHARS)
     _check_size("conversation.title", head.title, MAX_NAME_CHARS)
@@ -292,7 +306,7 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     try:
         record = record_from_json(read_forbidden(data))
     except UnknownFieldError as error:
-        raise _newer(f"{place}{error.place} is not known") from None
+        raise _newer(sentence("{place} is not known", place=place + error.place)) from None
     except CodecError as error:
         raise broken(place + error.place, error.reason) from None
     except OverflowError:

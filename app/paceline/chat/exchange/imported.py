@@ -132,16 +132,16 @@ class Found:
     def _check(self) -> None:
         place = f"{self.place}messages"
         if len(self.nodes) > MAX_MESSAGES:
-            raise broken(place, f"has more than {MAX_MESSAGES:,} entries")
+            raise broken(place, "has more than {n:,} entries", n=MAX_MESSAGES)
         texts: list[str] = [self.system_prompt]
         for node in self.nodes.values():
             if node.parent is not None and node.parent not in self.nodes:
-                raise broken(place, f"follow {node.parent!r:.60}, which is not there")
+                raise broken(place, "follow {name:.60}, which is not there", name=repr(node.parent))
             if len(node.files) > MAX_FILES:
-                raise broken(place, f"have more than {MAX_FILES:,} files")
+                raise broken(place, "have more than {n:,} files", n=MAX_FILES)
             texts += (node.text, node.reasoning, *(file.text for file in node.files))
         if max(map(len, texts)) > MAX_TEXT_CHARS:
-            raise broken(place, f"have more than {MAX_TEXT_CHARS:,} characters")
+            raise broken(place, "have more than {n:,} characters", n=MAX_TEXT_CHARS)
 
     def _system_prompt(self, conversation: Conversation) -> tuple[str, Counter[LeftOut]]:
         """Return what stood before the shown messages, and what of the system is left out."""

@@ -22,7 +22,7 @@ from paceline.sentence import sentence
 MAX_FILE_BYTES = 512_000_000
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _PROGRAMS = (chatgpt, llama_cpp, open_webui, silly_tavern, lm_studio)
-_NOT_ONE = (
+_NOT_ONE = sentence(
     "Choose a chat that Paceline, llama.cpp's web page, LM Studio, ChatGPT, Open WebUI or "
     "SillyTavern exported."
 )
@@ -64,26 +64,33 @@ def read_chats(raw: bytes, name: str) -> Chats:
     if len(raw) > MAX_FILE_BYTES:
         raise UserError(
             "chat-too-large",
-            f"“{name}” has {len(raw) / 1e6:,.0f} MB; a file may have {MAX_FILE_BYTES / 1e6:.0f}.",
+            "“{name}” has {size:,.0f} MB; a file may have {most:.0f}.",
             "Export fewer chats at a time.",
+            name=name,
+            size=len(raw) / 1e6,
+            most=MAX_FILE_BYTES / 1e6,
         )
     if raw.startswith(b"PK\x03\x04"):
         raise UserError(
-            "chat-in-archive", f"“{name}” is an archive.", "Unpack it and import the files in it."
+            "chat-in-archive",
+            "“{name}” is an archive.",
+            "Unpack it and import the files in it.",
+            name=name,
         )
     text = _decoded(raw, name)
     try:
         items = _items(text)
     except UserError as error:
-        what = sentence("“{name}”: {what}", name=name, what=error.message)
-        raise UserError(error.code, what, error.hint) from error
+        raise _named(error, name) from error
     except RecursionError:  # of the parser
-        raise UserError("not-a-chat", f"“{name}” is nested too deeply.", _NOT_ONE) from None
+        raise UserError(
+            "not-a-chat", "“{name}” is nested too deeply.", _NOT_ONE, name=name
+        ) from None
     chats = _sorted(items, name)
     if not chats.whole and len(chats.damaged) == 1:
         raise chats.damaged[0]
     if not any(chats):
-        raise UserError("no-chats", f"“{name}” has no messages to import.", _NOT_ONE)
+        raise UserError("no-chats", "“{name}” has no messages to import.", _NOT_ONE, name=name)
     return chats
 
 
@@ -105,27 +112,23 @@ def _sorted(items: list[_Item], name: str) -> Chats:
     return Chats(tuple(whole), tuple(damaged))
 
 
-def _named(error: UserError, name: str, title: str, number: int, n_chats: int) -> UserError:
+def _named(
+    error: UserError, name: str, title: str = "", number: int = 1, n_chats: int = 1
+) -> UserError:
     """Return the error about a chat of a file; it says which one, where there are several."""
     what = error.message
     message = sentence("“{name}”: {what}", name=name, what=what)
     if n_chats > 1:
         message = sentence(
-            "Chat {number} of {n_chats} in “{name}”: {what}",
-            number=number,
+            "Chat {n} of {n_chats} in “{name}”, “{title}”: {what}"
+            if title
+            else "Chat {n} of {n_chats} in “{name}”: {what}",
+            n=number,
             n_chats=n_chats,
             name=name,
+            title=title,
             what=what,
         )
-        if title:
-            message = sentence(
-                "Chat {number} of {n_chats} in “{name}”, “{title}”: {what}",
-                number=number,
-                n_chats=n_chats,
-                name=name,
-                title=title,
-                what=what,
-            )
     return UserError(error.code, message, error.hint)
 
 
@@ -154,8 +157,12 @@ def _chat(item: _Item, name: str) -> ImportedChat:
     program = _program(data)
     if program is None:
         place = item.place
-        text = f"It is JSON, but {place} is no chat." if place else "It is JSON, but no chat."
-        raise UserError("not-a-chat", text, _NOT_ONE)
+        raise UserError(
+            "not-a-chat",
+            "It is JSON, but {place} is no chat." if place else "It is JSON, but no chat.",
+            _NOT_ONE,
+            place=place,
+        )
     chat: ImportedChat = program.found(data, item.place, name).chat()
     return chat
 
@@ -165,7 +172,7 @@ def _decoded(raw: bytes, name: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError:
-        raise UserError("not-a-chat", f"“{name}” is no text file.", _NOT_ONE) from None
+        raise UserError("not-a-chat", "“{name}” is no text file.", _NOT_ONE, name=name) from None
 
 
 # ------------------------------------------------------------------------- several in one file
@@ -183,10 +190,11 @@ def _items(text: str) -> list[_Item]:
         lines = [_line(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
         chats = _of_lines(lines) or _of_broken_list(text)
         if not chats:
-            what = "It is not JSON."
             if isinstance(error, json.JSONDecodeError):
-                what = f"It is not JSON (line {error.lineno})."
-            raise UserError("not-json", what, _NOT_ONE) from None
+                raise UserError(
+                    "not-json", "It is not JSON (line {n}).", _NOT_ONE, n=error.lineno
+                ) from None
+            raise UserError("not-json", "It is not JSON.", _NOT_ONE) from None
         return chats
     if isinstance(data, list):
         return [_Item(f"[{number}]", item) for number, item in enumerate(data)]
@@ -256,7 +264,7 @@ def _line(number: int, line: str) -> _Item:
 
 
 def _no_json(line: int) -> UserError:
-    return UserError("broken-chat", f"Line {line} is not JSON.", HINT)
+    return UserError("broken-chat", "Line {n} is not JSON.", HINT, n=line)
 
 
 def _is_head(line: _Item) -> bool:
@@ -298,8 +306,12 @@ def _sessions(lines: list[_Item]) -> Iterator[_Item]:
 
 
 def _stray(number: int) -> UserError:
-    text = f"Line {number} is neither the beginning of a chat nor a message of the one before it."
-    return UserError("broken-chat", text, HINT)
+    return UserError(
+        "broken-chat",
+        "Line {n} is neither the beginning of a chat nor a message of the one before it.",
+        HINT,
+        n=number,
+    )
 
 
 class _Decoder(json.JSONDecoder):

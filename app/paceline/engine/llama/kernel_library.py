@@ -27,6 +27,7 @@ from paceline.engine.children import end_of, end_quietly_with_parent, start_own
 from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.model.own_kernels import BUILD, NoKernelsError
 from paceline.errors import CancelledError, ReasonError
+from paceline.sentence import sentence
 
 INTERFACE = 1
 """What `paceline_kernels_interface` must answer."""
@@ -139,7 +140,7 @@ KERNEL_S = 8.0
 """A kernel that takes longer hangs: usually one takes a fifth of a second."""
 
 _READY, _REFUSED = "ready", "refused"
-_OUTCOMES = {"1": "equal", "0": "different", "-1": "not run"}
+_OUTCOMES = {"1": "equal", "0": "different", "-1": sentence("not run")}
 _POLL_S = 0.05
 
 
@@ -194,7 +195,7 @@ def _one_child(
             if not line:
                 yield name, end_of(child)
                 return
-            yield name, _OUTCOMES.get(line.removeprefix(f"{name} "), "not run")
+            yield name, _OUTCOMES.get(line.removeprefix(f"{name} "), _OUTCOMES["-1"])
 
 
 def _lines(

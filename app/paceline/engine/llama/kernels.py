@@ -35,7 +35,7 @@ from paceline.engine.model.own_kernels import (
 from paceline.figures import KernelUse
 from paceline.files import private_folder
 from paceline.params import KernelWish
-from paceline.sentence import joined, sentence
+from paceline.sentence import joined, made, sentence
 
 
 class OwnKernels:
@@ -84,7 +84,7 @@ class OwnKernels:
                 "Paceline's own CPU kernels cannot be used: {why}; llama.cpp's compute.",
                 why=error.why,
             )
-            return (joined([note, error.hint]) if error.hint else note,)
+            return (joined([note, error.hint]),)
 
     def _switch_off(self) -> None:
         for library in _libraries().values():  # of other backends in this process, too
@@ -200,14 +200,18 @@ def proof_notes(outcomes: Mapping[str, str]) -> tuple[str, ...]:
 
     Those that there was no time to test are not told of: the next load tests them.
     """
-    refused = ", ".join(f"{name} ({why})" for name, why in outcomes.items() if why != EQUAL)
+    refused = [
+        sentence("{name} ({why})", name=name, why=made(why, {}))
+        for name, why in outcomes.items()
+        if why != EQUAL
+    ]
     if not refused:
         return ()
     return (
         sentence(
             "Paceline's own CPU kernels that failed their test here are left out: "
             "{refused}. {again}",
-            refused=refused,
+            refused=joined(refused, ", "),
             again=AGAIN,
         ),
     )

@@ -45,6 +45,8 @@ def is_about_memory(why: str) -> bool:
 
 def with_readable_sizes(why: str) -> str:
     """Return a complaint of llama.cpp with its bytes in words."""
+    if not _SIZE.search(why):
+        return why  # which may be a sentence
     return _SIZE.sub(lambda size: f"of {readable_size(int(size[1]))}", why)
 
 

@@ -73,7 +73,7 @@ def check_mark(cache_dir: str, key: str) -> None:
             "they have ended the engine once ({culprit})",
             "They are used again with another version of them, or once `paceline doctor "
             "--build-kernels` was called.",
-            culprit=culprit,
+            culprit=made(culprit, {}),
         )
 
 
@@ -116,7 +116,7 @@ def processor() -> str:
 
 
 FOLDER = "kernels"
-HANG = "a computation that hung"
+HANG = sentence("a computation that hung")
 """What a mark says whose kernel is not known."""
 
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -140,8 +140,8 @@ def read_mark(cache_dir: str, key: str) -> str | None:
         return None
     with contextlib.suppress(OSError):
         words = " ".join(path.read_text("utf-8", "replace").split())[:_MOST_WORDS]
-        return words or "an unknown kernel"
-    return "an unknown kernel"
+        return words or sentence("an unknown kernel")
+    return sentence("an unknown kernel")
 
 
 def write_mark(cache_dir: str, key: str, what: str = HANG) -> None:

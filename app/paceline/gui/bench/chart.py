@@ -312,8 +312,10 @@ def draw_chart(report: Report, path: Path) -> int:
     except OSError as error:
         raise UserError(
             "not-saved",
-            f"{path} cannot be written ({error.strerror or error}).",
+            "{path} cannot be written ({why}).",
             "Choose another folder.",
+            path=path,
+            why=error.strerror or error,
         ) from error
     return _EXIT_DONE
 

@@ -185,7 +185,7 @@ def ending_text(ending: Ending, reason: str, report: Report) -> str:
         return ""
     words = {
         "stopped": _tr("Cancelled."),
-        "died": _tr("The engine stopped working: {}").format(reason),
+        "died": _tr("The engine stopped working: {}").format(said(reason)),
         "other-models": _tr(
             "The models were unloaded or replaced, so the benchmark of this pair has ended."
         ),

@@ -37,13 +37,13 @@ from paceline.gui.conversations.sidebar import Sidebar
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.file_dialogs import FileChooser, reveal, write_made
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local, translator
 from paceline.gui.look.colours import CODE_COLOURS, DARK, LIGHT
 from paceline.gui.state.chat_lines import title_text
 from paceline.gui.state.figures import cut_words
 from paceline.gui.state.sources import Sources
 from paceline.run_record import RunRecord
+from paceline.sentence import joined
 
 Kind = Literal["markdown", "plain-markdown", "json", "html"]
 _SUFFIXES: dict[Kind, str] = {
@@ -343,7 +343,7 @@ def _told_together(errors: Sequence[UserError]) -> list[UserError]:
     """Return the errors with the first few as one, so that each file and chat is named."""
     if len(errors) < 2:
         return list(errors)
-    messages = " ".join(said(error.message) for error in errors[:_MOST_TOLD])
+    messages = joined([error.message for error in errors[:_MOST_TOLD]])
     return [UserError(errors[0].code, messages, errors[0].hint), *errors[_MOST_TOLD:]]
 
 
@@ -360,12 +360,13 @@ def _read(paths: tuple[str, ...]) -> tuple[list[ImportedChat], list[UserError]]:
         except UserError as error:
             errors.append(error)
         except OSError as error:
-            why = error.strerror or str(error)
             errors.append(
                 UserError(
                     "chat-unreadable",
-                    f"“{path.name}” cannot be read ({why}).",
+                    "“{name}” cannot be read ({why}).",
                     "Check who may read it.",
+                    name=path.name,
+                    why=error.strerror or error,
                 )
             )
     return chats, errors

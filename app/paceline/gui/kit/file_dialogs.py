@@ -333,22 +333,32 @@ def read_text(path: Path, max_bytes: int) -> str:
     Raises:
         UserError: It cannot be read, is too long, or is no text.
     """
-    name = f"“{path.name}”"
+    name = path.name
     try:
         with open_ordinary(path) as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise UserError(
-            "cannot-read", f"{name} cannot be read ({error.strerror or error}).", "Choose another."
+            "cannot-read",
+            "“{name}” cannot be read ({why}).",
+            "Choose another.",
+            name=name,
+            why=error.strerror or error,
         ) from error
     if len(data) > max_bytes:
         raise UserError(
-            "file-too-long", f"{name} has more than {max_bytes:,} bytes.", "Choose a shorter one."
+            "file-too-long",
+            "“{name}” has more than {n:,} bytes.",
+            "Choose a shorter one.",
+            name=name,
+            n=max_bytes,
         )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError("no-text", f"{name} is no text in UTF-8.", "Choose another.") from None
+        raise UserError(
+            "no-text", "“{name}” is no text in UTF-8.", "Choose another.", name=name
+        ) from None
 
 
 _tr = translator("SaveFile")

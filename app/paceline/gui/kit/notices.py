@@ -19,6 +19,7 @@ from paceline.gui.kit.layouts import Bar, IconButton, row_of, set_look
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.theme import restyle
+from paceline.sentence import joined
 
 Level = Literal["error", "warning", "info"]
 
@@ -106,7 +107,7 @@ class Notifications(QObject):
             return
         first = errors[0]
         more = others.format(len(errors) - 1) if len(errors) > 1 else ""
-        self.error(first.message, f"{first.hint} {more}".strip(), topic=topic)
+        self.error(first.message, joined([first.hint, more]), topic=topic)
 
 
 NEWS_MS = 10_000

@@ -21,6 +21,7 @@ from paceline.gui.models.load_checks import MemoryAdvisor, RefusedPairError, sav
 from paceline.gui.models.picker.pair_judgement import Judge
 from paceline.gui.state.pair import model_name
 from paceline.messages import LoadFailed, ModelParams
+from paceline.sentence import joined
 
 RELOAD = "reload"
 """Topic of notices that offer to load the models again; a load settles it."""
@@ -103,7 +104,8 @@ class LoadFailures(QObject):
         failed, hint = self._pair.state.pair, failure.hint
         self._smaller = _with_less_context(failure, self._pair.state)
         if falls_back:
-            hint = f"{hint} {self.tr('The models from before are loaded again.')}".strip()
+            again = self.tr("The models from before are loaded again.")
+            hint = joined([hint, again])
         is_about_memory = failure.code in _TOO_LITTLE_MEMORY
         if is_about_memory and failed is not None and self._advisor.advise(failed):
             self._failure = failure, hint

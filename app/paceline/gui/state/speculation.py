@@ -312,7 +312,10 @@ class SpeculationModel(QObject):
         for info in parsed.infos:
             if info.id not in self._infos:
                 raise UserError(
-                    "unknown-drafter", f"There is no drafter “{info.id}” here.", "Choose another."
+                    "unknown-drafter",
+                    "There is no drafter “{name}” here.",
+                    "Choose another.",
+                    name=info.id,
                 )
         self._take(parsed)
         self._last[self.group] = self._current

@@ -56,7 +56,7 @@ def found(data: dict[str, Any], place: str, name: str) -> Found:
     head, lines = data["lines"][0], data["lines"][1:]
     for number, line in enumerate(lines, start=2):
         if not isinstance(line, dict) or not isinstance(line.get("mes"), str):
-            raise UserError("broken-chat", f"Line {number} is no message.", HINT)
+            raise UserError("broken-chat", "Line {n} is no message.", HINT, n=number)
     replies = (line for line in lines if not (line.get("is_user") or line.get("is_system")))
     writers = {text_in(line.get("name")).strip() for line in replies} - {""}
     nodes: dict[str, Node] = {}

@@ -69,7 +69,7 @@ class LibraryController(QObject):
     """A refresh has ended; the rows are complete."""
     opened = Signal(object)
     """Offer of a file that was opened"""
-    refused = Signal(str, str)
+    refused = Signal(object, object)  # as `str` it would become a text of Qt's, without arguments
     """Why a file that was opened cannot be used, and what to do about it"""
 
     def __init__(

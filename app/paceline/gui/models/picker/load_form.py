@@ -299,12 +299,12 @@ class LoadForm(Card):
                 if params is not None:
                     check_params(params, supports_gpu=True)
         except ValueOutOfRangeError as error:
-            return str(error)
+            return said(str(error))
         try:
             if both[1] is not None:
                 choose_ctx(both[1], self._n_ctx_draft)
         except ValueOutOfRangeError as error:
-            return self.tr("Draft model: {}").format(error)
+            return self.tr("Draft model: {}").format(said(str(error)))
         return ""
 
     def target_params(self, path: str) -> ModelParams:
