@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,10 @@ from paceline.conversation import Attachment
 from paceline.errors import UserError
 from paceline.gui.conversations.exchange import file_stem
 from paceline.messages import CountTokens, StartTurn
+from paceline.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytestqt.qtbot import QtBot
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
     from paceline.run_record import RunRecord
+    from paceline.storage.changes import Change
 
 pytestmark = [
     pytest.mark.qt_log_ignore("This plugin does not support"),
@@ -197,6 +200,33 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     assert notices[1].message == "Imported 2 chats."
     assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
     assert program.session.current.title == "From elsewhere"
+
+
+def test_an_import_is_shown_when_it_is_written(
+    make_program: Callable[..., Program],
+    paceline_home: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write, may_write, writes = Disk.write, threading.Event(), threading.Event()
+
+    def waits(disk: Disk, changes: Sequence[Change], *, durable: bool) -> None:
+        writes.set()
+        may_write.wait(20)
+        write(disk, changes, durable=durable)
+
+    monkeypatch.setattr(Disk, "write", waits)
+    program = make_program(chats_file=paceline_home / "data" / "chats.db", engine=FakeClient())
+    message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
+    file = paceline_home / "one.json"
+    file.write_text(json.dumps({"conv": {"id": "c", "name": "Imported"}, "messages": [message]}))
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(writes.is_set)
+    for _ in range(20):
+        QApplication.processEvents()
+    assert program.session.current.title == ""
+    may_write.set()
+    qtbot.waitUntil(lambda: program.session.current.title == "Imported")
 
 
 def test_damaged_chats_of_a_file_are_named_and_what_is_lost_of_the_others_is_said(

@@ -299,6 +299,14 @@ class Conversations:
         self.on_texts(copy.conversation_id)
         return copy.conversation_id
 
+    def mark(self) -> int:
+        """Return a number for `is_written`, of everything so far."""
+        return self._kept.mark()
+
+    def is_written(self, mark: int) -> bool:
+        """Whether that is on the disk, or cannot be now."""
+        return self._kept.is_written(mark)
+
     def keep_record(self, conversation: Conversation, record: RunRecord) -> None:
         """Keep the record, with steps, of a reply that has ended and whose message was `put`."""
         name, text = conversation.conversation_id, conversation.messages[record.message_id].content

@@ -180,6 +180,16 @@ class ConversationStore:
         """Keep where it was left."""
         self._add(SavePlace(conversation_id, place))
 
+    # ------------------------------------------------------------------------------- waiting
+
+    def mark(self) -> int:
+        """Return a number for `is_written`, of everything so far."""
+        return 0
+
+    def is_written(self, mark: int) -> bool:  # noqa: ARG002  there is no disk
+        """Whether everything up to a mark is on the disk, or cannot be now."""
+        return True
+
     # ------------------------------------------------------------------------------- private
 
     def _add(self, change: Change) -> None:
@@ -278,6 +288,14 @@ class Archive(ConversationStore):
     def retry(self) -> None:
         """Try to write again now, not in up to two seconds."""
         self._writer.retry()
+
+    def mark(self) -> int:
+        """As in memory; what is marked is written at once."""
+        return self._pending.hurry()
+
+    def is_written(self, mark: int) -> bool:
+        """As in memory."""
+        return self._pending.is_done(mark) or self._writer.problem is not None
 
     def flush(self, timeout_s: float = 5.0) -> bool:
         """Wait until everything so far is on the disk; False: not in this time."""

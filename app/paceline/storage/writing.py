@@ -160,13 +160,10 @@ def _write_record(connection: sqlite3.Connection, message: int, record: RunRecor
 def _extend(connection: sqlite3.Connection, change: ExtendRun) -> None:
     key = message_key(connection, change.message_id)
     if key is not None:
-        # Those after it may be joined to it now; they come again.
-        connection.execute(
-            "DELETE FROM checkpoints WHERE message = ? AND number >= ?", (key, change.number)
-        )
         steps = packed(steps_to_json(change.steps))
         connection.execute(
-            "INSERT INTO checkpoints VALUES (?, ?, ?, ?)", (key, change.number, change.text, steps)
+            "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?)",
+            (key, change.number, change.text, steps),
         )
 
 

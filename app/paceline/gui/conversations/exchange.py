@@ -53,6 +53,7 @@ EXCHANGE = "exchange"
 """Topic of what failed; the next import or export settles it."""
 _MAX_STEM = 60
 _MOST_TOLD = 5
+_WRITTEN_TOGETHER = 100  # chats of an import
 """Files and chats that one notice names."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
@@ -308,6 +309,11 @@ class ImportController(QObject):
                 sys.excepthook(*sys.exc_info())
             if self._waiting:
                 yield
+            if not self._waiting or len(put) % _WRITTEN_TOGETHER == 0:
+                # Whatever is read next would wait for it, and the window with it.
+                mark = chats.mark()
+                while not chats.is_written(mark):
+                    yield
         if put:
             self._notices.attempt(self._context.session.show_copy, last_id)
             self._tell(put)
