@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import shutil
 import sqlite3
 import stat
@@ -23,13 +22,12 @@ from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
 from paceline.storage.database import MIGRATIONS
-from paceline.storage.problems import Opened, StorageError
+from paceline.storage.problems import Opened
 from storage.chats import Watched, chat, record, steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Trials
 
 N_TEXT = 300_000
 
@@ -168,22 +166,6 @@ def test_what_a_full_disk_never_took_is_there_at_the_next_start(
     assert again.close()
     assert list(elsewhere.iterdir()) == []
     assert reopened(path) == {"before", "c", "long"}
-
-
-def test_a_limit_on_the_size_of_files_loses_nothing(db: Path) -> None:
-    watched = Watched(db)
-    watched.archive.open()
-    watched.archive._disk._database.writer.execute("PRAGMA max_page_count = 60")  # type: ignore[union-attr]
-    for i in range(20):
-        say(watched.archive, f"c{i}", "text " * 2000)
-    watched.wait_for("disk-full")
-    assert len(listed(watched.archive)) == 20
-    assert not watched.archive.close()
-    assert not watched.archive.close()  # again: nothing more is written
-    assert [p.name for p in db.parent.glob("*.json")] == ["chats.db.rescued-1.json"]
-    assert len(reopened(db)) == 20
-    assert list(db.parent.glob("*.json")) == []
-    assert len(reopened(db)) == 20
 
 
 def test_locked_by_another_program(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,71 +345,6 @@ def test_replaced_while_it_is_open(db: Path, tmp_path: Path) -> None:
     assert listed(watched.archive) == {"c0", "c1", "c2", "b"}
     assert not watched.archive.close()
     assert reopened(db) == {"c0", "b"}
-
-
-def damage(path: Path, drawn: random.Random) -> str:
-    """Break a file in one of several ways."""
-    data = bytearray(path.read_bytes())
-    how = drawn.choice(["header", "page", "bytes", "cut", "zeros"])
-    if how == "header":
-        data[:50] = drawn.randbytes(50)
-    elif how == "page":
-        start = 4096 * drawn.randrange(1, len(data) // 4096)
-        data[start : start + 4096] = drawn.randbytes(4096)
-    elif how == "bytes":
-        for _ in range(200):
-            data[drawn.randrange(100, len(data))] = drawn.randrange(256)
-    elif how == "cut":
-        del data[drawn.randrange(4096, len(data)) :]
-    else:
-        start = 4096 * drawn.randrange(1, len(data) // 4096)
-        data[start:] = bytes(len(data) - start)
-    path.write_bytes(data)
-    return how
-
-
-def test_damaged_databases(
-    tmp_path: Path, trials: Trials, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("was salvaged")
-    drawn = random.Random(5)
-    whole = tmp_path / "whole.db"
-    filled(whole, 60)
-    n_found = 0
-    for case in trials(15, 100):
-        path = tmp_path / f"{case}" / "chats.db"
-        path.parent.mkdir()
-        shutil.copy(whole, path)
-        how = damage(path, drawn)
-        broken = path.read_bytes()
-        for start in range(3):  # damage in the middle is noticed when it is read
-            archive = Archive(path)
-            opened = archive.open()
-            try:
-                keys = listed(archive)
-                for key in keys:
-                    archive.load(key)
-                    archive.runs(key)
-                    archive.steps(f"{key}-1")
-                    archive.search("question")
-            except StorageError:
-                assert start < 2, how
-                archive.close()
-                continue
-            say(archive, "new")
-            is_kept = archive.flush()
-            archive.close()
-            if is_kept:
-                break
-        archive = Archive(path)
-        opened = archive.open()
-        assert "new" in listed(archive), how
-        n_found += len(listed(archive)) - 1
-        archive.close()
-        copies = [p for p in path.parent.glob("chats.db.damaged-*") if not p.name.endswith("-wal")]
-        assert not copies or any(p.read_bytes() == broken for p in copies), (how, opened)
-        assert all(stat.S_IMODE(p.stat().st_mode) == 0o600 for p in copies)
-    assert n_found > 60 * trials.n // 3  # most of most files
 
 
 @pytest.mark.parametrize("table", ["conversations", "unsent", "places"])

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.storage import search
-from paceline.storage.archive import Archive
+from paceline.storage.archive import Archive, ConversationStore
 from paceline.storage.search import folded, words_of
 from storage.chats import chat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
 TEXTS = {
     "code": "def load_model(path): return llama_load(path)",
@@ -35,21 +34,18 @@ TEXTS = {
 }
 
 
-@pytest.fixture(params=["written", "waiting"])
-def archive(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Archive]:
-    """All texts, on the disk or on the way there; in both cases with the same answers."""
-    made = Archive(tmp_path / "chats.db")
-    if request.param == "written":
-        made.open()
+@pytest.fixture(params=["memory", "disk"])
+def archive(
+    open_archive: Callable[[], Archive], request: pytest.FixtureRequest
+) -> ConversationStore:
+    """All texts: searched one by one, or by the index; in both cases with the same answers."""
+    made = ConversationStore() if request.param == "memory" else open_archive()
     for key, text in TEXTS.items():
         made.save(chat(key, text, title=f"title{key}"), [f"{key}-0"])
-    if request.param == "written":
-        assert made.flush()
-    yield made
-    made.close() if request.param == "written" else None
+    return made
 
 
-def found(archive: Archive, text: str) -> set[str]:
+def found(archive: ConversationStore, text: str) -> set[str]:
     return {hit.conversation_id for hit in archive.search(text)}
 
 
@@ -88,7 +84,7 @@ def found(archive: Archive, text: str) -> set[str]:
         ("nothing", set()),
     ],
 )
-def test_what_is_found(archive: Archive, text: str, keys: set[str]) -> None:
+def test_what_is_found(archive: ConversationStore, text: str, keys: set[str]) -> None:
     assert found(archive, text) == keys
 
 
@@ -100,16 +96,14 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_any_input_is_harmless(archive: Archive, text: str) -> None:
+def test_any_input_is_harmless(archive: ConversationStore, text: str) -> None:
     assert isinstance(archive.search(text), tuple)
     assert found(archive, "needleinhay") == {"long"}
 
 
-def test_random_input(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "chats.db")
-    archive.open()
+def test_random_input(open_archive: Callable[[], Archive]) -> None:
+    archive = open_archive()
     archive.save(chat("c", TEXTS["german"] + string.printable), ["c-0"])
-    archive.flush()
 
     @given(st.text(max_size=20))
     def search(text: str) -> None:
@@ -117,10 +111,9 @@ def test_random_input(tmp_path: Path) -> None:
             assert hit.marks
 
     search()
-    archive.close()
 
 
-def test_marks_are_where_the_words_are(archive: Archive) -> None:
+def test_marks_are_where_the_words_are(archive: ConversationStore) -> None:
     for text in ("koln ubung", "cafe", "学习", "needleinhay", "party rocket", "load"):
         hits = [hit for hit in archive.search(text) if hit.message_id]
         assert hits
@@ -133,39 +126,28 @@ def test_marks_are_where_the_words_are(archive: Archive) -> None:
                 assert any(folded(piece).replace("\u0301", "") == word for word in words_of(text))
 
 
-def test_a_busy_machine_hides_no_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_machine_hides_no_hit(
+    archive: ConversationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(search, "_LONGEST_S", 0.0)
-    archive = Archive(tmp_path / "chats.db")
-    archive.open()
     archive.save(chat("c", *(["token here"] * 50)), [f"c-{i}" for i in range(50)])
-    assert archive.flush()
     assert len(archive.search("token")) == 50
-    assert archive.close()
 
 
-def test_the_best_come_first(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "chats.db")
-    archive.open()
+def test_the_best_come_first(archive: ConversationStore) -> None:
     archive.save(chat("old", "token here", title="x"), ["old-0"])
     archive.save(chat("whole", "one token", title="x"), ["whole-0"])
     archive.save(chat("part", "many tokens", title="x"), ["part-0"])
     archive.save(chat("title", "else", title="All tokens"), ["title-0"])
     expected = ["title", "whole", "old", "part"]
     assert [hit.conversation_id for hit in archive.search("token")] == expected
-    archive.flush()
-    assert [hit.conversation_id for hit in archive.search("token")] == expected
     assert [hit.conversation_id for hit in archive.search("token", 2)] == expected[:2]
     assert archive.search("token", 0) == ()
-    archive.close()
 
 
-def test_names_of_files_are_found(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "chats.db")
-    archive.open()
-    file = Attachment("report_final.csv", "hidden content", 14)
+def test_names_of_files_are_found(archive: ConversationStore) -> None:
+    file = Attachment("report_final.csv", "secretcontent", 14)
     made = Conversation("c", "x").add(Message("m", None, "user", "look", 1.0, (file,)))
     archive.save(made, ["m"])
-    archive.flush()
     assert found(archive, "report csv") == {"c"}
-    assert found(archive, "hidden") == set()
-    archive.close()
+    assert found(archive, "secretcontent") == set()

@@ -40,6 +40,15 @@ class Whole(NamedTuple):
             return bytes(data), set()
         return bytes(data), {text for text, its_page in self.page_of.items() if its_page != page}
 
+    def with_a_page_of_noise(self, drawn: random.Random) -> tuple[bytes, set[str]]:
+        """Return other bytes, and the texts that must still be readable."""
+        page = drawn.randrange(len(self.data) // PAGE)
+        data = bytearray(self.data)
+        data[page * PAGE : (page + 1) * PAGE] = drawn.randbytes(PAGE)
+        if page in self.inner:
+            return bytes(data), set()
+        return bytes(data), {text for text, its_page in self.page_of.items() if its_page != page}
+
     def with_its_end_cut_off(self, drawn: random.Random) -> tuple[bytes, set[str]]:
         """Return fewer bytes, and the texts that must still be readable."""
         n = drawn.randrange(len(self.data))
