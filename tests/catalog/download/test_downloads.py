@@ -324,6 +324,8 @@ class Life(RuleBasedStateMachine):
             return
         n_heard = len(self.heard)
         self.downloads.cancel(item.id)
+        self.downloads.resume(item.id)  # it is too late for that
+        self.downloads.pause(item.id)
         item.status, item.problem = "cancelled", ""
         for file in item.files:
             if file.is_done and file.is_ours:
@@ -386,9 +388,13 @@ class Life(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 2))
     def replace_on_the_hub(self, which: int) -> None:
-        if all(map(self.model.rests, range(3))):
-            self.model.versions[PATHS[which][0]] += 1
-            self.publish()
+        for item in self.model.items:
+            self.downloads.pause(item.id)
+            item.stop()
+        self.rest()
+        self.model.versions[PATHS[which][0]] += 1
+        self.publish()
+        self.add(which)
 
     @precondition(lambda self: self.parts())
     @rule()
@@ -512,9 +518,10 @@ class Life(RuleBasedStateMachine):
     def check_the_disk(self) -> None:
         live = [item for item in self.model.items if not item.is_over]
         there = {path.name: path for path in self.folder.glob("*")}
-        for file in (f for item in live for f in item.files if not f.is_done):
+        for item, file in ((item, f) for item in live for f in item.files if not f.is_done):
             part = there.pop(f"{file.name}.part", None)
             assert file.kept <= (part.stat().st_size if part else 0)
+            assert part is None or item.problem != "damaged twice"
         assert there.keys() == self.model.disk.keys()
         for path in SIZES:
             if (target := self.target(path)).name in there:

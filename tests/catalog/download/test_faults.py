@@ -132,18 +132,29 @@ def test_a_content_that_changes_under_way_begins_anew(
 ) -> None:
     """The branch moves on between two tries; the commit of the first is gone."""
     server.add(Fault("*.gguf", drop_after=HOLD, times=1))
-    longer = content + b"more"
+    changed = content[::-1] + b"more"
     real = server.answer
 
     def answer(request: Any, form: Any, etag: str) -> Any:
         if server.n_bytes_sent() and "/resolve/" in request.path:
-            repository.files = {NAME: longer}
+            repository.files = {NAME: changed}
             repository.details = {"revisions": [request.path.split("/resolve/")[1].split("/")[0]]}
         return real(request, form, etag)
 
     server.answer = answer  # type: ignore[method-assign]
     assert watch.ended(watch.downloads.add(request_for())).status == "done"
-    assert (folder / NAME).read_bytes() == longer
+    assert (folder / NAME).read_bytes() == changed
+    assert server.n_bytes_sent() == HOLD + len(changed)
+
+
+def test_a_range_that_is_refused_is_not_asked_for_again(
+    watch: Watch, request_for: Requests, server: HubServer, folder: Path, content: bytes
+) -> None:
+    server.add(Fault("*.gguf", drop_after=HOLD, times=1))
+    server.add(Fault("*.gguf", host="cdn", status=416, skip=1, times=1))
+    assert watch.ended(watch.downloads.add(request_for())).status == "done"
+    assert (folder / NAME).read_bytes() == content
+    assert server.requests[-1].start == 0
 
 
 def test_a_busy_server_is_asked_again_when_it_says(
@@ -218,6 +229,20 @@ def test_a_file_that_another_program_has_just_finished(
     assert server.n_bytes_sent() == (0 if moment == "before the lock" else SIZE)
     assert [path.name for path in folder.iterdir()] == [NAME]
     assert (folder / NAME).stat().st_mtime == 1  # it was not overwritten
+
+
+def test_a_cancel_leaves_what_others_have_brought(
+    watch: Watch, request_for: Requests, server: HubServer, folder: Path, content: bytes
+) -> None:
+    folder.mkdir()
+    part = folder / PARTS[0].rpartition("/")[2]
+    part.write_bytes(content)
+    server.add(HELD)
+    download = watch.downloads.add(request_for(*PARTS))
+    watch.until(lambda d: d.n_done == SIZE + HOLD)
+    watch.downloads.cancel(download)
+    watch.until(lambda d: d.status == "cancelled")
+    assert list(folder.iterdir()) == [part]
 
 
 # ---------------------------------------------------------------------------------- listeners

@@ -104,7 +104,7 @@ class _Task:
         self.is_at_work = False
         if self.wanted == "renew":
             self.wanted = "run"
-            end = replace(end, status="paused", files=_new(end.request))
+            end = replace(end, status="paused")
         if end.status != "paused" or end.problem or is_closed:
             self.wanted = "pause"
         elif self.wanted == "run":
