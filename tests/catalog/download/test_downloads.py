@@ -518,7 +518,7 @@ class Life(RuleBasedStateMachine):
     def check_the_disk(self) -> None:
         live = [item for item in self.model.items if not item.is_over]
         there = {path.name: path for path in self.folder.glob("*")}
-        for item, file in ((item, f) for item in live for f in item.files if not f.is_done):
+        for item, file in ((i, f) for i in live for f in i.files if not f.is_done):
             part = there.pop(f"{file.name}.part", None)
             assert file.kept <= (part.stat().st_size if part else 0)
             assert part is None or item.problem != "damaged twice"
