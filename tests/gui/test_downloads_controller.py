@@ -232,7 +232,7 @@ class Finder:
             if self.problem is not None:
                 failed(self.problem)
             else:
-                done({"/m/here.gguf": "/m/here.gguf", "hf:o/r:a.gguf": request()})
+                done([request(), Path("/m/here.gguf")])
 
         self.found.append(answer)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.names import repository_folder
-from paceline.catalog.download.record import Download
+from paceline.catalog.download.record import Download, DownloadRequest
 from paceline.catalog.fetching import (
     fetch,
     file_here,
@@ -259,12 +259,24 @@ class Models:
             UserError: The download failed.
             CancelledError: It was stopped; the next call continues there.
         """
-        file = self._file(reference, is_stopped)
-        if file is None:
-            remote = self._named(reference, is_stopped)
-            request = request_for(self.hub, remote, self.models_folder, is_stopped)
-            return fetch(self.downloads, request, on_change, is_stopped).path
+        file = self.file_or_request(reference, is_stopped)
+        if isinstance(file, DownloadRequest):
+            return fetch(self.downloads, file, on_change, is_stopped).path
         return str(_whole(file).path)
+
+    def file_or_request(
+        self, reference: str, is_stopped: Callable[[], bool] = never
+    ) -> Path | DownloadRequest:
+        """Return a file that is here, or what has to be downloaded for it.
+
+        Raises:
+            HubError: The Hub cannot be reached, or has no such file.
+        """
+        file = self._file(reference, is_stopped)
+        if file is not None:
+            return file
+        remote = self._named(reference, is_stopped)
+        return request_for(self.hub, remote, self.models_folder, is_stopped)
 
     def is_here(self, pair: CuratedPair) -> tuple[bool, bool]:
         """Return whether target and draft of a curated pair are on this computer.

@@ -6,17 +6,15 @@ pair that was asked for last counts; downloads of an earlier one go on, and are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.record import Download, DownloadRequest
-from paceline.catalog.fetching import file_here, request_for
-from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.catalog.models import Models
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
@@ -188,8 +186,14 @@ class PairFetcher(QObject):
     def fetch(self, pair: Pair) -> None:
         """Fetch this pair, in place of one that was waited for."""
         self._want(pair)
-        question = self._question
-        find = partial(_find, self._models, pair.files, lambda: question != self._question)
+        question, models = self._question, self._models
+
+        def find() -> list[Path | DownloadRequest]:
+            return [
+                models.file_or_request(file, lambda: question != self._question)
+                for file in pair.files
+            ]
+
         self._background.start(
             find, partial(self._on_found, question), partial(self._on_not_found, question)
         )
@@ -205,15 +209,16 @@ class PairFetcher(QObject):
         self.wanted, self.problem, self._coming = pair, "", None
         self.changed.emit()
 
-    def _on_found(self, question: int, found: dict[str, str | DownloadRequest]) -> None:
-        if question != self._question:
+    def _on_found(self, question: int, found: list[Path | DownloadRequest]) -> None:
+        if question != self._question or self.wanted is None:
             return
-        self._paths = {file: what for file, what in found.items() if isinstance(what, str)}
-        self._coming = {
-            file: self._downloads.add(what)
-            for file, what in found.items()
-            if isinstance(what, DownloadRequest)
-        }
+        self._paths, coming = {}, {}
+        for file, what in zip(self.wanted.files, found, strict=True):
+            if isinstance(what, DownloadRequest):
+                coming[file] = self._downloads.add(what)
+            else:
+                self._paths[file] = str(what)
+        self._coming = coming
         self._on_downloads()
 
     def _on_not_found(self, question: int, error: UserError) -> None:
@@ -256,25 +261,3 @@ class PairFetcher(QObject):
         if problem != self.problem:
             self.problem = problem
             self.changed.emit()
-
-
-def _find(
-    models: Models, references: Sequence[str], is_stopped: Callable[[], bool]
-) -> dict[str, str | DownloadRequest]:
-    """Tell for each reference where its file is, or what to download; runs in the background.
-
-    Raises:
-        HubError: The Hub cannot be reached, or has no such file.
-    """
-    found: dict[str, str | DownloadRequest] = {}
-    for reference in references:
-        found[reference] = reference
-        if is_reference(reference):
-            remote = parse_reference(reference)
-            here = file_here(remote, models.models_folder, models.places())
-            found[reference] = (
-                str(here)
-                if here is not None
-                else request_for(models.hub, remote, models.models_folder, is_stopped)
-            )
-    return found
