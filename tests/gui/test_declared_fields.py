@@ -58,6 +58,9 @@ def test_the_card_labels_explains_and_takes_every_setting(
     with qtbot.waitSignal(card.changed):
         card.use(other)
     assert card.settings == other
+    in_form = {"grammar": card.form.grammar, "json_schema": card.form.schema}
+    shown = in_form[name] if name in in_form else value_of(card.fields[name])
+    assert shown == OTHER[cls][name]
     with qtbot.assertNotEmitted(card.changed):
         card.show_settings(ReplySettings())
     assert card.settings == ReplySettings()

@@ -116,35 +116,13 @@ def test_what_has_no_use_here_is_off_and_says_why(
     loading = program.window.panel.loading
     assert reason in loading.advanced_reason.text()
     assert bool(loading.advanced_reason.text()) == bool(reason)
+    assert loading.reason.isHidden() == (n_gpus > 0)
     for column in (loading.target, loading.draft):
-        assert column.fields["n_cpu_moe"].isEnabled() == (n_gpus > 0)
-        for field in (
-            column.fields["split_mode"],
-            column.fields["tensor_split"],
-            column.fields["main_gpu"],
-        ):
-            assert field.isEnabled() == (n_gpus > 1)
-
-
-def test_repacking_needs_no_gpu_and_is_set_per_model(program: Program, client: FakeClient) -> None:
-    client.emit(described())
-    loading = program.window.panel.loading
-    target, draft = loading.target.fields["extra_bufts"], loading.draft.fields["extra_bufts"]
-    assert target.isEnabled()
-    assert draft.isEnabled()
-    assert target.isChecked()
-    target.click()
-    assert loading.reload_button.text() == "Reload to apply"
-    loading.reload_button.click()
-    command = client.last(LoadPair)
-    assert command.draft is not None
-    assert (command.target.extra_bufts, command.draft.extra_bufts) == (False, True)
-    client.finish_load()
-    assert not target.isChecked()
-    assert loading.reload_button.text() == "Reload models"
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    assert not draft.isEnabled()
+        assert column.fields["extra_bufts"].isEnabled()
+        for name in ("n_gpu_layers", "device", "n_cpu_moe"):
+            assert column.fields[name].isEnabled() == (n_gpus > 0)
+        for name in ("split_mode", "tensor_split", "main_gpu"):
+            assert column.fields[name].isEnabled() == (n_gpus > 1)
 
 
 # --------------------------------------------------------------------------- too little memory

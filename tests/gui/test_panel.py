@@ -13,7 +13,6 @@ from gui.fake_client import (
     STATS,
     FakeClient,
     at_speed,
-    described,
     perhaps,
     plain_step,
     undrafted,
@@ -26,8 +25,6 @@ from paceline.errors import UserError
 from paceline.gui.state.figures import stats_line
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
 from paceline.messages import (
-    DeviceInfo,
-    EngineDescribed,
     SamplingParams,
     StartTurn,
     Tune,
@@ -289,23 +286,6 @@ def test_settings_are_restored_and_kept(
 
 
 # ---------------------------------------------------------------------------------------- loading
-
-
-def test_without_a_gpu_its_fields_are_off_and_say_why(program: Program, client: FakeClient) -> None:
-    loading = program.window.panel.loading
-    client.emit(described())
-    assert "no GPU support" in loading.reason.text()
-    assert not loading.reason.isHidden()
-    for column in (loading.target, loading.draft):
-        assert not column.fields["n_gpu_layers"].isEnabled()
-        assert not column.fields["device"].isEnabled()
-        assert column.fields["n_ctx"].isEnabled()
-    client.emit(
-        EngineDescribed("0.3.36", "", True, (DeviceInfo("CUDA0", "A card", "gpu", 10, 10),))
-    )
-    assert loading.reason.isHidden()
-    assert loading.draft.fields["n_gpu_layers"].isEnabled()
-    assert [loading.target.fields["device"].itemText(i) for i in range(2)] == ["auto", "CUDA0"]
 
 
 def test_the_draft_column_is_off_without_a_draft_model(

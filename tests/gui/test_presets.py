@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 
-from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
+from paceline.chat.presets import MAX_FILE_BYTES, clean_name, presets_from_text, presets_to_text
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import read_text
 from paceline.gui.sampling.presets import DEFAULT_KEY, ReplyPresets
@@ -62,89 +65,137 @@ def test_a_built_in_preset_leaves_what_belongs_to_the_work(presets: ReplyPresets
     assert presets.applied(":code").max_tokens > presets.applied(":greedy").max_tokens
 
 
-def test_an_own_preset_brings_everything(presets: ReplyPresets) -> None:
-    presets.show_settings(WORK)
-    assert presets.applied("Tutor") == TUTOR.settings
-
-
 def test_a_chat_is_compared_with_the_preset_that_is_like_it(presets: ReplyPresets) -> None:
-    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, False)
     presets.show_settings(WORK)
     assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
-    presets.show_chat(TUTOR.settings)
-    assert (presets.chosen, presets.differs) == ("Tutor", False)
-    presets.show_chat(ReplySettings(SamplingParams(temperature=0.0), system_prompt="Be brief."))
-    assert (presets.chosen, presets.differs) == (":greedy", False)
-    presets.show_chat(WORK)
-    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
-
-
-def test_one_preset_is_what_new_chats_begin_with(presets: ReplyPresets) -> None:
-    assert presets.default_settings == ReplySettings()
-    presets.choose("Tutor")
-    presets.make_default()
-    assert (presets.default_key, presets.default_settings) == ("Tutor", TUTOR.settings)
-    presets.rename("Tutor", "Teacher")
-    assert presets.default_key == "Teacher"
-    presets.delete("Teacher")
-    assert (presets.default_key, presets.default_settings) == (DEFAULT_KEY, ReplySettings())
-    assert ReplyPresets([TUTOR], "gone").default_key == DEFAULT_KEY
+    cold = ReplySettings(SamplingParams(temperature=0.0), system_prompt="Be brief.")
+    for values, key in ((TUTOR.settings, "Tutor"), (cold, ":greedy"), (WORK, DEFAULT_KEY)):
+        presets.show_chat(values)
+        assert (presets.chosen, presets.differs) == (key, values == WORK)
 
 
 def test_every_built_in_preset_differs_from_the_others(presets: ReplyPresets) -> None:
     keys = [row.key for row in presets.rows if row.is_built_in]
-    values = [presets.applied(key) for key in keys]
-    assert len(keys) == 5
-    assert len({repr(value) for value in values}) == 5
+    assert len({repr(presets.applied(key)) for key in keys}) == len(keys) == 5
     assert presets.applied(DEFAULT_KEY) == ReplySettings()
+    assert ReplyPresets([TUTOR], "gone").default_key == DEFAULT_KEY
 
 
-@pytest.mark.parametrize("key", [DEFAULT_KEY, ":code"])
-def test_built_in_presets_stay(presets: ReplyPresets, key: str) -> None:
-    before = presets.rows
-    presets.choose(key)
-    presets.delete(key)
-    presets.rename(key, "Other")
-    presets.update_chosen()
-    assert presets.rows == before
-    assert presets.chosen_own is None
+NAMES = st.sampled_from(["Work", " Play", "Tutor ", "a\tb"])
+WRONG = st.sampled_from(["", " \n", ":greedy", ":Mine", "precise", "CODE"])
+VALUES = st.sampled_from([WORK, TUTOR.settings, ReplySettings(), ReplySettings(max_tokens=5)])
 
 
-def test_save_update_rename_delete(presets: ReplyPresets) -> None:
-    told = QSignalSpy(presets.kept_changed)
-    presets.show_settings(WORK)
-    presets.save_as("  Work ")
-    assert presets.own[-1] == ReplyPreset("Work", WORK)
-    assert (presets.chosen, presets.differs) == ("Work", False)
-    changed = ReplySettings(max_tokens=5)
-    presets.show_settings(changed)
-    assert presets.differs
-    presets.update_chosen()
-    assert not presets.differs
-    assert presets.own[-1].settings.max_tokens == 5
-    presets.rename("Work", "Play")
-    assert presets.chosen == "Play"
-    presets.rename("Tutor", "Teacher")
-    assert [p.name for p in presets.own] == ["Teacher", "Play"]
-    presets.delete("Play")
-    assert (presets.chosen, [p.name for p in presets.own]) == (DEFAULT_KEY, ["Teacher"])
-    assert told.count() == 5
+class PresetsMachine(RuleBasedStateMachine):
+    """The user's presets beside a dictionary of them; built-in ones stay whatever is done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.presets = ReplyPresets()
+        self.built_in = self.presets.rows
+        self.own: dict[str, ReplySettings] = {}
+        self.chosen = self.default = DEFAULT_KEY
+        self.n_kept = 0
+        self.kept = QSignalSpy(self.presets.kept_changed)
+
+    def has_own(self) -> bool:
+        return bool(self.own)
+
+    def one_of(self, data: st.DataObject) -> str:
+        return data.draw(st.sampled_from([*self.own]))
+
+    @rule(values=VALUES)
+    def set_values(self, values: ReplySettings) -> None:
+        self.presets.show_settings(values)
+
+    @rule(name=NAMES)
+    def save_as(self, name: str) -> None:
+        cleaned = clean_name(name)
+        assert bool(self.presets.obstacle(name)) == (cleaned in self.own)
+        if cleaned not in self.own:
+            self.presets.save_as(name)
+            self.own[cleaned], self.chosen = self.presets.now, cleaned
+            self.n_kept += 1
+
+    @rule(name=WRONG)
+    def no_such_name(self, name: str) -> None:
+        assert self.presets.obstacle(name)
+
+    @rule(row=st.integers(0, 4), name=NAMES)
+    def change_a_built_in_one(self, row: int, name: str) -> None:
+        self.chosen = self.built_in[row].key
+        self.presets.choose(self.chosen)
+        self.presets.update_chosen()
+        self.presets.rename(self.chosen, clean_name(name))
+        self.presets.delete(self.chosen)
+
+    @precondition(has_own)
+    @rule(data=st.data())
+    def choose(self, data: st.DataObject) -> None:
+        self.chosen = self.one_of(data)
+        self.presets.choose(self.chosen)
+
+    @rule()
+    def make_default(self) -> None:
+        self.presets.make_default()
+        self.default = self.chosen
+        self.n_kept += 1
+
+    @precondition(lambda self: self.chosen in self.own)
+    @rule()
+    def update(self) -> None:
+        self.presets.update_chosen()
+        self.own[self.chosen] = self.presets.now
+        self.n_kept += 1
+
+    @precondition(has_own)
+    @rule(data=st.data(), name=NAMES)
+    def rename(self, data: st.DataObject, name: str) -> None:
+        key, new = self.one_of(data), clean_name(name)
+        if not self.presets.obstacle(name, but=key):
+            self.presets.rename(key, name)
+            self.own = {new if old == key else old: own for old, own in self.own.items()}
+            self.chosen = new if self.chosen == key else self.chosen
+            self.default = new if self.default == key else self.default
+            self.n_kept += 1
+
+    @precondition(has_own)
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        key = self.one_of(data)
+        self.presets.delete(key)
+        del self.own[key]
+        self.chosen = self.presets.chosen if self.chosen == key else self.chosen
+        self.n_kept += 1
+
+    @rule(names=st.lists(NAMES | WRONG, min_size=1, max_size=3))
+    def add(self, names: list[str]) -> None:
+        taken = {row.title.casefold() for row in self.presets.rows}
+        added = self.presets.add([ReplyPreset(name, WORK) for name in names])
+        assert len({*taken, *(name.casefold() for name in added)}) == len(taken) + len(names)
+        assert not any(name.startswith(":") for name in added)
+        self.own |= dict.fromkeys(added, WORK)
+        self.n_kept += 1
+
+    @invariant()
+    def all_is_as_it_was_done(self) -> None:
+        presets = self.presets
+        assert [(p.name, p.settings) for p in presets.own] == list(self.own.items())
+        assert presets.rows[: len(self.built_in)] == self.built_in
+        # It stays the default by its name, for an undo of the deletion.
+        is_there = self.default in self.own or self.default.startswith(":")
+        default = self.default if is_there else DEFAULT_KEY
+        assert (presets.chosen, presets.default_key) == (self.chosen, default)
+        assert presets.differs == (presets.applied(self.chosen) != presets.now)
+        if default in self.own:
+            assert presets.default_settings == self.own[default]
+        for name, values in self.own.items():
+            assert presets.applied(name) == values
+        assert self.kept.count() == self.n_kept
 
 
-def test_names_that_cannot_be(presets: ReplyPresets) -> None:
-    assert "name" in presets.obstacle("  ")
-    assert "of this name" in presets.obstacle("tutor")
-    assert "of this name" in presets.obstacle("PRECISE")
-    assert "colon" in presets.obstacle(":greedy")
-    assert presets.obstacle("tutor", but="Tutor") == ""
-    assert presets.obstacle("Other") == ""
-
-
-def test_imported_names_give_way(presets: ReplyPresets) -> None:
-    names = presets.add([TUTOR, ReplyPreset("balanced"), ReplyPreset(":code"), TUTOR])
-    assert names == ("Tutor (2)", "balanced (2)", "code (2)", "Tutor (3)")
-    assert [p.name for p in presets.own] == ["Tutor", *names]
-    assert presets.chosen == DEFAULT_KEY
+TestPresets = pytest.mark.usefixtures("qapp")(PresetsMachine.TestCase)
+TestPresets.settings = settings(stateful_step_count=30)
 
 
 # ------------------------------------------------------------------------------------ the window
@@ -173,17 +224,9 @@ def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient)
     for button in (program.sampling.card_button, program.sampling.foot_button):
         assert button.text() == "Preset: Precise ▾"
     assert program.sampling.foot_button.isVisibleTo(program.window)
-
-
-def test_the_mark_says_that_other_values_are_set(program: Program) -> None:
-    menu_action(program, "Greedy").trigger()
-    button = program.sampling.foot_button
-    assert "•" not in button.text()
     program.window.panel.sampling.sliders["top_k"].field.setValue(3)
-    assert "Greedy •" in button.text()
-    assert "changed since" in button.accessibleName()
-    program.window.panel.sampling.sliders["top_k"].put_back()
-    assert "•" not in button.text()
+    assert "Precise •" in program.sampling.foot_button.text()
+    assert "changed since" in program.sampling.foot_button.accessibleName()
 
 
 def test_own_values_come_back_when_a_preset_took_their_place(program: Program) -> None:
@@ -316,23 +359,19 @@ def test_a_broken_file_is_told_and_changes_nothing(
     program.open_file.dialog.reject()
 
 
-def test_there_is_room_for_so_many(make_program: Callable[..., Program]) -> None:
-    many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS - 1))
+@pytest.mark.parametrize("n_own", [MAX_PRESETS - 1, MAX_PRESETS + 1])
+def test_there_is_room_for_so_many(make_program: Callable[..., Program], n_own: int) -> None:
+    """An older file can hold one too many."""
+    many = tuple(ReplyPreset(f"P{number}") for number in range(n_own))
     program = make_program(Settings(reply_presets=many))
-    with pytest.raises(UserError, match="room for 1"):
+    room = max(MAX_PRESETS - n_own, 0)
+    with pytest.raises(UserError, match=f"room for {room}"):
         program.sampling.take(presets_to_text([TUTOR, TUTOR]))
-    program.sampling.take(presets_to_text([TUTOR]))
-    assert not menu_action(program, "Save as").isEnabled()
-    assert load_settings_after_save(program).reply_presets[-1] == TUTOR
-
-
-def test_one_too_many_of_an_older_file_leaves_no_room(make_program: Callable[..., Program]) -> None:
-    many = tuple(ReplyPreset(f"P{number}") for number in range(MAX_PRESETS + 1))
-    program = make_program(Settings(reply_presets=many))
-    assert not menu_action(program, "Save as").isEnabled()
-    with pytest.raises(UserError, match="room for 0"):
+    if room:
         program.sampling.take(presets_to_text([TUTOR]))
-    assert load_settings_after_save(program).reply_presets == many
+    assert not menu_action(program, "Save as").isEnabled()
+    kept = load_settings_after_save(program).reply_presets
+    assert kept == (*many, *([TUTOR] * room))
 
 
 def load_settings_after_save(program: Program) -> Settings:

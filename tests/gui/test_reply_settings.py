@@ -8,7 +8,7 @@ import pytest
 
 from paceline.conversation import Attachment
 from paceline.gui.sampling.reply_form import judge
-from paceline.messages import LogitBias, SamplingParams, StartTurn, TurnFailed
+from paceline.messages import SamplingParams, StartTurn, TurnFailed
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -52,22 +52,6 @@ def choose_form(program: Program, name: str, text: str) -> None:
     form = program.window.panel.sampling.form
     form.form_choice.setCurrentText(name)
     form.editor.setPlainText(text)
-
-
-def test_everything_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
-    sampling = program.window.panel.sampling
-    sampling.sliders["repeat_penalty"].field.setValue(1.2)
-    sampling.biases.setText("13=-2.5")
-    choose_form(program, "JSON schema", SCHEMA)
-    program.session.send("Hello?")
-    wanted = SamplingParams(
-        repeat_penalty=1.2, logit_bias=(LogitBias(13, -2.5),), json_schema=SCHEMA,
-    )  # fmt: skip
-    assert client.last(StartTurn).sampling == wanted
-    client.reply("{}")
-    choose_form(program, "Grammar", GRAMMAR)
-    assert program.session.conversations.settings.sampling.grammar == GRAMMAR
-    assert program.session.conversations.settings.sampling.json_schema == ""
 
 
 def test_each_form_keeps_its_text(program: Program) -> None:

@@ -88,7 +88,11 @@ def _changed(given: _Values, shown: _Values, now: _Values) -> _Values:
 
 
 class SamplingSettings(Card):
-    """Of the shown chat; applies to its next reply."""
+    """Of the shown chat; applies to its next reply.
+
+    Attributes:
+        fields: By the names of the settings; `form` holds grammar and JSON schema.
+    """
 
     changed = Signal()
     shown = Signal()
@@ -112,10 +116,11 @@ class SamplingSettings(Card):
         self.system_prompt = LeavingEdit()
         self.system_prompt.setPlaceholderText(self.tr("System prompt: what the model should be"))
         self._explain(self.system_prompt, "system_prompt")
-        self._drawn = {**self.sliders, "logit_bias": self.biases}
-        self._others = {"max_tokens": self.max_tokens, "seed": self.seed,
-                        "system_prompt": self.system_prompt, "stop": self.stops}  # fmt: skip
-        for field in (*self._drawn.values(), *self._others.values(), self.form):
+        self.fields: dict[str, QWidget] = {
+            **self.sliders, "logit_bias": self.biases, "max_tokens": self.max_tokens,
+            "seed": self.seed, "system_prompt": self.system_prompt, "stop": self.stops,
+        }  # fmt: skip
+        for field in (*self.fields.values(), self.form):
             changes_of(field).connect(self._on_changed)
         self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
@@ -153,10 +158,10 @@ class SamplingSettings(Card):
         return replace(_changed(given, shown, now), sampling=sampling)
 
     def _read(self) -> ReplySettings:
-        drawn = {name: value_of(field) for name, field in self._drawn.items()}
-        others: dict[str, Any] = {name: value_of(field) for name, field in self._others.items()}
+        values: dict[str, Any] = {name: value_of(field) for name, field in self.fields.items()}
+        drawn = {name: values.pop(name) for name in (*self.sliders, "logit_bias")}
         sampling = SamplingParams(**drawn, grammar=self.form.grammar, json_schema=self.form.schema)
-        return ReplySettings(sampling, **others)
+        return ReplySettings(sampling, **values)
 
     @property
     def obstacle(self) -> str:
@@ -174,10 +179,8 @@ class SamplingSettings(Card):
     def show_settings(self, settings: ReplySettings) -> None:
         """Show other settings without emitting a signal."""
         sampling = settings.sampling
-        for name, field in self._drawn.items():
-            show_value(field, getattr(sampling, name))
-        for name, field in self._others.items():
-            show_value(field, getattr(settings, name))
+        for name, field in self.fields.items():
+            show_value(field, getattr(settings if hasattr(settings, name) else sampling, name))
         with QSignalBlocker(self):
             self.form.show_constraints(sampling.grammar, sampling.json_schema)
         self._given, self._as_read = settings, self._read()
