@@ -168,6 +168,7 @@ class Model:
 
     def run(self, item: Item) -> Generator[None, None, End]:
         if self.weather in REFUSED:
+            self.starts.append(("refused once", 0))
             return "failed", REFUSED[self.weather]
         for index, file in enumerate(item.files):
             if file.version != self.versions[file.path]:
@@ -437,9 +438,13 @@ class Life(RuleBasedStateMachine):
     def target(self, path: str) -> Path:
         return self.folder / path.rpartition("/")[2]
 
-    @rule(end=st.sampled_from(["close", "kill", "power failure"]))
-    def restart(self, end: str) -> None:
+    @rule(end=st.sampled_from(["close", "kill", "power failure"]), is_at_rest=st.booleans())
+    def restart(self, end: str, is_at_rest: bool) -> None:
         """What a killed program has written is there, after a power failure what it flushed."""
+        for item in self.model.items if is_at_rest else ():
+            self.downloads.pause(item.id)
+            item.stop()
+        self.rest()
         for name in ("models", "state") if end != "close" else ():
             if (self.place / name).exists():
                 shutil.copytree(self.place / name, self.place / f"{name} then")
@@ -514,6 +519,8 @@ class Life(RuleBasedStateMachine):
             assert request.has_token == (request.host == "hub")
             if request.n_sent:
                 yield request.path.partition("?")[0].rpartition("/")[2], request.start
+            elif self.model.weather in REFUSED:
+                yield "refused once", 0
 
     def check_the_disk(self) -> None:
         live = [item for item in self.model.items if not item.is_over]
