@@ -14,14 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from paceline.catalog.download import journal
 from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.download.journal import Journal
 from paceline.catalog.download.part_file import PartFile
-from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, n_kept
+from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest
 from paceline.catalog.download.speed import Speed
 from paceline.catalog.download.transfer import check_space
 from paceline.catalog.hub.client import Hub
@@ -238,30 +237,3 @@ def test_nobody_waits_for_the_disk_to_hear_how_a_download_stands(
     downloads.close()
     assert answers
     assert all(len(answer) == 1 for answer in answers)
-
-
-def test_of_a_new_download_the_disk_is_not_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: Any, **__: Any) -> None:
-        raise AssertionError("the disk was asked")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "stat", never)
-        assert n_kept(DownloadedFile("x.gguf"), tmp_path / "x.gguf") == 0
-
-
-def test_what_counts_of_a_partial_file_after_a_kill_and_after_a_power_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "y.gguf"
-    written = replace(RECORD.files[1], n_bytes=100, n_safe=32, started_s=psutil.boot_time())
-    assert n_kept(written, target) == 0
-    (tmp_path / "y.gguf.part").write_bytes(bytes(50))
-    assert n_kept(written, target) == 50
-    assert n_kept(replace(written, started_s=0.0), target) == 32
-    assert n_kept(replace(written, n_bytes=40), target) == 40
-    monkeypatch.setattr(psutil, "boot_time", lambda: written.started_s + 60)
-    assert n_kept(written, target) == 32
-    (tmp_path / "y.gguf.part").write_bytes(bytes(20))
-    assert n_kept(written, target) == 20
