@@ -7,7 +7,7 @@ their own. Window, command line, presets, stored settings and engine read it fro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
@@ -109,8 +109,13 @@ class Parameter:
         low, high = self.offered
         return max(low, -self.usual), min(high, self.usual)
 
+    @property
+    def offers(self) -> list[str]:
+        """The values that can be chosen by name, without the empty one."""
+        return [value for value, words in self.choices if value and words]
+
     def parse(self, text: str, called: str, word: str = "") -> Any:
-        """Return the number that a text gives.
+        """Return the number or the choice that a text gives.
 
         Args:
             text: What was written.
@@ -118,8 +123,12 @@ class Parameter:
             word: What can be written for `auto`; empty: nothing.
 
         Raises:
-            ValueOutOfRangeError: It is no number, or out of range.
+            ValueOutOfRangeError: It is none, out of range, or not offered.
         """
+        if self.choices:
+            if text not in self.offers:
+                self._refuse_choice(called, text)
+            return text
         if word and text == word:
             return self.auto
         try:
@@ -143,13 +152,7 @@ class Parameter:
             ValueOutOfRangeError: Says which values there are.
         """
         if self.choices and value not in dict(self.choices):
-            refuse(
-                "{setting} cannot be “{value:.60}”.",
-                "Choose one of {known}.",
-                setting=called or Sentence(self.title),
-                value=value,
-                known=", ".join(choice for choice, _ in self.choices if choice),
-            )
+            self._refuse_choice(called, value)
         if not self.is_number or value is None or (self.can_be_auto and value == self.auto):
             return value
         high = self.offered[1] if kept else self.high
@@ -161,6 +164,15 @@ class Parameter:
         if self.kind == "int" and not (isinstance(value, int) or value.is_integer()):
             return False
         return self.low <= value <= self.high and not (self.excludes_low and value == self.low)
+
+    def _refuse_choice(self, called: str, given: str) -> NoReturn:
+        refuse(
+            "{setting} cannot be “{value:.60}”.",
+            "Choose one of {known}.",
+            setting=called or Sentence(self.title),
+            value=given,
+            known=", ".join(self.offers),
+        )
 
     def _refuse(self, called: str, given: str, high: float, word: str) -> NoReturn:
         kind = sentence("a whole number") if self.kind == "int" else sentence("a number")
@@ -208,12 +220,12 @@ def declared(
 
 
 @cache
-def parameters_of(cls: Hashable) -> Mapping[str, Parameter]:
+def parameters_of(cls: type) -> Mapping[str, Parameter]:
     """Return the parameters of a dataclass's declared fields, by name and in their order."""
     return MappingProxyType(
         {
             each.name: replace(each.metadata["parameter"], name=each.name)
-            for each in fields(cls)  # type: ignore[arg-type]
+            for each in fields(cls)
             if "parameter" in each.metadata
         }
     )

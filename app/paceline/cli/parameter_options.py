@@ -46,15 +46,14 @@ def add_parameters(
         if parameter.kind == "bool":
             continue
         name = _named(option.name or parameter.name, suffix)
-        choices = [value for value, words in parameter.choices if value and words]
-        metavar = option.metavar or _METAVARS.get(parameter.kind)
+        choices = parameter.offers
+        metavar = f"{{{','.join(choices)}}}" if choices else _METAVARS.get(parameter.kind)
         place.add_argument(
             name,
             dest=dest,
-            metavar=metavar,
+            metavar=option.metavar or metavar,
             type=_reader(parameter, option, name),
             action="append" if option.repeats else "store",
-            choices=choices or None,
             help=_help(parameter, option).format(choices=", ".join(choices), **places),
         )
 
@@ -94,7 +93,7 @@ def _of_flag(parameter: Parameter) -> object:
 
 
 def _reader(parameter: Parameter, option: Option, name: str) -> Callable[[str], Any]:
-    if parameter.is_number:
+    if parameter.is_number or parameter.choices:
         word = "auto" if option.metavar.endswith("|auto") else ""
         return partial(parameter.parse, called=name, word=word)
     return partial(_read, option.read) if option.read else str
