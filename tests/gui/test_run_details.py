@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import run_words
+from paceline.gui.run.difference_view import DifferenceView
 from paceline.gui.run.drafters_card import DraftersCard, positions
 from paceline.gui.run.sameness import SamenessWords, progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
@@ -241,6 +242,19 @@ def test_tokens_are_seen_whatever_they_are(
     expected: str, found: str, sides: tuple[str, str]
 ) -> None:
     assert changed(result_words(replace(DIFFERS, expected=expected, found=found))) == [sides]
+
+
+@pytest.mark.parametrize(("expected", "found"), [("    ", "        "), ("\t", " "), ("  x", " x")])
+def test_tokens_that_differ_in_blanks_alone_look_different(
+    qtbot: QtBot, expected: str, found: str
+) -> None:
+    view = DifferenceView()
+    qtbot.addWidget(view)
+    words = result_words(replace(DIFFERS, expected=expected, found=found))
+    assert words.difference is not None
+    view.show_difference(words.difference)
+    reply, plain = filter(None, view.toPlainText().splitlines())
+    assert reply != plain
 
 
 def test_progress_counts_tokens() -> None:

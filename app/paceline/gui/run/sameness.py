@@ -65,7 +65,8 @@ def _different(result: Differs) -> SamenessWords:
         (before, Part(_visible(token) or _tr("(its end, or a token without text)"), is_same=False))
         for token in (result.expected, result.found)
     )
-    texts = Difference((Row(expected, found, is_code=False),), n_changes=1)
+    # As code, so that every blank is shown: tokens often differ by their number alone.
+    texts = Difference((Row(expected, found, is_code=True),), n_changes=1)
     if result.is_promised:
         why = _tr(
             "This pair gives the same text with any strategy here, so this should not be; "
