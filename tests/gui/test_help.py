@@ -72,6 +72,11 @@ def test_the_folder_is_opened(
     open_it()
     assert opened[-1] == str(log_file.parent)
     assert len(told) == 1
-    logs.tear_down()
-    open_it()
-    assert told[-1].message == "Nothing is written into a log file."
+
+
+def test_without_a_log_both_entries_say_so(program: Program) -> None:
+    told: list[Notice] = []
+    program.notices.posted.connect(told.append)
+    program.window.actions_.log_folder.trigger()
+    program.window.actions_.copy_log.trigger()
+    assert [notice.message for notice in told] == ["Nothing is written into a log file."] * 2

@@ -122,7 +122,7 @@ _MEASURING, _STILL_MEASURING = 0.8, 0.65
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """The common sense of some 32 steps.
+    """The state of drafting over some 32 steps.
 
     Attributes:
         kind: "begins": nothing is known yet; "measures": plain steps only to see how fast they are;

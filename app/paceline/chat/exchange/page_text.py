@@ -118,7 +118,7 @@ class PageText:
             self.plain(source[n_markdown:], base + n_markdown)
 
     def plain(self, text: str, offset: int) -> None:
-        """Write a text as it is; `base` is its place in the reply."""
+        """Write a text as it is; `offset` is its place in the reply."""
         self.out.append('<div class="plain">')
         self._put(text, offset)
         self.out.append("</div>\n")

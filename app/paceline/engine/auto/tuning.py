@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AutoTuning:
-    """All of them; a "plain step" is the time of decoding one token without a draft."""
+    """The numbers; a "plain step" is the time of decoding one token without a draft."""
 
     # ------------------------------------------------------------------ the promise (`ledger.py`)
 

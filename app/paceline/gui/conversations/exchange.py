@@ -53,8 +53,9 @@ EXCHANGE = "exchange"
 """Topic of what failed; the next import or export settles it."""
 _MAX_STEM = 60
 _MOST_TOLD = 5
-_WRITTEN_TOGETHER = 100  # chats of an import
 """Files and chats that one notice names."""
+_WRITTEN_TOGETHER = 100
+"""Chats of an import after which it waits for the disk."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 

@@ -106,11 +106,11 @@ class HelpController(QObject):
     @Slot()
     def open_log_folder(self) -> None:
         """Open the folder of the log in the file manager."""
-        file, notices = logs.current_file(), self._context.notices
+        file = logs.current_file()
         if file is None:
-            notices.tell(self.tr("Nothing is written into a log file."))
+            self._tell_of_no_log()
         elif not open_folder(file.parent):
-            notices.error(
+            self._context.notices.error(
                 self.tr("No file manager could be opened."),
                 self.tr("The file is {}.").format(file),
             )
@@ -118,9 +118,15 @@ class HelpController(QObject):
     @Slot()
     def copy_log(self) -> None:
         """Copy the last lines of the log, which are read in the background."""
+        if logs.current_file() is None:
+            self._tell_of_no_log()
+            return
         self._context.background.start(
             partial(logs.last_lines, LOG_LINES), self._on_log, self._context.notices.user_error
         )
+
+    def _tell_of_no_log(self) -> None:
+        self._context.notices.tell(self.tr("Nothing is written into a log file."))
 
     def _on_log(self, text: str) -> None:
         if text:
