@@ -18,12 +18,15 @@ from paceline.codec import CodecError
 from paceline.figures import Decision, DraftCount, KernelUse, TokenTrace
 from paceline.messages import StepCommitted
 from paceline.run_record import (
+    RunError,
     RunRecord,
     record_from_json,
+    record_text,
     record_to_json,
     steps_from_json,
     steps_to_json,
 )
+from paceline.sentence import Sentence, sentence
 from storage.chats import as_of_old, record, steps
 
 
@@ -88,6 +91,19 @@ def test_an_old_record_has_no_interval_of_plain_decoding_and_no_ratio() -> None:
     assert old.stats is not None
     assert old.stats.speedup is None
     assert "plain_tokens_per_s" not in record_to_json(old)
+
+
+def test_sentences_keep_their_arguments_and_exports_have_plain_texts() -> None:
+    why = sentence("“{name}” is {n:,} bytes short.", name="a{b}", n=4096)
+    failed = replace(record("m"), error=RunError("x", why, "Mend it."), notes=(why,))
+    kept = record_from_json(json.loads(json.dumps(record_to_json(failed))))
+    assert kept.error is not None
+    for text in (kept.error.message, *kept.notes):
+        assert isinstance(text, Sentence)
+        assert (text, text.arguments) == (why, why.arguments)
+    told = json.loads(record_text(failed))
+    assert told["error"]["message"] == told["notes"][0] == "“a{b}” is 4,096 bytes short."
+    assert record_from_json(told) == kept  # as an earlier version wrote it
 
 
 def test_steps_are_left_out_if_wanted() -> None:

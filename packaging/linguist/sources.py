@@ -11,7 +11,7 @@ that are joined by standing side by side. What counts here as a string of the in
 A conditional expression between literals is two strings. Any other first argument is refused: no
 translator would ever see it.
 
-The packages below the window know no translations: what they say are the templates of sentences
+What the packages below the window say are the templates of sentences
 (`paceline.sentence`), which are literals where a sentence or an error is made.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TypeGuard
@@ -42,33 +42,14 @@ _UNSEEN = ("cli/", "__main__.py", "kernel_build.py", "bench/workload.py", "chat/
            "storage/changes.py", "engine/api.py", "settings.py")  # fmt: skip
 """Modules that speak on the command line and in the log alone."""
 _TEMPLATES = {
-    "sentence": (0, 1),
-    "refuse": (0, 2),
-    ".refuse": (1, 2),
-    "_refuse": (0, 2),
-    "misfit": (1, 2),
-    "bad_answer": (1, 2),
-    "_bad": (1, 2),
-    "_binary": (0, 1),
-    "broken": (1, 2),
-    "_unusable": (0, 2),
-    "_problem": (1, 3),
-    "CannotCompare": (1, 3),
-    "Reason": (1, 2),
-    "Remedy": (0, 1),
-    "MemoryRemedy": (1, 2),
-    "_if_fitting": (1, 2),
-    "_refusal": (0, 1),
-    "UserError": (1, 3),
-    "ReasonError": (0, 1),
-    "NoKernelsError": (0, 2),
-    "Death": (1, 3),
-    "RunError": (1, 3),
-    "TurnFailed": (2, 4),
-    "LoadFailed": (2, 4),
-    "TuneRejected": (3, 5),
+    (0, 1): "sentence ReasonError Remedy _binary _refusal",
+    (0, 2): "refuse NoKernelsError _refuse _unusable",
+    (1, 2): "reject misfit bad_answer broken Reason MemoryRemedy _bad _if_fitting",
+    (1, 3): "UserError Death RunError CannotCompare _problem",
+    (2, 4): "TurnFailed LoadFailed",
+    (3, 5): "TuneRejected",
 }
-"""Where the templates stand in the arguments of calls; of errors, in those of their base."""
+"""Which arguments of a call are templates; of errors that derive from others, as of these."""
 CURATED = "resources/curated_pairs.json"
 
 
@@ -163,59 +144,17 @@ def find_sentences(modules: Mapping[str, ast.Module], found: Found) -> None:
         modules: By their places below the package.
         found: Where they are added.
     """
-    errors = _error_classes(modules.values())
-    for file, tree in modules.items():
-        if file.startswith(_UNSEEN):
-            continue
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call):
-                _take_templates(call, errors, file, found)
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef):
-                _refuse_texts(function, errors, file, found)
-
-
-def _error_classes(modules: Iterable[ast.Module]) -> Mapping[str, str]:
-    """Return the classes that derive from `UserError` and `ReasonError`, with which of them."""
-    found = {"UserError": "UserError", "ReasonError": "ReasonError"}
-    nodes = [node for tree in modules for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    where = {name: at for at, names in _TEMPLATES.items() for name in names.split()}
+    nodes = [node for tree in modules.values() for node in ast.walk(tree)]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     for _ in range(4):  # deep enough for what derives from what
-        for node in nodes:
-            bases = map(_called, node.bases)
-            found.update((node.name, found[base]) for base in bases if base in found)
-    return found
-
-
-def _take_templates(call: ast.Call, errors: Mapping[str, str], file: str, found: Found) -> None:
-    given = {word.arg for word in call.keywords}
-    for node in _template_arguments(call, errors):
-        texts = _literals(node)
-        if texts is None and _is_made(node):
-            found.refuse(file, call, "the template is no literal")
-        for text in filter(None, texts or ()):
-            found.add(SENTENCES, text, file)
-            if given and not given >= places_of(text):
-                found.refuse(file, call, "a place has no argument")
-
-
-def _refuse_texts(
-    function: ast.FunctionDef, errors: Mapping[str, str], file: str, found: Found
-) -> None:
-    """Refuse calls that are given a variable with a text that the function itself has written."""
-    written = {
-        target.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign)
-        and (any(_literals(node.value) or ()) or _is_made(node.value))
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    for call in ast.walk(function):
-        if isinstance(call, ast.Call) and any(
-            isinstance(node, ast.Name) and node.id in written
-            for node in _template_arguments(call, errors)
-        ):
-            found.refuse(file, call, "the template is no literal")
+        for node in classes:
+            for base in map(_called, node.bases):
+                if base.endswith("Error") and base in where:
+                    where.setdefault(node.name, where[base])
+    for file, tree in modules.items():
+        if not file.startswith(_UNSEEN):
+            _Templates(where, file, found).visit(tree)
 
 
 def places_of(template: str) -> set[str]:
@@ -223,13 +162,36 @@ def places_of(template: str) -> set[str]:
     return set(re.findall(r"{([a-z]\w*)[:}]", template))
 
 
-def _template_arguments(call: ast.Call, errors: Mapping[str, str]) -> Sequence[ast.expr]:
-    """Return a call's arguments that are templates."""
-    name = _called(call.func)
-    if isinstance(call.func, ast.Attribute) and name == "refuse":
-        name = ".refuse"
-    first, last = _TEMPLATES.get(name) or _TEMPLATES.get(errors.get(name, ""), (0, 0))
-    return call.args[first:last]
+class _Templates(ast.NodeVisitor):
+    """Walks one module and knows which variables have a text that was written here."""
+
+    def __init__(self, where: Mapping[str, tuple[int, int]], file: str, found: Found) -> None:
+        self._where, self._file, self._found = where, file, found
+        self._written: set[str] = set()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        before = self._written
+        self._written = before | {
+            ast.unparse(target)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Assign)
+            and (any(_literals(part.value) or ()) or _is_made(part.value))
+            for target in part.targets
+        }
+        self.generic_visit(node)
+        self._written = before
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        first, last = self._where.get(_called(node.func), (0, 0))
+        given = {word.arg for word in node.keywords}
+        for argument in node.args[first:last]:
+            if _is_made(argument) or ast.unparse(argument) in self._written:
+                self._found.refuse(self._file, node, "the template is no literal")
+            for text in filter(None, _literals(argument) or ()):
+                self._found.add(SENTENCES, text, self._file)
+                if given and not given >= places_of(text):
+                    self._found.refuse(self._file, node, "a place has no argument")
 
 
 def _is_made(node: ast.expr) -> bool:

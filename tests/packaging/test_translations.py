@@ -95,7 +95,7 @@ class WhyError(ReasonError): ...
 def check(scope, path, n, problem):
     if n:
         raise NarrowError("code", "{n:,} are" if n > 1 else "{n} is", "Give " "{n}.", n=n)
-    scope.refuse("keyword", "does not lead to “{path}”", path=path)
+    scope.reject("keyword", "does not lead to “{path}”", path=path)
     refuse("{n} is too much.", n=n)
     raise WhyError("it has no {part}", part=sentence("name of {path}", path=path))
     raise UserError("other-code", problem.message, _tr("Stop {}.").format(n))

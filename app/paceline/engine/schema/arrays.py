@@ -64,16 +64,16 @@ class ArrayLowering:
         has_rest = ("additionalItems" if isinstance(items, list) else "items") in words
         if words.get("unevaluatedItems", True) is not True and not has_rest:
             if not words.keys().isdisjoint(_IN_PLACE):
-                scope.refuse("unevaluatedItems", "cannot be enforced beside other parts")
+                scope.reject("unevaluatedItems", "cannot be enforced beside other parts")
             rest = self._lower(words["unevaluatedItems"], scope.items)
         least, most = int(words.get("minItems", 0)), words.get("maxItems")
         most = None if most is None else min(int(most), MOST_ITEMS)
         if least > MOST_ITEMS:
-            scope.refuse(
+            scope.reject(
                 "minItems", "cannot be enforced beyond {most_items:,}", most_items=MOST_ITEMS
             )
         if most is not None and least > most:
-            scope.refuse("minItems", "is greater than “maxItems”")
+            scope.reject("minItems", "is greater than “maxItems”")
         lowered = list_of(first, rest, least, most)
         if "contains" in words:
             lowered = self._containing(full, first, rest, (least, most), scope)
@@ -98,14 +98,14 @@ class ArrayLowering:
         if n_most is not None:
             n_most = int(n_most)
             if n_most < n_least:
-                scope.refuse("minContains", "is greater than “maxContains”")
+                scope.reject("minContains", "is greater than “maxContains”")
             other = self._negation.required("maxContains", words["contains"], scope.items)
         elif not n_least:
             return list_of(first, rest, *counts)
         least, most = counts
         top = _MOST_PLACES if most is None else min(most, _MOST_PLACES + n_least)
         if n_least > _MOST_PLACES:
-            scope.refuse(
+            scope.reject(
                 "minContains", "cannot be enforced beyond {most_places}", most_places=_MOST_PLACES
             )
         options = []
@@ -134,9 +134,9 @@ class ArrayLowering:
             return True
         values = None if first else self._negation.values(items, scope.items)
         if values is None:
-            scope.refuse("uniqueItems", "cannot be enforced, but for a few values as “enum”")
+            scope.reject("uniqueItems", "cannot be enforced, but for a few values as “enum”")
         if len(values) > 2 * _MOST_ORDERS:
-            scope.refuse(
+            scope.reject(
                 "uniqueItems", "cannot be enforced for {n_values} values", n_values=len(values)
             )
         different: list[Any] = []
@@ -150,7 +150,7 @@ class ArrayLowering:
             choose = itertools.combinations
             n_all = sum(math.comb(len(different), n) for n in range(least, top + 1))
         if n_all > 2 * _MOST_ORDERS:
-            scope.refuse(
+            scope.reject(
                 "uniqueItems",
                 "cannot be enforced for {n_different} values",
                 n_different=len(different),

@@ -27,7 +27,7 @@ def check_value(value: object, word: str, scope: Scope) -> None:
             except OverflowError:
                 is_held = False
             if not is_held or abs(value) > _LARGEST:
-                scope.refuse(
+                scope.reject(
                     word, "has a number that cannot be written: {value}", value=str(value)[:40]
                 )
         case list():
@@ -48,4 +48,4 @@ def check_text(text: str, word: str, scope: Scope) -> None:
     for char in text:
         code = ord(char)
         if 0xD800 <= code <= 0xDFFF or code == 0x7F or (code < 0x20 and char not in _NAMED):
-            scope.refuse(word, "has a character that cannot be written: {code:#06x}", code=code)
+            scope.reject(word, "has a character that cannot be written: {code:#06x}", code=code)

@@ -61,7 +61,7 @@ class Scope(NamedTuple):
             return SchemaError(what)
         return SchemaError("property “{path}”: {what}", path=self.path[:200], what=what)
 
-    def refuse(self, keyword: str, reason: str, /, **arguments: Argument) -> NoReturn:
+    def reject(self, keyword: str, reason: str, /, **arguments: Argument) -> NoReturn:
         """Say that a keyword stands in the way.
 
         Raises:
@@ -121,7 +121,7 @@ class Document:
         )
         keyword = str(path[-1]) if path else sentence("the whole")
         reason = problem.message[:200].rstrip(".")
-        Scope(None, names).refuse(keyword, "is not as schemas have it: {reason}", reason=reason)
+        Scope(None, names).reject(keyword, "is not as schemas have it: {reason}", reason=reason)
 
     def entered(self, schema: Schema, scope: Scope) -> Scope:
         """Return the scope within a part of the schema, which may have an address of its own.
@@ -132,7 +132,7 @@ class Document:
         if not isinstance(schema, dict) or schema is self.root:
             return scope
         if schema.get("$schema", self._uri) not in (self._uri, self._uri.rstrip("#")):
-            scope.refuse("$schema", "differs from that of the whole")
+            scope.reject("$schema", "differs from that of the whole")
         if "$id" not in schema and "id" not in schema:
             return scope
         resource: Resource[Any] = self._specification.create_resource(schema)
@@ -200,13 +200,13 @@ class Document:
         try:
             found = scope.resolver.lookup(reference)
         except (Unresolvable, ValueError):
-            scope.refuse(
+            scope.reject(
                 "$ref",
                 "does not lead to a part of the schema: “{reference}”",
                 reference=reference[:80],
             )
         if not isinstance(found.contents, (bool, dict)):
-            scope.refuse(
+            scope.reject(
                 "$ref", "does not lead to a schema: “{reference}”", reference=reference[:80]
             )
         return found.contents, scope._replace(resolver=found.resolver)

@@ -139,7 +139,7 @@ class _Lowering:
         if lowered is False:
             raise SchemaError("no value is allowed by it")
         if len(self._divisors) > _MOST_DIVISORS:
-            self._document.scope.refuse(
+            self._document.scope.reject(
                 "multipleOf",
                 "cannot be enforced for more than {most_divisors} different numbers",
                 most_divisors=_MOST_DIVISORS,
@@ -181,7 +181,7 @@ class _Lowering:
             if self._document.can_try(others):
                 values = [each for each in values if self._document.allows(others, each)]
                 if not values:
-                    scope.refuse(_first(words, "const", "enum"), "leaves no value")
+                    scope.reject(_first(words, "const", "enum"), "leaves no value")
                 return {"enum": values}
             parts.append({"enum": values} if values else False)
         kinds = {each: self._of_type(each, types, words, full, scope) for each in _kinds(types)}
@@ -229,13 +229,13 @@ class _Lowering:
         else:
             is_plain = self._document.occurrences("$dynamicAnchor", anchor) < 2
         if not is_plain:
-            scope.refuse(word, "cannot be enforced where several places have its anchor")
+            scope.reject(word, "cannot be enforced where several places have its anchor")
         return self._reference(reference, scope)
 
     def _check_cycles(self, schema: Schema, scope: Scope) -> None:
         """Refuse what refers to itself before it says anything; validators never end there."""
         if id(schema) in self._entered:
-            scope.refuse("$ref", "leads to itself before anything is said")
+            scope.reject("$ref", "leads to itself before anything is said")
         if id(schema) in self._ending or isinstance(schema, bool):
             return
         self._entered.add(id(schema))
@@ -254,7 +254,7 @@ class _Lowering:
             number * math.lcm(*scaled[:i], *scaled[i + 1 :]) >= most
             for i, number in enumerate(scaled)
         ):
-            self._document.scope.refuse(
+            self._document.scope.reject(
                 "multipleOf",
                 "cannot be enforced for all of {divisors:.170}",
                 divisors=str(sorted(self._divisors)),
@@ -277,14 +277,14 @@ class _Lowering:
             needs: Lowered = {"type": "object", "required": [key]}
             return any_of([all_of([option, needs]) for option in lowered])
         if len(clashes) > _MOST_CLASHES:
-            scope.refuse("oneOf", "has too many options that overlap")
+            scope.reject("oneOf", "has too many options that overlap")
         others: list[list[Lowered]] = [[] for _ in options]
         for i, k in clashes:
             others[i].append(self._negation.of(options[k], scope))
             others[k].append(self._negation.of(options[i], scope))
         found = any_of([all_of([one, *rest]) for one, rest in zip(lowered, others, strict=True)])
         if found is False:
-            scope.refuse("oneOf", "has options that cannot be told apart")
+            scope.reject("oneOf", "has options that cannot be told apart")
         return found
 
     def _conditional(self, words: dict[str, Any], scope: Scope) -> Lowered:
@@ -339,13 +339,13 @@ class _Lowering:
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
         if lengths.get("minLength", 0) > _MOST_LENGTH:
-            scope.refuse(
+            scope.reject(
                 "minLength", "cannot be enforced beyond {most_length:,}", most_length=_MOST_LENGTH
             )
         if lengths.get("maxLength", 0) > _MOST_LENGTH:
             lengths["maxLength"] = _MOST_LENGTH
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):
-            scope.refuse("minLength", "is greater than “maxLength”")
+            scope.reject("minLength", "is greater than “maxLength”")
         parts: list[Lowered] = []
         if "pattern" in words:
             parts.append({"type": "string", "pattern": self._pattern(words["pattern"], scope)})
@@ -359,7 +359,7 @@ class _Lowering:
         try:
             return f"^(?:{translate(pattern)})$"
         except PatternError as error:
-            scope.refuse("pattern", "cannot be enforced: {error}", error=error)
+            scope.reject("pattern", "cannot be enforced: {error}", error=error)
 
     def _format(self, name: str, scope: Scope) -> Lowered:
         same = formats.SAME.get(name, name)
@@ -368,7 +368,7 @@ class _Lowering:
         if same in formats.PATTERNS:
             return {"type": "string", "pattern": f"^(?:{formats.PATTERNS[same]})$"}
         if self._document.judges_format(name):
-            scope.refuse("format", "cannot be enforced: “{name}”", name=name[:40])
+            scope.reject("format", "cannot be enforced: “{name}”", name=name[:40])
         return True
 
 

@@ -80,7 +80,7 @@ class Negation:
         """
         found = self.of(schema, scope)
         if found is False and schema is not True:
-            scope.refuse(word, "cannot be enforced here")
+            scope.reject(word, "cannot be enforced here")
         return found
 
     def _options(self, words: dict[str, Any], scope: Scope) -> Iterable[Lowered]:

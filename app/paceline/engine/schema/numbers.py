@@ -51,7 +51,7 @@ def divisor_of(value: float, scope: Scope) -> Divisor:
         scaled *= 10
         exponent += 1
     if scaled > _MOST_COEFFICIENT or Decimal(int(scaled)).scaleb(-exponent) != exact:
-        scope.refuse(
+        scope.reject(
             "multipleOf", "cannot be enforced: {value} has too many digits", value=repr(value)
         )
     coefficient = int(scaled)
@@ -59,7 +59,7 @@ def divisor_of(value: float, scope: Scope) -> Divisor:
     while core % 2 == 0 or core % 5 == 0:  # what the last digits say
         core //= 2 if core % 2 == 0 else 5
     if core > _MOST_REMAINDERS:
-        scope.refuse("multipleOf", "cannot be enforced: {value} is too large", value=repr(value))
+        scope.reject("multipleOf", "cannot be enforced: {value} is too large", value=repr(value))
     while exponent and coefficient % 10 == 0:
         coefficient, exponent = coefficient // 10, exponent - 1
     return Divisor(coefficient, exponent)
@@ -105,7 +105,7 @@ def lower_number(
         is_empty |= math.ceil(low / step) > math.floor(high / step)
     if is_empty:
         named = next(word for word in words if word in BOUNDS)
-        scope.refuse(named, "leaves no number, with what stands beside it")
+        scope.reject(named, "leaves no number, with what stands beside it")
     return lowered
 
 
@@ -166,7 +166,7 @@ def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integ
     """Return a bound that the library and validators read alike, moved inwards if need be."""
     if not is_integer and abs(value) > _EXACT:
         if sign * value > 0:
-            scope.refuse(keyword, "cannot be enforced beyond {exact:,}", exact=_EXACT)
+            scope.reject(keyword, "cannot be enforced beyond {exact:,}", exact=_EXACT)
         return -sign * _EXACT
     if value.denominator > 1:
         return float(value)
@@ -174,7 +174,7 @@ def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integ
     if inner <= -_LARGEST:
         return -sign * _LARGEST
     if inner > _LARGEST:
-        scope.refuse(keyword, "cannot be enforced beyond {largest:,}", largest=_LARGEST)
+        scope.reject(keyword, "cannot be enforced beyond {largest:,}", largest=_LARGEST)
     near = float(inner)
     return sign * int(near if near >= inner else math.nextafter(near, math.inf))
 

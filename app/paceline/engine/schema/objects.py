@@ -78,7 +78,7 @@ class ObjectLowering:
         given = words.get("patternProperties", {})
         self._n_patterns += len(given)
         if self._n_patterns > _MOST_PATTERNS:
-            scope.refuse(
+            scope.reject(
                 "patternProperties",
                 "cannot be enforced beyond {most_patterns}",
                 most_patterns=_MOST_PATTERNS,
@@ -86,10 +86,10 @@ class ObjectLowering:
         try:
             written, is_ascii = translate_for_names(list(given))
         except PatternError as error:
-            scope.refuse("patternProperties", "cannot be enforced: {error}", error=error)
+            scope.reject("patternProperties", "cannot be enforced: {error}", error=error)
         if is_ascii:  # names of other characters could match or not, so there are none
             if not all(map(str.isascii, (*properties, *words.get("required", ())))):
-                scope.refuse("patternProperties", "cannot be enforced beside names in no ASCII")
+                scope.reject("patternProperties", "cannot be enforced beside names in no ASCII")
             patterns["[^ -~]"] = False
         for text, part in zip(written, given.values(), strict=True):
             key = f"^(?:{text})$"
@@ -111,7 +111,7 @@ class ObjectLowering:
             return {**closed, "properties": dict.fromkeys(names, True)} if names else closed
         pattern = _pattern_of(self._lower(schema, scope))
         if pattern is None:
-            scope.refuse("propertyNames", "cannot be enforced, but for names or one pattern")
+            scope.reject("propertyNames", "cannot be enforced, but for names or one pattern")
         return {**closed, "patternProperties": {pattern: True}} if pattern else True
 
     def _dependent(self, words: dict[str, Any], scope: Scope) -> list[Lowered]:
@@ -133,7 +133,7 @@ class ObjectLowering:
         rest = words["unevaluatedProperties"]
         options = self._negation.evaluated(words, scope)
         if options is None:
-            scope.refuse("unevaluatedProperties", "cannot be enforced beside other parts")
+            scope.reject("unevaluatedProperties", "cannot be enforced beside other parts")
         found = []
         for names, patterns, conditions in options:
             known: dict[str, Any] = {
@@ -172,7 +172,7 @@ class ObjectLowering:
             elif least == 1:
                 found.append({"type": "object", "minProperties": len(required) + 1})
             else:
-                scope.refuse("minProperties", "cannot be enforced for names that are not listed")
+                scope.reject("minProperties", "cannot be enforced for names that are not listed")
         if most is not None:
             room = int(most) - len(required)
             if room < 0:
@@ -199,7 +199,7 @@ class ObjectLowering:
 
 def _choices(names: Sequence[str], n: int, word: str, scope: Scope) -> list[tuple[str, ...]]:
     if math.comb(len(names), n) > _MOST_OPTIONS:
-        scope.refuse(word, "cannot be enforced for {n_names} properties", n_names=len(names))
+        scope.reject(word, "cannot be enforced for {n_names} properties", n_names=len(names))
     return list(itertools.combinations(names, n))
 
 
