@@ -49,7 +49,7 @@ BUDGETS = {
     "gui/help": Size(7, 1_090),
     "gui/kit": Size(19, 2_280),
     "gui/look": Size(7, 930),
-    "gui/models": Size(30, 5_720),
+    "gui/models": Size(33, 5_330),
     "gui/plot": Size(6, 950),
     # Words, cards, the check of sameness and the view of differences have a file each.
     "gui/run": Size(11, 1_480),
@@ -57,7 +57,7 @@ BUDGETS = {
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_540),
     "gui/state": Size(12, 1_450),
-    "gui/welcome": Size(5, 840),
+    "gui/welcome": Size(5, 780),
     "hosting": Size(10, 1_450),
     "storage": Size(14, 2_360),
 }

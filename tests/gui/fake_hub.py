@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
@@ -36,15 +37,21 @@ class HeldBackground(QObject):
     ) -> None:
         self.jobs.append((function, done, failed))
 
-    def carry_out(self, at: int = 0) -> None:
-        """Do one job, and tell its result."""
-        function, done, failed = self.jobs.pop(at)
+    def compute(self, at: int = 0) -> None:
+        """Do one job; its result is told later."""
+        function, done, failed = self.jobs[at]
         try:
             result = function()
         except UserError as error:
-            failed(error)
+            self.jobs[at] = (lambda: None), partial(_ignoring, failed, error), failed
         else:
-            done(result)
+            self.jobs[at] = (lambda: result), done, failed
+
+    def carry_out(self, at: int = 0) -> None:
+        """Do one job, unless it is done, and tell its result."""
+        self.compute(at)
+        function, done, _failed = self.jobs.pop(at)
+        done(function())
 
     def carry_out_all(self) -> None:
         """Do all jobs, and those that they lead to."""
@@ -54,6 +61,10 @@ class HeldBackground(QObject):
     def close(self, _timeout_ms: int = 0) -> bool:
         self.jobs.clear()
         return True
+
+
+def _ignoring(failed: Callable[[UserError], None], error: UserError, _result: None) -> None:
+    failed(error)
 
 
 @dataclass

@@ -231,7 +231,7 @@ def searching(camera: Camera, server: HubServer) -> None:
     camera.shoot("23-remote-pair")
     server.add(Fault("*.gguf", bytes_per_s=40_000_000))
     dialog.main.clicked.emit()
-    camera.until(lambda: any(state.n_done > 2e7 for state in camera.world.states.states))
+    camera.until(lambda: any(each.n_done > 2e7 for each in camera.world.states.downloads))
     camera.shoot("24-downloading")
     picker.open(1)
     dialog.hub.card.back_button.click()

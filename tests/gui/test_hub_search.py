@@ -93,9 +93,10 @@ class Wishes(RuleBasedStateMachine):
         self.hub.error = HubError("timed-out", "No answer.", "") if is_broken else None
 
     @precondition(lambda self: self.jobs.jobs)
-    @rule(data=st.data())
-    def answer(self, data: st.DataObject) -> None:
-        self.jobs.carry_out(data.draw(st.integers(0, len(self.jobs.jobs) - 1)))
+    @rule(data=st.data(), is_late=st.booleans())
+    def answer(self, data: st.DataObject, is_late: bool) -> None:
+        at = data.draw(st.integers(0, len(self.jobs.jobs) - 1))
+        (self.jobs.compute if is_late else self.jobs.carry_out)(at)
 
     @rule()
     def answer_all(self) -> None:
@@ -107,6 +108,7 @@ class Wishes(RuleBasedStateMachine):
             n_all = WORDS[query.text]
             assert len(search.models) >= min(self.n_wanted, n_all)
             assert search.has_more or len(search.models) == n_all
+            assert not (search.has_more and self.n_wanted > n_all)
 
     @invariant()
     def only_what_was_asked_for_last_is_shown(self) -> None:

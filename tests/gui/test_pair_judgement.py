@@ -90,10 +90,26 @@ class Questions(RuleBasedStateMachine):
                 timer.stop()
                 timer.timeout.emit()
 
+    @precondition(lambda self: self.pair is not None)
+    @rule()
+    def move_a_slider(self) -> None:
+        for n_ctx in (1024, 2048):
+            if self.pair is not None:
+                self.ask(replace(self.pair, target=replace(self.pair.target, n_ctx=n_ctx)))
+            self.pause()
+
     @precondition(lambda self: self.jobs.jobs)
-    @rule(data=st.data())
-    def answer(self, data: st.DataObject) -> None:
-        self.jobs.carry_out(data.draw(st.integers(0, len(self.jobs.jobs) - 1)))
+    @rule(pair=PAIRS)
+    def ask_while_an_answer_is_on_its_way(self, pair: Pair) -> None:
+        self.jobs.compute()
+        self.ask(pair)
+        self.jobs.carry_out()
+
+    @precondition(lambda self: self.jobs.jobs)
+    @rule(data=st.data(), is_late=st.booleans())
+    def answer(self, data: st.DataObject, is_late: bool) -> None:
+        at = data.draw(st.integers(0, len(self.jobs.jobs) - 1))
+        (self.jobs.compute if is_late else self.jobs.carry_out)(at)
 
     @rule()
     def answer_all(self) -> None:

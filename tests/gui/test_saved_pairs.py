@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QMenu
 
 from paceline import paths
 from paceline.chat.pair import Pair
+from paceline.gui.models import saved_pairs
 from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
@@ -53,13 +55,14 @@ def test_the_newest_are_kept_each_once(steps: list[Pair | int]) -> None:
     saved, model = SavedPairs((), DEMO), list[Pair]()
     for step in steps:
         if isinstance(step, Pair):
-            saved.remember(step)
-            model = [step, *(pair for pair in model if pair.files != step.files)][:MAX_PAIRS]
+            with patch.object(saved_pairs, "MAX_PAIRS", 3):
+                saved.remember(step)
+            model = [step, *(pair for pair in model if pair.files != step.files)][:3]
         elif step < len(model):
             saved.forget(step)
             del model[step]
         moved = SavedPairs(saved.pairs, DEMO)
-        assert [moved.pair(row) for row in range(len(model))] == model
+        assert [moved.pair(row) for row in range(len(saved.pairs))] == model
         assert [saved.row_of(pair) for pair in model] == list(range(len(model)))
     assert saved.row_of(None) == -1
     saved.forget_all()
