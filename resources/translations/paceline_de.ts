@@ -2071,11 +2071,16 @@
     </message>
 </context>
 <context>
-    <name>DraftPresetButton</name>
+    <name>DraftPresetsController</name>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Delete</source>
         <translation>Löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
+        <source>It cannot be used here.</source>
+        <translation>Sie lässt sich hier nicht verwenden.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
@@ -2084,64 +2089,18 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Presets of draft settings for this pair</source>
-        <translation>Vorgaben der Entwurfseinstellungen für dieses Paar</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Presets ▾</source>
-        <translation>Vorgaben ▾</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Save as…</source>
-        <translation>Speichern unter …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Strategies with their settings, kept for this pair of models. What was used last with a pair comes back by itself when the pair is loaded.</source>
-        <translation>Strategien mit ihren Einstellungen, für dieses Modellpaar aufbewahrt. Was mit einem Paar zuletzt verwendet wurde, kommt beim Laden von selbst wieder.</translation>
-    </message>
-</context>
-<context>
-    <name>DraftPresets</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Give the preset a name.</source>
-        <translation>Geben Sie der Vorgabe einen Namen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>There is a preset of this name.</source>
-        <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
-    </message>
-</context>
-<context>
-    <name>DraftPresetsController</name>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>It cannot be used here.</source>
-        <translation>Sie lässt sich hier nicht verwenden.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Rename</source>
-        <translation>Umbenennen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
-        <source>Rename the preset</source>
-        <translation>Vorgabe umbenennen</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Save</source>
         <translation>Speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
+        <source>Save as…</source>
+        <translation>Speichern unter …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
@@ -2168,6 +2127,16 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
+        <source>Presets of draft settings for this pair</source>
+        <translation>Vorgaben der Entwurfseinstellungen für dieses Paar</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
+        <source>Presets ▾</source>
+        <translation>Vorgaben ▾</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Put these settings back to their defaults</source>
         <translation>Diese Einstellungen auf ihre Vorgaben zurücksetzen</translation>
     </message>
@@ -2175,6 +2144,11 @@
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
         <source>Reset</source>
         <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
+        <source>Strategies with their settings, kept for this pair of models. What was used last with a pair comes back by itself when the pair is loaded.</source>
+        <translation>Strategien mit ihren Einstellungen, für dieses Modellpaar aufbewahrt. Was mit einem Paar zuletzt verwendet wurde, kommt beim Laden von selbst wieder.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/speculation/draft_settings.py"/>
@@ -5581,46 +5555,29 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
 </context>
 <context>
-    <name>PresetMenu</name>
+    <name>PresetList</name>
     <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Delete “{}”</source>
-        <translation>„{}“ löschen</translation>
+        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <source>Give the preset a name.</source>
+        <translation>Geben Sie der Vorgabe einen Namen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Export…</source>
-        <translation>Exportieren …</translation>
+        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <source>There is a preset of this name.</source>
+        <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
+    </message>
+</context>
+<context>
+    <name>PresetNamer</name>
+    <message>
+        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Import…</source>
-        <translation>Importieren …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Rename “{}”…</source>
-        <translation>„{}“ umbenennen …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Save as…</source>
-        <translation>Speichern unter …</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Update “{}”</source>
-        <translation>„{}“ aktualisieren</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Use “{}” for new chats</source>
-        <translation>„{}“ für neue Chats nehmen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>{} (new chats)</source>
-        <translation>{} (neue Chats)</translation>
+        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <source>Rename the preset</source>
+        <translation>Vorgabe umbenennen</translation>
     </message>
 </context>
 <context>
@@ -6027,11 +5984,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>Give the preset a name.</source>
-        <translation>Geben Sie der Vorgabe einen Namen.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>Greedy</source>
         <translation>Greedy</translation>
     </message>
@@ -6059,11 +6011,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/presets.py"/>
         <source>The defaults: lively, and still to the point.</source>
         <translation>Die Grundeinstellung: lebendig und doch bei der Sache.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/presets.py"/>
-        <source>There is a preset of this name.</source>
-        <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
     </message>
 </context>
 <context>
@@ -6692,8 +6639,18 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Delete “{}”</source>
+        <translation>„{}“ löschen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Export your presets</source>
         <translation>Eigene Vorgaben exportieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Export…</source>
+        <translation>Exportieren …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -6709,6 +6666,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Imported: {}.</source>
         <translation>Importiert: {}.</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Import…</source>
+        <translation>Importieren …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -6742,13 +6704,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Rename</source>
-        <translation>Umbenennen</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/sampling/controller.py"/>
-        <source>Rename the preset</source>
-        <translation>Vorgabe umbenennen</translation>
+        <source>Rename “{}”…</source>
+        <translation>„{}“ umbenennen …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -6759,6 +6716,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Save as a preset</source>
         <translation>Als Vorgabe speichern</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Save as…</source>
+        <translation>Speichern unter …</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
@@ -6777,8 +6739,23 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Update “{}”</source>
+        <translation>„{}“ aktualisieren</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
         <source>Use the preset {}</source>
         <translation>Vorgabe {} verwenden</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>Use “{}” for new chats</source>
+        <translation>„{}“ für neue Chats nehmen</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/sampling/controller.py"/>
+        <source>{} (new chats)</source>
+        <translation>{} (neue Chats)</translation>
     </message>
     <message>
         <location filename="../../app/paceline/gui/sampling/controller.py"/>

@@ -53,9 +53,9 @@ BUDGETS = {
     "gui/plot": Size(6, 950),
     # Words, cards, the check of sameness and the view of differences have a file each.
     "gui/run": Size(11, 1_480),
-    "gui/sampling": Size(7, 1_510),
+    "gui/sampling": Size(7, 1_390),
     "gui/settings": Size(5, 850),
-    "gui/speculation": Size(8, 1_540),
+    "gui/speculation": Size(8, 1_440),
     "gui/state": Size(12, 1_450),
     "gui/welcome": Size(5, 780),
     "hosting": Size(10, 1_450),

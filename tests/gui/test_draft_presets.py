@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
+from paceline.gui.kit.presets import PresetMenu
 from paceline.gui.speculation.draft_settings import MAX_LAST, DraftPresets, key_of
 from paceline.messages import LoadPair, ModelParams
 from paceline.settings import DraftPreset, Settings, load_settings
@@ -37,7 +38,7 @@ def test_each_pair_has_its_own() -> None:
     presets = DraftPresets()
     presets.remember("draft")
     presets.save_as("Fast", "draft")
-    assert presets.presets == ()  # nothing is loaded
+    assert presets.own == ()  # nothing is loaded
     assert key_of(PAIR_A) == A
     assert key_of(PAIR_B) == B
     presets.set_pair(A)
@@ -48,13 +49,14 @@ def test_each_pair_has_its_own() -> None:
     assert presets.obstacle("fast") == ""
     presets.remember("suffix")
     presets.set_pair(A)
-    assert (presets.last, presets.strategy_of("Fast")) == ("draft:n_max=4", "draft:n_max=9")
+    assert presets.last == "draft:n_max=4"
+    assert presets.named == (DraftPreset("Fast", *A, "draft:n_max=9"),)
     assert "of this name" in presets.obstacle("FAST")
     presets.rename("Fast", "Slow")
     assert [p.name for p in presets.named] == ["Slow"]
     presets.delete("Slow")
     assert presets.named == ()
-    assert len(presets.presets) == 2
+    assert len(presets.own) == 2
 
 
 def test_old_pairs_are_forgotten_and_names_are_kept() -> None:
@@ -64,9 +66,9 @@ def test_old_pairs_are_forgotten_and_names_are_kept() -> None:
         presets.remember("suffix")
         if number < 3:
             presets.save_as("Mine", "suffix")
-    assert len(presets.presets) == MAX_LAST + 3
+    assert len(presets.own) == MAX_LAST + 3
     presets.set_pair(("0.gguf", ""))
-    assert (presets.last, presets.strategy_of("Mine")) == ("", "suffix")
+    assert presets.offered == (DraftPreset("Mine", "0.gguf", "", "suffix"),)
     presets.set_pair((f"{MAX_LAST}.gguf", ""))
     assert presets.last == "suffix"
 
@@ -151,23 +153,25 @@ def test_named_presets_by_menu_and_after_a_restart(
     program = make_program()
     button = program.window.panel.draft_settings.presets
     assert button.isHidden()  # nothing is loaded
+    menu = button.menu()
+    assert isinstance(menu, PresetMenu)
     client.finish_load()
     load(program, client, PAIR_A)
     assert not button.isHidden()
     program.speculation.use("draft:n_max=5")
-    button.fill()
-    action(button.menu_, "Save as…").trigger()
+    menu.fill()
+    action(menu, "Save as…").trigger()
     dialog = program.draft_presets.dialog
     assert dialog is not None
     qtbot.keyClicks(dialog.field, "Fast & sure")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     program.speculation.use("off")
-    button.fill()
-    action(button.menu_, "Fast && sure").trigger()
+    menu.fill()
+    action(menu, "Fast && sure").trigger()
     assert program.speculation.text == "draft:n_max=5"
-    button.fill()
-    assert action(button.menu_, "Fast && sure").isChecked()
-    rename = action(button.menu_, "Rename").menu()
+    menu.fill()
+    assert action(menu, "Fast && sure").isChecked()
+    rename = action(menu, "Rename").menu()
     assert rename is not None
     rename.actions()[0].trigger()  # type: ignore[attr-defined]  # a QMenu, says the stub QObject
     dialog = program.draft_presets.dialog
@@ -179,8 +183,8 @@ def test_named_presets_by_menu_and_after_a_restart(
     assert DraftPreset("Sure", *A, "draft:n_max=5") in kept.draft_presets
     assert DraftPreset("", *A, "draft:n_max=5") in kept.draft_presets
     assert program.settings.settings == kept
-    button.fill()
-    delete = action(button.menu_, "Delete").menu()
+    menu.fill()
+    delete = action(menu, "Delete").menu()
     assert delete is not None
     delete.actions()[0].trigger()  # type: ignore[attr-defined]  # a QMenu, says the stub QObject
     assert program.draft_presets.presets.named == ()

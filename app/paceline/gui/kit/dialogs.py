@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -109,17 +109,17 @@ def deciding_box(
 
 
 class NameDialog(QDialog):
-    """A field and two buttons; `named` tells the name when it is accepted."""
-
-    named = Signal(str)
+    """A field and two buttons; a function takes the name when it is accepted."""
 
     def __init__(
         self,
         title: str,
         action: str,
         obstacle: Callable[[str], str],
-        name: str = "",
-        parent: QWidget | None = None,
+        done: Callable[[str], None],
+        *,
+        name: str,
+        parent: QWidget,
     ) -> None:
         """Ask under a title.
 
@@ -127,12 +127,13 @@ class NameDialog(QDialog):
             title: What is named, e.g. "Save as a preset".
             action: What the button says.
             obstacle: Why a text cannot be the name, in words; empty: it can.
+            done: Takes the name.
             name: The first content of the field, selected.
             parent: What the dialog stands over.
         """
         super().__init__(parent)
         self.setWindowTitle(title)
-        self._obstacle = obstacle
+        self._obstacle, self._done = obstacle, done
         heading = text_label(title, "title")
         self.field = QLineEdit(name, maxLength=MAX_NAME_CHARS, placeholderText=self.tr("Name"))
         self.field.setAccessibleName(self.tr("Name"))
@@ -164,7 +165,7 @@ class NameDialog(QDialog):
         if self.take.isEnabled():
             name = clean_name(self.field.text())
             self.accept()
-            self.named.emit(name)
+            self._done(name)
 
 
 _tr = translator("Dialogs")

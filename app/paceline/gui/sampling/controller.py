@@ -10,18 +10,18 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
 
 from paceline.chat.presets import MAX_FILE_BYTES, presets_from_text, presets_to_text
 from paceline.conversation import Conversation
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.commands import PaletteCommand
-from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.file_dialogs import OpenFile
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
+from paceline.gui.kit.presets import PresetNamer, add_entry
 from paceline.gui.kit.translation import fields_in_words, value_in_words
 from paceline.gui.sampling.presets import PresetButton, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
@@ -103,7 +103,7 @@ UNDO_PRESET = "undo-preset"
 """Topic of the notice after a preset took the place of other values, or was deleted."""
 
 
-class SamplingController(DialogOwner[NameDialog]):
+class SamplingController(PresetNamer[ReplyPresets]):
     """Lets the card and the presets show and change what the shown chat has set; main thread."""
 
     def __init__(
@@ -115,12 +115,11 @@ class SamplingController(DialogOwner[NameDialog]):
         open_file: OpenFile,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(presets, context.window, parent)
         self._context = context
         self._session = context.session
         self._chats = context.session.conversations
         self._open_file = open_file
-        self.presets = presets
         self._card = card
         self._shown_id = ""
         self._before: _Before | None = None
@@ -138,17 +137,9 @@ class SamplingController(DialogOwner[NameDialog]):
         self._on_shown(self._session.current)
 
     def _make_buttons(self) -> None:
-        self.card_button = PresetButton(self.presets, long=True)
-        self.foot_button = PresetButton(self.presets, long=False)
+        self.card_button = PresetButton(self.presets, self._fill, long=True)
+        self.foot_button = PresetButton(self.presets, self._fill, long=False)
         self._card.body.insertWidget(0, self.card_button)
-        for button in (self.card_button, self.foot_button):
-            menu = button.menu_
-            menu.chosen.connect(self.apply)
-            menu.save_as_wanted.connect(self.save_as)
-            menu.rename_wanted.connect(self._on_rename)
-            menu.delete_wanted.connect(self._on_delete)
-            menu.import_wanted.connect(self._on_import)
-            menu.export_wanted.connect(self._on_export)
         self.badge = SettingsBadge(self.presets)
         self.badge.open_button.clicked.connect(self._context.actions.chat_settings.trigger)
         for reset in (self._card.reset_button, self.badge.reset_button):
@@ -230,7 +221,41 @@ class SamplingController(DialogOwner[NameDialog]):
             for row in self.presets.rows
         ]
 
-    @Slot(str)
+    def _fill(self, menu: QMenu) -> None:
+        """Add all presets, and what can be done with them."""
+        presets, own = self.presets, self.presets.chosen_own
+        was_built_in = True
+        for row in presets.rows:
+            if was_built_in and not row.is_built_in:
+                menu.addSeparator()
+            was_built_in = row.is_built_in
+            is_default = row.key == presets.default_key
+            add_entry(
+                menu,
+                self.tr("{} (new chats)").format(row.title) if is_default else row.title,
+                partial(self.apply, row.key),
+                is_chosen=row.key == presets.chosen,
+                explanation=row.summary,
+            )
+        menu.addSeparator()
+        add_entry(
+            menu,
+            self.tr("Use “{}” for new chats").format(presets.title),
+            presets.make_default,
+            is_on=presets.chosen != presets.default_key,
+        )
+        add_entry(menu, self.tr("Save as…"), self._save_as, is_on=presets.room > 0)
+        if own is not None:
+            name = own.name
+            update = self.tr("Update “{}”").format(name)
+            add_entry(menu, update, presets.update_chosen, is_on=presets.differs)
+            rename = self.tr("Rename “{}”…").format(name)
+            add_entry(menu, rename, partial(self.ask_new_name, name))
+            add_entry(menu, self.tr("Delete “{}”").format(name), partial(self._delete, name))
+        menu.addSeparator()
+        add_entry(menu, self.tr("Import…"), self._import)
+        add_entry(menu, self.tr("Export…"), self._export, is_on=bool(presets.own))
+
     def apply(self, key: str) -> None:
         """Put a preset in force; what took work to set can be brought back."""
         self._put(key, self.presets.applied(key), is_lost=self.presets.differs)
@@ -251,11 +276,8 @@ class SamplingController(DialogOwner[NameDialog]):
             words = self.tr("“{}” took the place of your values.")
             self._offer_undo(words.format(self.presets.title), before)
 
-    @Slot()
-    def save_as(self) -> None:
-        """Ask for the name of a new preset."""
-        dialog = self._ask(self.tr("Save as a preset"), self.tr("Save"), "")
-        dialog.named.connect(self.presets.save_as)
+    def _save_as(self) -> None:
+        self.ask_name(self.tr("Save as a preset"), self.tr("Save"), self.presets.save_as)
 
     @Slot()
     def undo(self) -> None:
@@ -269,12 +291,6 @@ class SamplingController(DialogOwner[NameDialog]):
 
     # ------------------------------------------------------------------------------ within
 
-    def _ask(self, title: str, action: str, name: str) -> NameDialog:
-        obstacle = partial(self.presets.obstacle, but=name)
-        dialog = self.own(NameDialog(title, action, obstacle, name, self._context.window))
-        dialog.open()
-        return dialog
-
     def _as_it_is(self) -> _Before:
         presets = self.presets
         return _Before(presets.now, presets.chosen, presets.default_key, presets.own)
@@ -284,27 +300,12 @@ class SamplingController(DialogOwner[NameDialog]):
         undo = Action(self.tr("Undo"), self.undo)
         self._context.notices.tell(words, action=undo, topic=UNDO_PRESET)
 
-    @Slot()
-    def _on_rename(self) -> None:
-        own = self.presets.chosen_own
-        if own is not None:
-            dialog = self._ask(self.tr("Rename the preset"), self.tr("Rename"), own.name)
-            dialog.named.connect(self._on_renamed)
+    def _delete(self, name: str) -> None:
+        before = self._as_it_is()._replace(settings=None)
+        self.presets.delete(name)
+        self._offer_undo(self.tr("The preset “{}” is deleted.").format(name), before)
 
-    @Slot(str)
-    def _on_renamed(self, name: str) -> None:
-        self.presets.rename(self.presets.chosen, name)
-
-    @Slot()
-    def _on_delete(self) -> None:
-        own = self.presets.chosen_own
-        if own is not None:
-            before = self._as_it_is()._replace(settings=None)
-            self.presets.delete(own.name)
-            self._offer_undo(self.tr("The preset “{}” is deleted.").format(own.name), before)
-
-    @Slot()
-    def _on_import(self) -> None:
+    def _import(self) -> None:
         self._open_file.ask(
             self._context.window,
             self.tr("Import presets"),
@@ -331,8 +332,7 @@ class SamplingController(DialogOwner[NameDialog]):
         names = self.presets.add(found)
         self._context.notices.tell(self.tr("Imported: {}.").format(", ".join(names)))
 
-    @Slot()
-    def _on_export(self) -> None:
+    def _export(self) -> None:
         self._context.save_file.ask(
             self._context.window,
             self.tr("Export your presets"),

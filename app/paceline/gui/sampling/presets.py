@@ -1,4 +1,4 @@
-"""Presets of how replies are drawn: the list, which one is chosen, and the button with its menu.
+"""Presets of how replies are drawn: the list, which one is chosen, and the button that says it.
 
 A built-in preset sets how tokens are drawn and how long a reply may be; system prompt, stop
 strings, biases and form stay as they are, since they belong to the task and not to the style. One
@@ -7,24 +7,19 @@ of the user's brings all of it. One preset is what new chats begin with. Main th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QMenu,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtWidgets import QMenu, QSizePolicy
 
 from paceline.chat.presets import clean_name, free_name
 from paceline.gui.kit.labels import YieldingButton
+from paceline.gui.kit.presets import PresetList, PresetMenu
 from paceline.gui.kit.translation import local
 from paceline.names import visible
 from paceline.params import ReplySettings, SamplingParams
-from paceline.settings import MAX_PRESETS, ReplyPreset
+from paceline.settings import ReplyPreset
 
 BUILT_IN = ":"
 """What the key of a built-in preset begins with; `obstacle` keeps names from beginning so."""
@@ -42,24 +37,20 @@ class PresetRow:
     is_built_in: bool
 
 
-class ReplyPresets(QObject):
+class ReplyPresets(PresetList[ReplyPreset]):
     """Knows the presets and what the shown chat has set; changes nothing but its own list.
 
+    `changed` tells another list, choice or default, and that other values are set.
+
     Attributes:
-        own: The user's, in their order.
         chosen: Key of the preset that the shown chat is compared with.
         now: What the shown chat has set.
     """
 
-    changed = Signal()
-    """The list, the choice, the default, or what is set"""
-    kept_changed = Signal()
-    """What is to be saved"""
-
     def __init__(
         self, own: Sequence[ReplyPreset] = (), default: str = "", parent: QObject | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(own, parent)
         self._built_in = {
             DEFAULT_KEY: (
                 ReplyPreset(self.tr("Balanced")),
@@ -83,7 +74,6 @@ class ReplyPresets(QObject):
                 self.tr("Programs: steady, without penalties, and room for long replies."),
             ),
         }  # fmt: skip
-        self.own = tuple(own)
         self._default = default
         self.now = self.default_settings
         self.chosen = self.default_key
@@ -112,7 +102,7 @@ class ReplyPresets(QObject):
     @property
     def chosen_own(self) -> ReplyPreset | None:
         """The chosen one, if it is one of the user's."""
-        return self._find(self.chosen)
+        return self.find(self.chosen)
 
     @property
     def title(self) -> str:
@@ -129,7 +119,7 @@ class ReplyPresets(QObject):
         """Return a preset; None: it does not exist."""
         if key in self._built_in:
             return self._built_in[key][0]
-        return self._find(key)
+        return self.find(key)
 
     def applied(self, key: str) -> ReplySettings:
         """Return what is set once a preset is in force."""
@@ -172,82 +162,62 @@ class ReplyPresets(QObject):
     def make_default(self) -> None:
         """Let new chats begin with the chosen preset."""
         self._default = self.chosen
-        self._set(self.own)
-
-    def obstacle(self, name: str, but: str = "") -> str:
-        """Why a preset cannot have a name, in words; empty: it can. `but` is its own one."""
-        name = clean_name(name)
-        if not name:
-            return self.tr("Give the preset a name.")
-        if name.startswith(BUILT_IN):
-            return self.tr("A name cannot begin with a colon.")
-        taken = {row.title.casefold() for row in self.rows if row.title != but}
-        if name.casefold() in taken:
-            return self.tr("There is a preset of this name.")
-        return ""
+        self.set_own(self.own)
 
     @property
-    def room(self) -> int:
-        """How many more there can be; one made of an older file may be one too many."""
-        return max(MAX_PRESETS - len(self.own), 0)
+    def titles(self) -> list[str]:
+        """Names of the built-in ones, too."""
+        return [row.title for row in self.rows]
+
+    def obstacle(self, name: str, but: str = "") -> str:
+        """Why a preset cannot have a name; it could be the key of a built-in one."""
+        if clean_name(name).startswith(BUILT_IN):
+            return self.tr("A name cannot begin with a colon.")
+        return super().obstacle(name, but)
 
     def save_as(self, name: str) -> None:
         """Keep what is set under a name that has no obstacle, and choose it."""
-        name = clean_name(name)
-        self.chosen = name
-        self._set((*self.own, ReplyPreset(name, self.now)))
+        self.chosen = clean_name(name)
+        self.set_own((*self.own, ReplyPreset(self.chosen, self.now)))
 
     def update_chosen(self) -> None:
         """Let the chosen preset hold what is set; one of the user's."""
         chosen = self.chosen_own
         if chosen is not None:
             new = replace(chosen, settings=self.now)
-            self._set(tuple(new if preset is chosen else preset for preset in self.own))
+            self.set_own(tuple(new if preset is chosen else preset for preset in self.own))
 
-    def rename(self, key: str, name: str) -> None:
-        """Give one of the user's a name without obstacle."""
-        preset, name = self._find(key), clean_name(name)
-        if preset is not None:
-            new = replace(preset, name=name)
-            if self.chosen == key:
-                self.chosen = name
-            if self._default == key:
-                self._default = name
-            self._set(tuple(new if other is preset else other for other in self.own))
-
-    def delete(self, key: str) -> None:
-        """Drop one of the user's; what is set stays."""
-        preset = self._find(key)
-        if preset is not None:
-            self.own = tuple(other for other in self.own if other is not preset)
-            if self.chosen == key:
-                self.chosen = self._like(self.now)
-            self._set(self.own)
+    def rename(self, old: str, new: str) -> None:
+        """Give one of the user's a name without obstacle; it stays chosen and the default."""
+        if self.find(old) is not None:
+            name = clean_name(new)
+            self.chosen = name if self.chosen == old else self.chosen
+            self._default = name if self._default == old else self._default
+            super().rename(old, name)
 
     def add(self, presets: Sequence[ReplyPreset]) -> tuple[str, ...]:
         """Add presets under names that are free; returns these."""
         names: list[str] = []
-        taken = [row.title for row in self.rows]
+        taken = self.titles
         for preset in presets:
             # A name from a file may begin with the sign of the built-in ones.
             wanted = clean_name(preset.name).lstrip(f"{BUILT_IN} ") or self.tr("Preset")
             names.append(free_name(wanted, [*taken, *names]))
         new = [replace(p, name=name) for p, name in zip(presets, names, strict=True)]
-        self._set((*self.own, *new))
+        self.set_own((*self.own, *new))
         return tuple(names)
 
     def restore(self, own: Sequence[ReplyPreset], chosen: str, default: str) -> None:
         """Bring back a list, a choice and a default as they were."""
         self.chosen, self._default = chosen, default
-        self._set(tuple(own))
+        self.set_own(tuple(own))
 
-    def _find(self, key: str) -> ReplyPreset | None:
-        return next((preset for preset in self.own if preset.name == key), None)
-
-    def _set(self, own: tuple[ReplyPreset, ...]) -> None:
+    def set_own(self, own: tuple[ReplyPreset, ...]) -> None:
+        """Take another list; what is set stays, and is like another preset if its own is gone."""
         self.own = own
-        self.changed.emit()
-        self.kept_changed.emit()
+        if self.preset(self.chosen) is None:
+            self.chosen = self._like(self.now)
+        super().set_own(own)
 
 
 def _summary(preset: ReplyPreset) -> str:
@@ -264,79 +234,14 @@ _MARK = " •"
 """Follows the name while other values are set than the preset's."""
 
 
-class PresetMenu(QMenu):
-    """All presets to choose from, and what can be done with them; made anew when it opens."""
-
-    chosen = Signal(str)
-    """Key of a preset"""
-    save_as_wanted = Signal()
-    rename_wanted = Signal()
-    delete_wanted = Signal()
-    import_wanted = Signal()
-    export_wanted = Signal()
-
-    def __init__(self, presets: ReplyPresets, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._presets = presets
-        self.setToolTipsVisible(True)
-        self.aboutToShow.connect(self.fill)
-        self.fill()
-
-    @Slot()
-    def fill(self) -> None:
-        """Fill the menu with the presets and what can be done with them."""
-        self.clear()
-        presets = self._presets
-        was_built_in = True
-        for row in presets.rows:
-            if was_built_in and not row.is_built_in:
-                self.addSeparator()
-            was_built_in = row.is_built_in
-            action = self.addAction(_menu_text(row.title))
-            action.setCheckable(True)
-            action.setChecked(row.key == presets.chosen)
-            action.setData(row.key)
-            action.setToolTip(row.summary)
-            if row.key == presets.default_key:
-                action.setText(self.tr("{} (new chats)").format(action.text()))
-            action.triggered.connect(self._on_preset)
-        self.addSeparator()
-        own = presets.chosen_own
-        self._add(
-            self.tr("Use “{}” for new chats").format(_menu_text(presets.title)),
-            presets.make_default,
-            is_on=presets.chosen != presets.default_key,
-        )
-        self._add(self.tr("Save as…"), self.save_as_wanted.emit, is_on=presets.room > 0)
-        if own is not None:
-            name = _menu_text(own.name)
-            update = self.tr("Update “{}”").format(name)
-            self._add(update, presets.update_chosen, is_on=presets.differs)
-            self._add(self.tr("Rename “{}”…").format(name), self.rename_wanted.emit)
-            self._add(self.tr("Delete “{}”").format(name), self.delete_wanted.emit)
-        self.addSeparator()
-        self._add(self.tr("Import…"), self.import_wanted.emit)
-        self._add(self.tr("Export…"), self.export_wanted.emit, is_on=bool(presets.own))
-
-    def _add(self, text: str, slot: object, *, is_on: bool = True) -> None:
-        action = self.addAction(text)
-        action.setEnabled(is_on)
-        action.triggered.connect(slot)
-
-    @Slot()
-    def _on_preset(self) -> None:
-        action = cast("QAction", self.sender())
-        action.setChecked(action.data() == self._presets.chosen)  # the tick follows the choice
-        self.chosen.emit(action.data())
-
-
 class PresetButton(YieldingButton):
     """Says which preset is in force; `long` has the word before it and takes the whole width."""
 
-    def __init__(self, presets: ReplyPresets, *, long: bool) -> None:
+    def __init__(self, presets: ReplyPresets, fill: Callable[[QMenu], None], *, long: bool) -> None:
+        """`fill` adds the entries of the menu."""
         super().__init__()
         self._presets = presets
-        self.menu_ = PresetMenu(presets, self)
+        self.menu_ = PresetMenu(fill, self)
         self.setProperty("kind", "chip" if long else "quiet")
         if long:
             self.setProperty("align", "left")
@@ -361,7 +266,7 @@ class PresetButton(YieldingButton):
         title = presets.title
         mark = _MARK if presets.differs else ""
         words = self.tr("Preset: {}").format(f"{_short(title)}{mark}")
-        self.setText(f"{_menu_text(words)} ▾")
+        self.setText(f"{visible(words).replace('&', '&&')} ▾")
         name = self.tr("Preset of replies: {}").format(visible(title))
         if presets.differs:
             name = self.tr("{}, changed since").format(name)
@@ -376,7 +281,3 @@ class PresetButton(YieldingButton):
 
 def _short(title: str) -> str:
     return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"
-
-
-def _menu_text(text: str) -> str:
-    return visible(text).replace("&", "&&")

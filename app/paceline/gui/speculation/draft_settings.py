@@ -6,14 +6,11 @@ known by the names of its files: moved models keep what belongs to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import cast
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Slot
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from paceline.chat.pair import Pair, PairState
@@ -22,14 +19,13 @@ from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
-from paceline.gui.kit.dialogs import DialogOwner, NameDialog
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
+from paceline.gui.kit.presets import PresetList, PresetMenu, PresetNamer, add_entry
 from paceline.gui.kit.translation import local
 from paceline.gui.state.speculation import SpeculationModel
-from paceline.names import visible
-from paceline.settings import MAX_PRESETS, DraftPreset
+from paceline.settings import DraftPreset
 
 PairKey = tuple[str, str]
 """File names of target and draft model; no draft model is empty."""
@@ -42,20 +38,11 @@ def key_of(pair: Pair) -> PairKey:
     return Path(pair.target.path).name, Path(pair.draft.path).name if pair.draft else ""
 
 
-class DraftPresets(QObject):
-    """The list, and the pair that it is about now."""
+class DraftPresets(PresetList[DraftPreset]):
+    """The presets, of those without a name the newest last, and the pair that is loaded."""
 
-    changed = Signal()
-    """The list, or the pair"""
-    kept_changed = Signal()
-    """What is to be saved"""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.presets: tuple[DraftPreset, ...] = ()
-        """All of them, as they are saved; of those without a name the newest last."""
-        self.pair: PairKey | None = None
-        """The pair that is loaded; None: there is none."""
+    pair: PairKey | None = None
+    """None: there is none."""
 
     def set_pair(self, pair: PairKey | None) -> None:
         """Know what is loaded."""
@@ -64,188 +51,94 @@ class DraftPresets(QObject):
             self.changed.emit()
 
     @property
-    def last(self) -> str:
-        """The strategy that was used last with this pair; empty: none."""
-        found = self._find("")
-        return found.strategy if found is not None else ""
+    def offered(self) -> tuple[DraftPreset, ...]:
+        """Those of this pair; one without a name is what was used last."""
+        return tuple(preset for preset in self.own if (preset.target, preset.draft) == self.pair)
 
     @property
     def named(self) -> tuple[DraftPreset, ...]:
         """Those of this pair that have a name."""
-        return tuple(p for p in self.presets if p.name and (p.target, p.draft) == self.pair)
+        return tuple(preset for preset in self.offered if preset.name)
+
+    @property
+    def last(self) -> str:
+        """The strategy that was used last with this pair; empty: none."""
+        found = self.find("")
+        return found.strategy if found is not None else ""
 
     def remember(self, strategy: str) -> None:
         """Keep the strategy as what was used last with this pair."""
         if self.pair is None or strategy == self.last:
             return
-        others = [p for p in self.presets if p is not self._find("")]
-        n_too_many = sum(not p.name for p in others) - MAX_LAST + 1
-        oldest = [p for p in others if not p.name][: max(n_too_many, 0)]
-        kept = [p for p in others if not any(p is old for old in oldest)]
-        self._set((*kept, DraftPreset("", *self.pair, strategy)))
-
-    def obstacle(self, name: str, but: str = "") -> str:
-        """Why a preset of this pair cannot have a name, in words; empty: it can."""
-        name = clean_name(name)
-        if not name:
-            return self.tr("Give the preset a name.")
-        if any(p.name.casefold() == name.casefold() for p in self.named if p.name != but):
-            return self.tr("There is a preset of this name.")
-        return ""
-
-    @property
-    def room(self) -> int:
-        """How many more can have a name."""
-        return MAX_PRESETS - sum(bool(preset.name) for preset in self.presets)
+        last = self.find("")
+        others = [preset for preset in self.own if preset is not last]
+        nameless = [preset for preset in others if not preset.name]
+        oldest = {id(preset) for preset in nameless[: max(len(nameless) - MAX_LAST + 1, 0)]}
+        kept = (preset for preset in others if id(preset) not in oldest)
+        self.set_own((*kept, DraftPreset("", *self.pair, strategy)))
 
     def save_as(self, name: str, strategy: str) -> None:
         """Keep a strategy for this pair under a name without obstacle."""
         if self.pair is not None:
-            self._set((*self.presets, DraftPreset(clean_name(name), *self.pair, strategy)))
-
-    def strategy_of(self, name: str) -> str:
-        """The strategy of a preset of this pair; empty: it does not exist."""
-        found = self._find(name)
-        return found.strategy if found is not None else ""
-
-    def rename(self, old: str, new: str) -> None:
-        """Give a preset of this pair another name without obstacle."""
-        found = self._find(old)
-        if found is not None:
-            renamed = replace(found, name=clean_name(new))
-            self._set(tuple(renamed if p is found else p for p in self.presets))
-
-    def delete(self, name: str) -> None:
-        """Drop a preset of this pair."""
-        found = self._find(name)
-        if found is not None:
-            self._set(tuple(p for p in self.presets if p is not found))
-
-    def _find(self, name: str) -> DraftPreset | None:
-        mine = [p for p in self.presets if (p.target, p.draft) == self.pair and p.name == name]
-        return mine[0] if mine else None
-
-    def _set(self, presets: tuple[DraftPreset, ...]) -> None:
-        self.presets = presets
-        self.changed.emit()
-        self.kept_changed.emit()
+            self.set_own((*self.own, DraftPreset(clean_name(name), *self.pair, strategy)))
 
 
-class DraftPresetButton(QToolButton):
-    """A link-like button; the menu is made anew when it opens.
-
-    Attributes:
-        presets: What it offers.
-    """
-
-    chosen = Signal(str)
-    """Name of a preset of the pair"""
-    save_as_wanted = Signal()
-    rename_wanted = Signal(str)
-    delete_wanted = Signal(str)
-
-    def __init__(self, model: SpeculationModel) -> None:
-        super().__init__()
-        self._model = model
-        self.presets = DraftPresets(self)
-        self.presets.changed.connect(self.refresh)
-        self.setProperty("kind", "link")
-        self.setText(self.tr("Presets ▾"))
-        self.setAccessibleName(self.tr("Presets of draft settings for this pair"))
-        self.setToolTip(
-            self.tr(
-                "Strategies with their settings, kept for this pair of models. What was used last "
-                "with a pair comes back by itself when the pair is loaded."
-            )
-        )
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.menu_ = QMenu(self, toolTipsVisible=True)
-        self.menu_.aboutToShow.connect(self.fill)
-        self.setMenu(self.menu_)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.hide()
-
-    @Slot()
-    def refresh(self) -> None:
-        """There is nothing to keep presets for without a pair."""
-        self.setVisible(self.presets.pair is not None)
-
-    @Slot()
-    def fill(self) -> None:
-        """Fill the menu with the presets of the pair."""
-        self.menu_.clear()
-        presets = self.presets
-        for preset in presets.named:
-            action = self._add(self.menu_, preset.name, preset.name, self._on_chosen)
-            action.setCheckable(True)
-            action.setChecked(preset.strategy == self._model.text)
-            action.setToolTip(preset.strategy)
-        if not presets.named:
-            self.menu_.addAction(self.tr("None for this pair yet")).setEnabled(False)
-        self.menu_.addSeparator()
-        save = self.menu_.addAction(self.tr("Save as…"))
-        save.setEnabled(presets.room > 0)
-        save.triggered.connect(self.save_as_wanted.emit)
-        if presets.named:
-            rename = self.menu_.addMenu(self.tr("Rename"))
-            delete = self.menu_.addMenu(self.tr("Delete"))
-            for preset in presets.named:
-                self._add(rename, f"{preset.name}…", preset.name, self._on_rename)
-                self._add(delete, preset.name, preset.name, self._on_delete)
-
-    @staticmethod
-    def _add(menu: QMenu, text: str, name: str, slot: Callable[[], None]) -> QAction:
-        action = menu.addAction(visible(text).replace("&", "&&"))
-        action.setData(name)
-        action.triggered.connect(slot)
-        return action
-
-    def _name(self) -> str:
-        return str(cast("QAction", self.sender()).data())
-
-    @Slot()
-    def _on_chosen(self) -> None:
-        self.chosen.emit(self._name())
-
-    @Slot()
-    def _on_rename(self) -> None:
-        self.rename_wanted.emit(self._name())
-
-    @Slot()
-    def _on_delete(self) -> None:
-        self.delete_wanted.emit(self._name())
-
-
-class DraftPresetsController(DialogOwner[NameDialog]):
+class DraftPresetsController(PresetNamer[DraftPresets]):
     """A strategy counts as used when it is chosen for a loaded pair, or a reply begins with it."""
 
     def __init__(
         self,
         context: AppContext,
         *,
-        button: DraftPresetButton,
+        button: QToolButton,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        """`button` gets the menu; it is hidden while there is no pair to keep presets for."""
+        presets = DraftPresets(context.settings.settings.draft_presets)
+        super().__init__(presets, context.window, parent)
+        presets.setParent(self)
         self._context = context
-        self.presets = button.presets
-        self.presets.presets = context.settings.settings.draft_presets
-        self.presets.kept_changed.connect(self._on_kept_changed)
+        self._button = button
+        button.setMenu(PresetMenu(self._fill, button))
+        presets.kept_changed.connect(self._on_kept_changed)
         self._speculation = context.speculation
-        self._renamed = ""
         self._meanwhile = ""
-        button.chosen.connect(self._on_chosen)
-        button.save_as_wanted.connect(self._on_save_as)
-        button.rename_wanted.connect(self._on_rename)
-        button.delete_wanted.connect(self.presets.delete)
         context.speculation.strategy_changed.connect(self._on_strategy)
         context.signals.started.connect(self._remember)
         context.pair.changed.connect(self._on_pair)
         self._on_pair(context.pair.state)
 
+    def _fill(self, menu: QMenu) -> None:
+        """Add the presets of the pair, and what can be done with them."""
+        named = self.presets.named
+        for preset in named:
+            add_entry(
+                menu,
+                preset.name,
+                partial(self._use, preset.strategy, self.tr("The preset holds “{}”.")),
+                is_chosen=preset.strategy == self._speculation.text,
+                explanation=preset.strategy,
+            )
+        if not named:
+            menu.addAction(self.tr("None for this pair yet")).setEnabled(False)
+        menu.addSeparator()
+        add_entry(menu, self.tr("Save as…"), self._save_as, is_on=self.presets.room > 0)
+        if named:
+            rename, delete = menu.addMenu(self.tr("Rename")), menu.addMenu(self.tr("Delete"))
+            for name in (preset.name for preset in named):
+                add_entry(rename, f"{name}…", partial(self.ask_new_name, name))
+                add_entry(delete, name, partial(self.presets.delete, name))
+
+    def _save_as(self) -> None:
+        title = self.tr("Save draft settings for this pair")
+        self.ask_name(title, self.tr("Save"), self._keep)
+
+    def _keep(self, name: str) -> None:
+        self.presets.save_as(name, self._speculation.text)
+
     @Slot()
     def _on_kept_changed(self) -> None:
-        self._context.settings.set("draft_presets", self.presets.presets)
+        self._context.settings.set("draft_presets", self.presets.own)
 
     @Slot(object)
     def _on_pair(self, state: PairState) -> None:
@@ -254,6 +147,7 @@ class DraftPresetsController(DialogOwner[NameDialog]):
         if key == self.presets.pair:
             return
         self.presets.set_pair(key)
+        self._button.setVisible(key is not None)
         if key is None:
             self._meanwhile = ""
             return
@@ -286,37 +180,6 @@ class DraftPresetsController(DialogOwner[NameDialog]):
             self._context.notices.warn(
                 words.format(strategy) + " " + self.tr("It cannot be used here."), str(error)
             )
-
-    @Slot(str)
-    def _on_chosen(self, name: str) -> None:
-        strategy = self.presets.strategy_of(name)
-        if strategy:
-            self._use(strategy, self.tr("The preset holds “{}”."))
-
-    def _ask(self, title: str, action: str, name: str) -> NameDialog:
-        obstacle = partial(self.presets.obstacle, but=name)
-        dialog = self.own(NameDialog(title, action, obstacle, name, self._context.window))
-        dialog.open()
-        return dialog
-
-    @Slot()
-    def _on_save_as(self) -> None:
-        dialog = self._ask(self.tr("Save draft settings for this pair"), self.tr("Save"), "")
-        dialog.named.connect(self._on_named)
-
-    @Slot(str)
-    def _on_named(self, name: str) -> None:
-        self.presets.save_as(name, self._speculation.text)
-
-    @Slot(str)
-    def _on_rename(self, name: str) -> None:
-        self._renamed = name
-        dialog = self._ask(self.tr("Rename the preset"), self.tr("Rename"), name)
-        dialog.named.connect(self._on_renamed)
-
-    @Slot(str)
-    def _on_renamed(self, name: str) -> None:
-        self.presets.rename(self._renamed, name)
 
 
 class ParameterField(SliderField):
@@ -384,7 +247,7 @@ class DraftSettings(Card):
         self._sections: list[QWidget] = []
         self._reset = styled(QPushButton(self.tr("Reset")), kind="link")
         self._reset.setToolTip(self.tr("Put these settings back to their defaults"))
-        self.presets = DraftPresetButton(model)
+        self.presets = self._make_presets()
         self.header.addWidget(self._reset)
         self.header.removeWidget(self.remark)
         below = row_of((self.remark, 1), self.presets, spacing=6)
@@ -397,6 +260,21 @@ class DraftSettings(Card):
         model.drafter_changed.connect(self._rebuild)
         model.refused.connect(self.show_problem)
         self._rebuild()
+
+    def _make_presets(self) -> QToolButton:
+        button = styled(QToolButton(), kind="link")
+        button.setText(self.tr("Presets ▾"))
+        button.setAccessibleName(self.tr("Presets of draft settings for this pair"))
+        button.setToolTip(
+            self.tr(
+                "Strategies with their settings, kept for this pair of models. What was used last "
+                "with a pair comes back by itself when the pair is loaded."
+            )
+        )
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.hide()
+        return button
 
     @property
     def fields(self) -> dict[str, ParameterField]:
