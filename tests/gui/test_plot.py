@@ -47,7 +47,7 @@ def test_an_empty_reply_has_no_figures(metrics: StepMetrics) -> None:
     window = metrics.window(100)
     assert [len(a) for a in (window.drafted, window.accepted, window.tokens_per_s)] == [0, 0, 0]
     assert metrics.tokens_per_s is None
-    assert metrics.acceptance_rate is None
+    assert metrics.whole.acceptance_rate is None
     assert metrics.times == TimeShares()
 
 
@@ -61,8 +61,8 @@ def test_steps_are_counted_by_the_family_of_the_drafter(metrics: StepMetrics) ->
     assert window.drafted.tolist() == [3, 3, 3, 0]
     assert window.accepted.tolist() == [2, 2, 2, 0]
     assert window.by_model.tolist() == [2, 0, 0, 0]
-    assert (metrics.n_drafted, metrics.n_accepted, metrics.n_tokens) == (9, 6, 11)
-    assert metrics.acceptance_rate == pytest.approx(6 / 9)
+    assert (metrics.whole.tokens, metrics.whole.tokens_accepted, metrics.n_tokens) == (9, 6, 11)
+    assert metrics.whole.acceptance_rate == pytest.approx(6 / 9)
 
 
 def chain_step(number: int) -> StepCommitted:
@@ -85,12 +85,13 @@ def test_several_drafters_of_one_step_are_told_apart(metrics: StepMetrics) -> No
     assert window.accepted.tolist() == [5, 5]
     assert window.by_model.tolist() == [3, 3]
     lookup, model = metrics.tallies["prompt-lookup"], metrics.tallies["draft"]
-    assert (lookup.drafts, lookup.drafted, lookup.accepted, lookup.discarded) == (2, 8, 4, 2)
-    assert (model.drafts_accepted, model.drafted, model.accepted) == (2, 6, 6)
-    assert lookup.per_position == [0, 0, 0, 2, 2]
-    assert model.per_position == [2, 2, 2]
+    assert (lookup.drafts, lookup.tokens, lookup.tokens_accepted) == (2, 8, 4)
+    assert lookup.tokens_discarded == 2
+    assert (model.drafts_accepted, model.tokens, model.tokens_accepted) == (2, 6, 6)
+    assert lookup.accepted_per_position == [0, 0, 0, 2, 2]
+    assert model.accepted_per_position == [2, 2, 2]
     assert lookup.acceptance_rate == pytest.approx(4 / 6)
-    assert metrics.acceptance_rate == pytest.approx(10 / 12)
+    assert metrics.whole.acceptance_rate == pytest.approx(10 / 12)
 
 
 def test_the_speed_is_tokens_over_seconds_and_at_a_step_of_the_last_ones(
@@ -142,8 +143,8 @@ def test_a_long_reply_shares_places(metrics: StepMetrics, n_steps: int) -> None:
     assert (n_places - 1) * whole.per_place < n_steps <= n_places * whole.per_place
     sizes = np.full(n_places, whole.per_place)
     sizes[-1] = n_steps - (n_places - 1) * whole.per_place
-    assert float((whole.drafted * sizes).sum()) == pytest.approx(metrics.n_drafted)
-    assert float((whole.accepted * sizes).sum()) == pytest.approx(metrics.n_accepted)
+    assert float((whole.drafted * sizes).sum()) == pytest.approx(metrics.whole.tokens)
+    assert float((whole.accepted * sizes).sum()) == pytest.approx(metrics.whole.tokens_accepted)
     assert whole.tokens_per_s[-1] == pytest.approx(150)
     assert whole.steps[0] == pytest.approx((whole.per_place - 1) / 2)
 

@@ -107,8 +107,8 @@ def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
     values = [label.text() for label in page.figures.values]
     assert values[5] == f"{stats.n_generated:,}"
     assert values[3] == f"{stats.acceptance_rate * 100:.0f}\u202f%"  # type: ignore[operator]
-    assert page.metrics.n_drafted == stats.n_drafted
-    assert page.metrics.n_accepted == stats.n_accepted
+    assert page.metrics.whole.tokens == stats.n_drafted
+    assert page.metrics.whole.tokens_accepted == stats.n_accepted
     assert len(page.plot.by_model.opts["x"]) == stats.n_steps
     assert "prefill" in page.times.legend.text()
     asked = {s.drafter for s in stats.by_drafter if s.n_draft}
@@ -277,7 +277,7 @@ def test_a_reply_that_failed_shows_what_is_known(
     assert page.problem.isVisible()
     assert "It broke. Try again." in page.problem_text.text()
     assert page.figures.values[5].text() == "4"
-    assert page.metrics.n_accepted == 2
+    assert page.metrics.whole.tokens_accepted == 2
     assert not page.figures.plain.isVisible()
     dialog.close()
 

@@ -98,7 +98,7 @@ def spoken(metrics: StepMetrics, sources: Sources, stats: TurnStats | None) -> s
     """A whole reply in one sentence, for those who hear it."""
     parts = [
         _tr("{}: {} of {} drafted tokens accepted").format(
-            sources.title(drafter), tally.accepted, tally.drafted
+            sources.title(drafter), tally.tokens_accepted, tally.tokens
         )
         for drafter, tally in metrics.tallies.items()
     ] or [_tr("Nothing was drafted")]

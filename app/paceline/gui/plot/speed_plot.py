@@ -372,9 +372,10 @@ class SpeedPlot(Card):
             note = self.tr("one bar for each step of a reply")
         self.bars_canvas.set_note(note)
         self.bars_canvas.set_steps(window.first, n_places, max(_LOWEST_TOP, most))
+        drafted = self._metrics.whole
         self.bars_canvas.setAccessibleName(
             self.tr("{} of {} drafted tokens accepted in {} steps").format(
-                self._metrics.n_accepted, self._metrics.n_drafted, self._metrics.n_steps
+                drafted.tokens_accepted, drafted.tokens, self._metrics.n_steps
             )
         )
 

@@ -216,29 +216,25 @@ def headline(
     speed = stats.tokens_per_s if stats is not None else metrics.tokens_per_s
     if speed is None:
         return Headline()
-    rate = metrics.acceptance_rate
+    rate = metrics.whole.acceptance_rate
     speedup = stats.speedup if stats is not None else None
     plain = stats.plain_tokens_per_s if stats is not None else None
     tone = tone_of(stats) if stats is not None else "even"
+    if rate is not None:
+        # The first token is the prefill's, no step's.
+        per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
+        words = said(effect_words(tone if speedup is not None else None, title, per_step, rate))
+    elif asks:
+        words = _tr("{} was asked but never sure enough: nothing was drafted.").format(title)
+    else:
+        words = _tr("Without drafts: one token per step.")
     return Headline(
         speed_text(speed),
         _without_drafts(plain) if plain and speedup is not None else "",
         ratio_text(speedup.ratio) if speedup is not None else "",
-        _sentence(metrics, title, tone if speedup is not None else None, rate)
-        if rate is not None or not asks
-        else _tr("{} was asked but never sure enough: nothing was drafted.").format(title),
-        tone=tone,
+        words,
+        tone,
     )
-
-
-def _sentence(
-    metrics: StepMetrics, title: str, tone: SpeedupVerdict | None, rate: float | None
-) -> str:
-    if rate is None:
-        return _tr("Without drafts: one token per step.")
-    # The first token is the prefill's, no step's.
-    per_step = (metrics.n_tokens - 1) / max(metrics.n_steps, 1)
-    return said(effect_words(tone, title, per_step, rate))
 
 
 # ------------------------------------------------------------------------------------- drafters
@@ -280,63 +276,46 @@ def drafter_rows(
 ) -> tuple[DrafterRow, ...]:
     """One row per drafter that drafted or, once the reply has ended, that was asked."""
     finished = {} if stats is None else {s.drafter: s for s in stats.by_drafter if s.n_draft}
-    ids = [*metrics.tallies, *(name for name in finished if name not in metrics.tallies)]
+    ids = dict.fromkeys((*metrics.tallies, *finished))
     return tuple(_row(name, metrics.tallies.get(name), finished.get(name), sources) for name in ids)
 
 
 def _row(
     drafter_id: str, tally: Tally | None, stats: DrafterStats | None, sources: Sources
 ) -> DrafterRow:
-    tokens = drafts = rate = calls = seconds = per_draft = ""
-    if tally is not None:
-        tokens = _tr("{} of {}").format(tally.accepted, tally.drafted)
-        drafts = _tr("{} of {}").format(tally.drafts_accepted, tally.drafts)
-        rate = "" if tally.acceptance_rate is None else percent_text(tally.acceptance_rate)
-    elif stats is not None and stats.tokens:  # its steps are not known
-        tokens = _tr("{} of {}").format(stats.tokens_accepted, stats.tokens)
-        drafts = _tr("{} of {}").format(stats.drafts_accepted, stats.drafts)
+    """Return a row; where steps and final figures are known, the steps say what was accepted."""
+    known = [each for each in (tally, stats) if each is not None]
+    drafted, counted = known[0], known[-1]
+    details = [
+        _tr("drafts {}, accepted {}").format(counted.drafts, counted.drafts_accepted),
+        _tr("tokens {}, accepted {}").format(counted.tokens, counted.tokens_accepted),
+    ]
+    calls = seconds = per_draft = ""
     if stats is not None:
-        calls = f"{local(stats.n_draft):,}"
-        seconds = duration_text(stats.begin_s + stats.draft_s + stats.accept_s)
+        parts_s = stats.begin_s, stats.draft_s, stats.accept_s
+        details = [
+            _tr("calls: begin {}, draft {}, accept {}").format(
+                stats.n_begin, stats.n_draft, stats.n_accept
+            ),
+            *details,
+            _tr("time: begin {}, draft {}, accept {}").format(*map(duration_text, parts_s)),
+        ]
+        calls, seconds = f"{local(stats.n_draft):,}", duration_text(sum(parts_s))
         per_draft = duration_text(stats.draft_s / stats.n_draft)
-        per_position = stats.accepted_per_position
-    else:
-        per_position = tuple(tally.per_position) if tally is not None else ()
+    rate = tally.acceptance_rate if tally is not None else None
+    share = _tr("{} of {}")
     return DrafterRow(
         drafter_id,
         sources.title(drafter_id),
         sources.kind(drafter_id),
-        rate,
-        _finished(stats) if stats is not None else _growing(tally),
-        per_position,
-        tokens,
-        drafts,
+        "" if rate is None else percent_text(rate),
+        tuple(details),
+        tuple(counted.accepted_per_position),
+        share.format(drafted.tokens_accepted, drafted.tokens) if drafted.tokens else "",
+        share.format(drafted.drafts_accepted, drafted.drafts) if drafted.tokens else "",
         calls,
         seconds,
         per_draft,
-    )
-
-
-def _growing(tally: Tally | None) -> tuple[str, ...]:
-    if tally is None:
-        return ()
-    drafts = _tr("drafts {}, accepted {}").format(tally.drafts, tally.drafts_accepted)
-    tokens = _tr("tokens {}, accepted {}").format(tally.drafted, tally.accepted)
-    return drafts, tokens
-
-
-def _finished(stats: DrafterStats) -> tuple[str, ...]:
-    return (
-        _tr("calls: begin {}, draft {}, accept {}").format(
-            stats.n_begin, stats.n_draft, stats.n_accept
-        ),
-        _tr("drafts {}, accepted {}").format(stats.drafts, stats.drafts_accepted),
-        _tr("tokens {}, accepted {}").format(stats.tokens, stats.tokens_accepted),
-        _tr("time: begin {}, draft {}, accept {}").format(
-            duration_text(stats.begin_s),
-            duration_text(stats.draft_s),
-            duration_text(stats.accept_s),
-        ),
     )
 
 

@@ -80,16 +80,16 @@ class Tally:
 
     drafts: int = 0
     drafts_accepted: int = 0
-    drafted: int = 0
-    accepted: int = 0
-    discarded: int = 0
-    per_position: list[int] = field(default_factory=list)
+    tokens: int = 0
+    tokens_accepted: int = 0
+    tokens_discarded: int = 0
+    accepted_per_position: list[int] = field(default_factory=list)
 
     @property
     def acceptance_rate(self) -> float | None:
         """Accepted of the drafted tokens that were judged; None when there were none."""
-        judged = self.drafted - self.discarded
-        return self.accepted / judged if judged > 0 else None
+        judged = self.tokens - self.tokens_discarded
+        return self.tokens_accepted / judged if judged > 0 else None
 
 
 class StepMetrics:
@@ -103,9 +103,6 @@ class StepMetrics:
         """Begin another reply."""
         self.n_steps = 0
         self.n_tokens = 0
-        self.n_drafted = 0
-        self.n_accepted = 0
-        self.n_discarded = 0
         self.tallies: dict[str, Tally] = {}
         """By the drafter's id, of those that drafted, in the order of their first draft."""
         self._rows = np.zeros((_FIRST_ROOM, 5))
@@ -128,17 +125,14 @@ class StepMetrics:
                 tally = self.tallies.setdefault(count.drafter, Tally())
                 tally.drafts += 1
                 tally.drafts_accepted += count.n_accepted > 0
-                tally.drafted += count.n_drafted
-                tally.accepted += count.n_accepted
-                tally.discarded += count.n_discarded
+                tally.tokens += count.n_drafted
+                tally.tokens_accepted += count.n_accepted
+                tally.tokens_discarded += count.n_discarded
             drafted += count.n_drafted
             accepted += count.n_accepted
-            self.n_discarded += count.n_discarded
             if self._sources.kind(count.drafter) == "draft":
                 by_model += count.n_accepted
         self._count_places(step)
-        self.n_drafted += drafted
-        self.n_accepted += accepted
         if self.n_steps == len(self._rows):
             self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
         self._rows[self.n_steps] = (drafted, accepted, by_model, self.n_tokens, self._seconds)
@@ -150,9 +144,9 @@ class StepMetrics:
             tally = self.tallies.get(trace.source)
             if tally is None or trace.position < 0:
                 continue
-            missing = trace.position + 1 - len(tally.per_position)
-            tally.per_position.extend([0] * missing)
-            tally.per_position[trace.position] += 1
+            places = tally.accepted_per_position
+            places.extend([0] * (trace.position + 1 - len(places)))
+            places[trace.position] += 1
 
     def window(self, n: int, first: int | None = None) -> StepWindow:
         """`n` steps from `first` on, or the newest; as many of them as there are."""
@@ -182,10 +176,13 @@ class StepMetrics:
         return self.n_tokens / self._seconds if self.n_steps > 1 and self._seconds > 0 else None
 
     @property
-    def acceptance_rate(self) -> float | None:
-        """Accepted of the drafted tokens that were judged; None when there were none."""
-        judged = self.n_drafted - self.n_discarded
-        return self.n_accepted / judged if judged > 0 else None
+    def whole(self) -> Tally:
+        """The tokens of all drafters together."""
+        return Tally(
+            tokens=sum(tally.tokens for tally in self.tallies.values()),
+            tokens_accepted=sum(tally.tokens_accepted for tally in self.tallies.values()),
+            tokens_discarded=sum(tally.tokens_discarded for tally in self.tallies.values()),
+        )
 
     @property
     def times(self) -> TimeShares:
