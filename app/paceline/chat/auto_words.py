@@ -23,57 +23,66 @@ MOST_COSTS = 10
 # ---------------------------------------------------------------------------------- phases in words
 
 
-def phase_words(phase: Phase, title: Titles) -> Sentence:
-    """Return a sentence about what Auto does and why."""
-    names, are_many = _names(phase.drafters, title), len(phase.drafters) > 1
-    if phase.kind == "expensive":
-        return _expensive_words(phase, names)
-    if phase.kind == "shut":
-        return _shut_words(phase, names)
-    words: dict[PhaseKind, Sentence] = {
-        "begins": sentence("Auto begins without drafts, until it knows what they would cost."),
-        "measures": sentence("Some steps without drafts, to see how fast the model is alone."),
-        "forced": sentence(
-            "The grammar allows one continuation only: its tokens cost next to nothing."
+_PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
+    "begins": (sentence("Auto begins without drafts, until it knows what they would cost."),),
+    "measures": (sentence("Some steps without drafts, to see how fast the model is alone."),),
+    "forced": (
+        sentence("The grammar allows one continuation only: its tokens cost next to nothing."),
+    ),
+    "trial": (
+        sentence("{names} is being tried, to see whether drafting pays here."),
+        sentence("{names} are being tried, to see whether drafting pays here."),
+    ),
+    "drafts": (Sentence("{names}: {facts}."),),
+    "pays": (
+        sentence("{names} pays here: {facts}."),
+        sentence("{names} pay here: {facts}."),
+    ),
+    "even": (
+        sentence("{names} gives about as much as it costs here: {facts}."),
+        sentence("{names} give about as much as they cost here: {facts}."),
+    ),
+    "loses": (
+        sentence("{names} gave less than it cost: {facts}."),
+        sentence("{names} gave less than they cost: {facts}."),
+    ),
+    "nothing": (sentence("No drafts here: there is nothing to guess the next words from."),),
+    "expensive": (
+        sentence(
+            "The model is faster alone here: checking one more token makes a step {ratio:.1f} "
+            "times as long, and {rate:percent} of what {names} drafts first is accepted."
         ),
-        "trial": sentence(
-            "{names} are being tried, to see whether drafting pays here."
-            if are_many
-            else "{names} is being tried, to see whether drafting pays here.",
-            names=names,
-        ),
-        "nothing": sentence("No drafts here: there is nothing to guess the next words from."),
-        "ledger": sentence(
+    ),
+    "shut": (
+        sentence("No drafts for now: with {names} it was {ratio:.2f} times as fast as without."),
+        sentence("No drafts for now: {names} did not pay of late."),
+    ),
+    "ledger": (
+        sentence(
             "No drafts for now: one more wrong draft would cost more time than drafts have saved."
         ),
-    }
-    found = words.get(phase.kind)
-    return found or _effect(phase.kind, names, _draft_facts(phase), are_many=are_many)
+    ),
+}
+"""Templates of the phases; where there are two, of one drafter and of several."""
 
 
-def _effect(kind: PhaseKind, names: str, facts: str, *, are_many: bool = False) -> Sentence:
-    if kind == "drafts":
-        return Sentence("{names}: {facts}.", {"names": names, "facts": facts})
-    if kind == "pays":
+def phase_words(phase: Phase, title: Titles) -> Sentence:
+    """Return a sentence about what Auto does and why."""
+    if phase.kind == "expensive" and (phase.ratio is None or phase.rate is None):
         return sentence(
-            "{names} pay here: {facts}." if are_many else "{names} pays here: {facts}.",
-            names=names,
-            facts=facts,
+            "The model is faster alone here: checking drafts would cost more than they give."
         )
-    if kind == "even":
-        return sentence(
-            "{names} give about as much as they cost here: {facts}."
-            if are_many
-            else "{names} gives about as much as it costs here: {facts}.",
-            names=names,
-            facts=facts,
-        )
-    return sentence(
-        "{names} gave less than they cost: {facts}."
-        if are_many
-        else "{names} gave less than it cost: {facts}.",
-        names=names,
-        facts=facts,
+    if phase.kind == "shut" and not phase.drafters:
+        return sentence("No drafts for now: they did not pay of late.")
+    are_many = len(phase.drafters) > 1 or (phase.kind == "shut" and phase.ratio is None)
+    return Sentence(
+        _PHASES[phase.kind][-1 if are_many else 0],
+        {
+            "names": _names(phase.drafters, title),
+            "facts": _draft_facts(phase),
+            "ratio": phase.ratio or 0.0,
+            "rate": phase.rate or 0.0,
+        },
     )
 
 
@@ -89,7 +98,8 @@ def effect_words(
         rate: Share of drafted tokens that were accepted, 0..1.
     """
     facts = sentence("{n:.1f} tokens per step, {rate:percent} accepted", n=per_step, rate=rate)
-    return _effect("drafts" if verdict is None else KIND_OF[verdict], name, facts)
+    kind: PhaseKind = "drafts" if verdict is None else KIND_OF[verdict]
+    return Sentence(_PHASES[kind][0], {"names": name, "facts": facts})
 
 
 def _draft_facts(phase: Phase) -> Sentence:
@@ -107,32 +117,6 @@ def _draft_facts(phase: Phase) -> Sentence:
         facts=joined(facts, ", "),
         share=rough if rough < 1 else phase.plain_share,
     )
-
-
-def _expensive_words(phase: Phase, names: str) -> Sentence:
-    if phase.ratio is None or phase.rate is None:
-        return sentence(
-            "The model is faster alone here: checking drafts would cost more than they give."
-        )
-    return sentence(
-        "The model is faster alone here: checking one more token makes a step {ratio:.1f} times as "
-        "long, and {rate:percent} of what {names} drafts first is accepted.",
-        ratio=phase.ratio,
-        rate=phase.rate,
-        names=names,
-    )
-
-
-def _shut_words(phase: Phase, names: str) -> Sentence:
-    if not names:
-        return sentence("No drafts for now: they did not pay of late.")
-    if phase.ratio is not None and len(phase.drafters) == 1:
-        return sentence(
-            "No drafts for now: with {names} it was {ratio:.2f} times as fast as without.",
-            names=names,
-            ratio=phase.ratio,
-        )
-    return sentence("No drafts for now: {names} did not pay of late.", names=names)
 
 
 def _names(drafters: Sequence[str], title: Titles) -> str:
@@ -275,28 +259,18 @@ def by_place(outlook: Outlook) -> Iterator[Accepted]:
     for group, share in enumerate(outlook.acceptance):
         first, n_places = PLACE_OF.index(group) + 1, PLACE_OF.count(group)
         last = first + n_places - 1
-        label = str(first)
+        label = f"{first}–{last}" if n_places > 1 else f"{first}"
+        template = sentence("place {first}: {share:percent} accepted, if all before were")
         if last == len(PLACE_OF):
-            label += "+"
-            words = sentence(
-                "place {first} and later: {share:percent} accepted, if all before were",
-                first=first,
-                share=share,
+            label = f"{first}+"
+            template = sentence(
+                "place {first} and later: {share:percent} accepted, if all before were"
             )
         elif n_places > 1:
-            label += f"–{last}"
-            words = sentence(
-                "places {first} to {last}: {share:percent} accepted, if all before were",
-                first=first,
-                last=last,
-                share=share,
+            template = sentence(
+                "places {first} to {last}: {share:percent} accepted, if all before were"
             )
-        else:
-            words = sentence(
-                "place {first}: {share:percent} accepted, if all before were",
-                first=first,
-                share=share,
-            )
+        words = Sentence(template, {"first": first, "last": last, "share": share})
         # How many tokens got as far is not known; at most as many as at the group's first place.
         yield Accepted(label, share, reach, words)
         reach *= share**n_places
