@@ -289,5 +289,4 @@ def test_every_recommendation_can_be_used(model: Needs) -> None:
         strategy = complete(each.strategy)
         assert strategy.speculates
         assert strategy.needs == ("" if use_case in ("general", "memory") else model)
-        assert each.draft_is_spare is (use_case == "memory" and bool(model))
     assert complete(found["general"].strategy).is_auto

@@ -32,7 +32,7 @@ from paceline.engine.draft.strategy import (
     strategy_text,
 )
 from paceline.errors import UserError
-from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats
+from paceline.messages import ControlReported, DrafterStats, ModelInfo, Outlook, TurnStats
 from paceline.params import Strategy
 from paceline.sentence import Sentence, joined, sentence
 
@@ -127,9 +127,41 @@ class _Case(NamedTuple):
             )
         return sentence("{rate:percent} of {n} drafted tokens were accepted", rate=rate, n=n)
 
+    def without(self, code: AdviceCode, reason: Sentence) -> _Try:
+        """Advise the chain without this drafter; another lookup if nothing is left."""
+        left = tuple(each for each in self.strategy.drafters if each[0] != self.info.id)
+        other = Strategy.of("prompt-lookup" if self.info.id == "suffix" else "suffix")
+        return _Try(code, Strategy(left) if left else other, reason)
+
     def change(self, code: AdviceCode, *reason: Sentence, **settings: float) -> _Try:
-        """Advise other settings of this drafter."""
-        return _Try(code, with_settings(self.strategy, self.info, settings), joined(reason, ", "))
+        """Advise other settings of this drafter; each is put into its range."""
+        shortest = self.settings.get("n_min", 0)
+        if settings.get("n_max", shortest) < shortest:
+            settings["n_min"] = settings["n_max"]  # no draft can be longer than the longest one
+        for each in self.info.parameters:
+            if each.name in settings:
+                settings[each.name] = min(max(settings[each.name], each.low), each.high)
+        drafters = (
+            (name, tuple((dict(given) | settings).items()) if name == self.info.id else given)
+            for name, given in self.strategy.drafters
+        )
+        return _Try(code, Strategy(tuple(drafters)), joined(reason, ", "))
+
+
+_CHANGES: dict[AdviceCode, Sentence] = {
+    "expensive-draft": sentence("it needs no second model; a smaller draft model may do, too"),
+    "expensive-verify": sentence(
+        "checking several tokens takes about as long here as writing them"
+    ),
+    "higher-p-min": sentence("drafts end where their drafter is unsure"),
+    "shorter-drafts": sentence("shorter drafts"),
+    "longer-match": sentence("longer matches are surer"),
+    "longer-drafts": sentence("longer drafts"),
+    "lower-p-min": sentence("drafts go on for longer"),
+    "shorter-match": sentence("shorter matches are found more often"),
+    "another-drafter": sentence("this drafter is right too rarely here, or finds nothing"),
+}
+"""What changes with a strategy that is advised."""
 
 
 class _Try(NamedTuple):
@@ -138,38 +170,6 @@ class _Try(NamedTuple):
     code: AdviceCode
     strategy: Strategy
     reason: Sentence
-
-
-def with_settings(strategy: Strategy, info: DrafterInfo, settings: dict[str, float]) -> Strategy:
-    """Return a strategy with other settings of one of its drafters; each is put into its range."""
-    ranges = {parameter.name: parameter for parameter in info.parameters}
-    new = {
-        name: min(max(value, ranges[name].low), ranges[name].high)
-        for name, value in settings.items()
-    }
-    found = Strategy(
-        tuple(
-            (name, tuple((dict(given) | new).items()) if name == info.id else given)
-            for name, given in strategy.drafters
-        )
-    )
-    try:
-        complete(found)
-    except UserError:
-        if "n_max" in new and "n_min" in ranges and "n_min" not in new:
-            # The user's own shortest draft is longer than the longest one now.
-            return with_settings(strategy, info, {**new, "n_min": new["n_max"]})
-    return found
-
-
-def _without(strategy: Strategy, info: DrafterInfo) -> Strategy:
-    """Return a chain without one of its drafters; a lookup if nothing is left."""
-    left = tuple(each for each in strategy.drafters if each[0] != info.id)
-    return Strategy(left) if left else Strategy.of(_lookup(info))
-
-
-def _lookup(besides: DrafterInfo) -> str:
-    return "prompt-lookup" if besides.id == "suffix" else "suffix"
 
 
 def advise(
@@ -212,7 +212,7 @@ def advise(
     return tuple(
         Advice(
             code,
-            sentence("Try {strategy}: {what}.", strategy=named(to_try), what=_what(code)),
+            sentence("Try {strategy}: {what}.", strategy=named(to_try), what=_CHANGES[code]),
             Sentence("{reason}.", {"reason": reason}),
             to_try,
         )
@@ -220,28 +220,10 @@ def advise(
     )
 
 
-def _what(code: AdviceCode) -> Sentence:
-    """Return what changes with a strategy that is advised."""
-    return {
-        "expensive-draft": sentence("it needs no second model; a smaller draft model may do, too"),
-        "expensive-verify": sentence(
-            "checking several tokens takes about as long here as writing them"
-        ),
-        "higher-p-min": sentence("drafts end where their drafter is unsure"),
-        "shorter-drafts": sentence("shorter drafts"),
-        "longer-match": sentence("longer matches are surer"),
-        "longer-drafts": sentence("longer drafts"),
-        "lower-p-min": sentence("drafts go on for longer"),
-        "shorter-match": sentence("shorter matches are found more often"),
-        "another-drafter": sentence("this drafter is right too rarely here, or finds nothing"),
-    }[code]
-
-
 def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
     speedup, rate = stats.speedup, stats.acceptance_rate
-    if speedup is None or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
-        return
-    if speedup.verdict != "loss":
+    is_loss = speedup is not None and speedup.verdict == "loss"
+    if not is_loss or rate is None or rate < LOW or stats.n_drafted < MIN_TOKENS:
         return
     model = next((case for case in cases if case.info.family == "model"), None)
     share = model.stats.draft_s / max(stats.decode_s, 1e-9) if model else 0.0
@@ -261,8 +243,7 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
             else "the draft model took {share:percent} of the time",
             share=share,
         )
-        strategy = _without(model.strategy, model.info)
-        yield _Try("expensive-draft", strategy, joined([reason, took], "; "))
+        yield model.without("expensive-draft", joined([reason, took], "; "))
     else:
         yield _Try("expensive-verify", Strategy.of("off"), reason)
 
@@ -286,7 +267,7 @@ def _mostly_rejected(case: _Case) -> Iterator[_Try]:
         if longer <= case.high(match):
             yield case.change("longer-match", reason, **{match: longer})
     if case.rate < LOW / 2 or (surer is None and shorter == 1):
-        yield _Try("another-drafter", _without(case.strategy, case.info), reason)
+        yield case.without("another-drafter", reason)
 
 
 def _mostly_accepted(case: _Case) -> Iterator[_Try]:
@@ -327,7 +308,7 @@ def _no_finds(case: _Case) -> Iterator[_Try]:
     if changes:
         yield case.change("shorter-match", reason, **changes)
     else:
-        yield _Try("another-drafter", _without(case.strategy, case.info), reason)
+        yield case.without("another-drafter", reason)
 
 
 # ---------------------------------------------------------------------------- about the loaded pair
@@ -366,47 +347,38 @@ def pair_advice(
     if one and two >= TWO * one and four >= FOUR * one:
         is_small = target.size_bytes <= CACHE_BYTES and target.n_gpu_layers == 0
         return _cannot_pay(two / one, four / one, frees, is_cached=is_small and four >= _EVEN * two)
-    for outlook in report.drafters:
-        if draft is None or outlook.drafter not in models or outlook.n_judged < MIN_JUDGED:
+    for outlook in report.drafters if draft is not None else ():
+        if outlook.drafter not in models or outlook.n_judged < MIN_JUDGED:
             continue
         if outlook.saved_s <= 0 or (outlook.gain is not None and outlook.gain < MIN_GAIN):
-            text = sentence(
-                "{name} has not paid on this machine so far; Auto works without it, too.",
-                name=title(outlook.drafter),
-            )
-            reason = [
-                sentence(
-                    "Over {n:,} judged tokens it saved {seconds:time}."
-                    if outlook.saved_s > 0
-                    else "Over {n:,} judged tokens it lost {seconds:time}.",
-                    n=outlook.n_judged,
-                    seconds=abs(outlook.saved_s),
-                )
-            ]
-            if outlook.gain is not None:
-                reason.append(
-                    sentence(
-                        "Its steps gave {gain:ratio} of the speed without drafts.",
-                        gain=outlook.gain,
-                    )
-                )
-            reason.append(sentence("{size:size} more would be free.", size=frees))
-            return Advice("draft-does-not-pay", text, joined(reason), frees_bytes=frees)
+            return _does_not_pay(outlook, frees, title)
     return None
 
 
-def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advice:
-    code: AdviceCode = "cannot-pay"
-    text = sentence(
-        "Drafts cannot pay with this model on this machine: checking several tokens at once costs "
-        "as much as writing them one by one."
-    )
-    if is_cached:
-        code = "cannot-pay-cached"
-        text = sentence(
-            "This model is so small that it stays in the processor's cache: checking several "
-            "tokens at once costs as much as writing them one by one."
+def _does_not_pay(outlook: Outlook, frees: int, title: Titles) -> Advice:
+    reason = [
+        sentence(
+            "Over {n:,} judged tokens it saved {seconds:time}."
+            if outlook.saved_s > 0
+            else "Over {n:,} judged tokens it lost {seconds:time}.",
+            n=outlook.n_judged,
+            seconds=abs(outlook.saved_s),
         )
+    ]
+    if outlook.gain is not None:
+        gain = outlook.gain
+        reason.append(
+            sentence("Its steps gave {gain:ratio} of the speed without drafts.", gain=gain)
+        )
+    reason.append(sentence("{size:size} more would be free.", size=frees))
+    text = sentence(
+        "{name} has not paid on this machine so far; Auto works without it, too.",
+        name=title(outlook.drafter),
+    )
+    return Advice("draft-does-not-pay", text, joined(reason), frees_bytes=frees)
+
+
+def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advice:
     reason = sentence(
         "Two tokens take {two:ratio} the time of one, four take {four:ratio}. Auto drafts nothing "
         "then.",
@@ -416,7 +388,18 @@ def _cannot_pay(two: float, four: float, frees: int, *, is_cached: bool) -> Advi
     if frees:
         spare = sentence("Without the draft model {size:size} more would be free.", size=frees)
         reason = joined([reason, spare])
-    return Advice(code, text, reason, frees_bytes=frees)
+    return Advice(
+        "cannot-pay-cached" if is_cached else "cannot-pay",
+        sentence(
+            "This model is so small that it stays in the processor's cache: checking several "
+            "tokens at once costs as much as writing them one by one."
+            if is_cached
+            else "Drafts cannot pay with this model on this machine: checking several tokens at "
+            "once costs as much as writing them one by one."
+        ),
+        reason,
+        frees_bytes=frees,
+    )
 
 
 # --------------------------------------------------------------------------------- by kinds of work
@@ -433,14 +416,12 @@ class UseCaseStrategy:
         title: The same in words.
         reason: A sentence that teaches why.
         strategy: The strategy.
-        draft_is_spare: Whether a loaded draft model, or head, would only take memory.
     """
 
     use_case: UseCase
     title: Sentence
     reason: Sentence
     strategy: Strategy
-    draft_is_spare: bool = False
 
 
 def recommendations(model: Needs) -> tuple[UseCaseStrategy, ...]:
@@ -506,6 +487,5 @@ def recommendations(model: Needs) -> tuple[UseCaseStrategy, ...]:
             sentence("Little memory"),
             sentence("Copies from the prompt alone: no second model and next to no memory."),
             Strategy.of("prompt-lookup"),
-            draft_is_spare=bool(model),
         ),
     )
