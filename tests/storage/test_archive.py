@@ -8,9 +8,11 @@ import sqlite3
 import stat
 import tempfile
 import threading
+import time
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -332,6 +334,32 @@ def test_what_was_sent_or_finished_is_on_the_disk_at_once(
         archive.begin_run("c", RunRecord("c-1"))
         archive.end_run("c", record("c-1", "ans", "wer"), "answer")
         assert other.execute(texts).fetchall() == [("question",), ("answer",)]
+
+
+def test_the_waits_of_reads_do_not_add_up(
+    open_archive: Callable[[], Archive], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = time.monotonic() + 60.0
+
+    def wait(_writer: writer.Writer, within_s: float) -> bool:
+        nonlocal now_s
+        now_s += max(within_s, 0.0)
+        return True
+
+    archive = open_archive()
+    monkeypatch.setattr(archives, "time", SimpleNamespace(monotonic=lambda: now_s))
+    monkeypatch.setattr(writer.Writer, "wait_written", wait)
+    for _ in range(3):
+        began_s = now_s
+        for _ in range(20):
+            archive.summaries()
+        assert now_s - began_s == pytest.approx(archives.READ_AFTER_S, rel=0.2)
+        now_s += 2.0
+    archive.end_run("c", record("c-1"), "")
+    began_s = now_s
+    archive.summaries()
+    assert now_s == began_s, "nor to that of a reply that ended"
+    monkeypatch.undo()
 
 
 def test_what_was_kept_before_plain_decoding_had_an_interval_is_kept_still(

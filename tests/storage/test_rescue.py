@@ -26,7 +26,6 @@ from paceline.storage.changes import (
     SaveChat,
     SavePlace,
     SaveUnsent,
-    Sync,
     saved,
 )
 from storage.chats import chat, record, steps
@@ -46,7 +45,6 @@ CHANGES: list[Change] = [
     Purge("d"),
     SaveUnsent("c", "half"),
     SavePlace("c", ViewPlace("c-0", -5)),
-    Sync(),
 ]
 
 

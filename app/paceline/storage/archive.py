@@ -9,8 +9,10 @@ memory meanwhile (`held`). Only a message that is sent or finished waits longer.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -37,8 +39,6 @@ from paceline.storage.changes import (
     Restore,
     SavePlace,
     SaveUnsent,
-    Sync,
-    is_urgent,
     read_rescued,
     rescue,
     rescued,
@@ -63,6 +63,9 @@ _T = TypeVar("_T")
 READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
 """How long a read, and a message that is sent or finished, wait for the writer at most."""
 
+_REST = 10
+"""After a wait, reads wait less for this many times as long, so that their waits do not add up."""
+
 _MENDED_WITHIN_S = 10.0
 _logger = logging.getLogger(__name__)
 
@@ -84,7 +87,7 @@ class ConversationStore:
     """
 
     def __init__(self) -> None:
-        self._n_pieces: dict[str, int] = {}
+        self._numbers = itertools.count()
 
     @cached_property
     def _memory(self) -> sqlite3.Connection:
@@ -144,20 +147,17 @@ class ConversationStore:
 
     def begin_run(self, conversation_id: str, record: RunRecord) -> None:
         """A reply begins; its message has been saved, with no text."""
-        self._n_pieces[record.message_id] = 0
         self._add(BeginRun(conversation_id, record))
 
     def extend_run(
         self, conversation_id: str, message_id: str, text: str, steps: Sequence[StepCommitted]
     ) -> None:
         """The reply gained this text in these steps."""
-        number = self._n_pieces.get(message_id, 0)
-        self._n_pieces[message_id] = number + 1
+        number = next(self._numbers)
         self._add(ExtendRun(conversation_id, message_id, number, clean(text), tuple(steps)))
 
     def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
         """The reply has ended with this whole text, which replaces its checkpoints."""
-        self._n_pieces.pop(record.message_id, None)
         self._add(EndRun(conversation_id, record, clean(text)))
 
     def remove(self, conversation_id: str) -> None:
@@ -231,8 +231,8 @@ class Archive(ConversationStore):
             self._disk, self._pending, on_problem or (lambda _problem: None), self._forget_rescued
         )
         self._rescued: list[Path] = []
-        self._has_unsynced = False
         self._is_rescued = False
+        self._rested_at = 0.0
 
     def open(self) -> Opened:
         """Open or create the database and start writing; blocks for some 10 ms.
@@ -267,12 +267,12 @@ class Archive(ConversationStore):
             # An import has many, and a reply that begins is empty; its record follows.
             message = conversation.messages[changed[0]] if len(changed) == 1 else None
             if message is not None and (message.content or message.attachments):
-                self._writer.wait_written(SHOWN_AFTER_S)
+                self._is_written(SHOWN_AFTER_S)
 
     def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
         """As in memory."""
         super().end_run(conversation_id, record, text)
-        self._writer.wait_written(SHOWN_AFTER_S)
+        self._is_written(SHOWN_AFTER_S)
 
     def removed(self) -> tuple[str, ...]:
         """The conversations that are hidden, of whichever program."""
@@ -298,10 +298,7 @@ class Archive(ConversationStore):
         return self._pending.is_done(mark) or self._writer.problem is not None
 
     def flush(self, timeout_s: float = 5.0) -> bool:
-        """Wait until everything so far is on the disk; False: not in this time."""
-        if self._has_unsynced:
-            self._has_unsynced = False
-            self._pending.add(Sync())
+        """Wait until everything so far is in the database; False: not in this time."""
         return self._writer.wait_written(timeout_s, despite_problem=True)
 
     def close(self, timeout_s: float = 5.0) -> bool:
@@ -345,7 +342,6 @@ class Archive(ConversationStore):
                 self._rescued.pop().unlink()
 
     def _add(self, change: Change) -> None:
-        self._has_unsynced = self._has_unsynced or not is_urgent(change)
         with self._pending.changed:
             self._pending.add(change)
             if self._held is not None:
@@ -366,8 +362,17 @@ class Archive(ConversationStore):
         problem = problem_of(failure, self._path)
         raise StorageError(problem.code, problem.message, problem.hint) from failure
 
+    def _is_written(self, within_s: float) -> bool:
+        """Wait for the writer, from which reads then rest; return whether nothing waits for it."""
+        began = time.monotonic()
+        is_written = self._writer.wait_written(within_s)
+        waited_s = time.monotonic() - began
+        self._rested_at = max(self._rested_at, began) + _REST * waited_s
+        return is_written
+
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
-        is_written = self._writer.wait_written(0.0 if self._held else READ_AFTER_S)
+        rest_s = max(self._rested_at - time.monotonic(), 0.0)
+        is_written = self._is_written(0.0 if self._held else READ_AFTER_S - rest_s / _REST)
         with self._disk.reading() as connection:
             with self._pending.changed:
                 if is_written and connection is not None:
@@ -376,17 +381,7 @@ class Archive(ConversationStore):
                     self._held = Held(self._pending.waiting())
                 held = self._held
             with reading.at_one_moment(connection):
-                return read(self._sources(held, connection), *values)
-
-    def _sources(self, held: Held | None, disk: sqlite3.Connection | None) -> list[Source]:
-        """Return where chats are read: on the disk, where it can be read, and from memory."""
-        if held is None:
-            assert disk is not None
-            return [Source(disk)]
-        try:
-            held.carry_out(disk)
-        except BaseException:
-            self._held = None
-            raise
-        on_disk = [Source(disk, held.ids)] if disk is not None else []
-        return [*on_disk, Source(held.connection)]
+                if held is None:
+                    assert connection is not None
+                    return read([Source(connection)], *values)
+                return read(held.sources(connection), *values)

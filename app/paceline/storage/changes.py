@@ -62,7 +62,7 @@ class BeginRun:
 
 @dataclass(frozen=True, slots=True)
 class ExtendRun:
-    """A reply gained a text in some steps; `number` counts these pieces of one reply from 0."""
+    """A reply gained a text in some steps; `number` is higher than those of its earlier pieces."""
 
     conversation_id: str
     message_id: str
@@ -117,19 +117,8 @@ class SavePlace:
     place: ViewPlace
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
-    """From now on what was written before survives a power failure."""
-
-    @property
-    def conversation_id(self) -> str:
-        """That of none."""
-        return ""
-
-
 Change = (
-    SaveChat | BeginRun | ExtendRun | EndRun | Remove | Restore | Purge
-    | SaveUnsent | SavePlace | Sync
+    SaveChat | BeginRun | ExtendRun | EndRun | Remove | Restore | Purge | SaveUnsent | SavePlace
 )  # fmt: skip
 
 
@@ -151,7 +140,6 @@ _SUPERSEDES: dict[type, tuple[type, ...]] = {
     Restore: (Remove, Restore),
     SaveUnsent: (SaveUnsent,),
     SavePlace: (SavePlace,),
-    Sync: (Sync,),
 }
 """The kinds of earlier changes of the same reply or conversation that have no effect any more."""
 

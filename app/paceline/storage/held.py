@@ -6,7 +6,7 @@ import sqlite3
 
 from paceline.storage.changes import Change
 from paceline.storage.database import in_memory, transaction
-from paceline.storage.reading import conversation_key
+from paceline.storage.reading import Source, conversation_key
 from paceline.storage.tables import TABLES, read_as
 from paceline.storage.writing import is_carried_out
 
@@ -28,29 +28,31 @@ class Held:
 
     Attributes:
         waiting: Changes that are not carried out here yet, in order.
-        ids: These conversations, also those that are purged.
-        connection: Where they are; one thread at a time.
     """
 
     def __init__(self, waiting: list[Change]) -> None:
         self.waiting = waiting
-        self.ids: set[str] = set()
-        self.connection = in_memory()
+        self._ids: set[str] = set()  # also those that are purged
+        self._connection = in_memory()
 
-    def carry_out(self, disk: sqlite3.Connection | None) -> None:
-        """Carry out what waits.
+    def sources(self, disk: sqlite3.Connection | None) -> list[Source]:
+        """Carry out what waits, and return where all chats are read; one thread at a time.
 
         Raises:
-            sqlite3.Error: The disk cannot be read; this is of no use any more.
+            sqlite3.Error: The disk cannot be read; everything still waits.
         """
-        waiting, self.waiting = self.waiting, []
-        with transaction(self.connection):
+        waiting, ids = self.waiting[:], self._ids.copy()
+        with transaction(self._connection):
             for change in waiting:
-                if change.conversation_id not in self.ids:
-                    self.ids.add(change.conversation_id)
+                if change.conversation_id not in ids:
+                    ids.add(change.conversation_id)
                     if disk is not None:
-                        _copy(disk, self.connection, change.conversation_id)
-                is_carried_out(self.connection, change)
+                        _copy(disk, self._connection, change.conversation_id)
+                is_carried_out(self._connection, change)
+        del self.waiting[: len(waiting)]
+        self._ids = ids
+        on_disk = [Source(disk, ids)] if disk is not None else []
+        return [*on_disk, Source(self._connection)]
 
 
 def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id: str) -> None:

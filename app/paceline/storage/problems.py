@@ -100,83 +100,67 @@ def is_about_the_value(error: Exception) -> bool:
 
 def problem_of(error: Exception, path: Path) -> StorageProblem:
     """Return what an error of SQLite or of the file system means for the chats at `path`."""
+    places: dict[str, Argument] = {
+        "path": path, "folder": path.parent, "why": _text(error), "kept": KEPT
+    }  # fmt: skip
+
+    is_lasting = isinstance(error, (NewerSchemaError, MovedError))
+
+    def problem(code: str, message: str, hint: str) -> StorageProblem:
+        return StorageProblem(code, made(message, places), made(hint, places), is_lasting)
+
     code = _code(error)
     if isinstance(error, NewerSchemaError):
-        return _problem(
+        return problem(
             "chats-newer",
             "The chats in {path} were written by a newer version of Paceline.",
             "They are left alone. New chats are kept in memory, and put aside for the newer version"
             " when Paceline is closed. Install it to see the old ones.",
-            is_lasting=True,
-            path=path,
         )
     if isinstance(error, MovedError):
-        return _problem(
+        return problem(
             "chats-moved",
             "The file {path} was replaced by another one while Paceline was using it.",
             "{kept} Start Paceline again to use the new file.",
-            is_lasting=True,
-            path=path,
-            kept=KEPT,
         )
     number = error.errno if isinstance(error, OSError) else None
     if code == _FULL or number in (errno.ENOSPC, errno.EDQUOT):
-        return _problem(
+        return problem(
             "disk-full",
             "There is no space left for the chats in {folder}.",
             "Make room on that disk. {kept}",
-            folder=path.parent,
-            kept=KEPT,
         )
     if is_busy(error):
-        return _problem(
+        return problem(
             "chats-locked",
             "Another program keeps the chats in {path} locked.",
             "Close it. {kept}",
-            path=path,
-            kept=KEPT,
         )
     is_shut = code == _CANTOPEN and path.parent.is_dir() and not os.access(path.parent, os.W_OK)
     is_refused = number in (errno.EROFS, errno.EACCES, errno.EPERM)
     if code == _READONLY or is_shut or (is_refused and os.access(path.parent, os.X_OK)):
-        return _problem(
+        return problem(
             "chats-read-only",
             "The chats in {path} cannot be written to.",
             "Allow writing to the file and its folder. {kept}",
-            path=path,
-            kept=KEPT,
         )
     if is_damage(error):
-        return _problem(
+        return problem(
             "chats-damaged",
             "The file {path} with the chats is damaged.",
             "A copy is put aside, and what can be read is taken over. {kept}",
-            path=path,
-            kept=KEPT,
         )
     if code == _CANTOPEN or isinstance(error, OSError):
-        return _problem(
+        return problem(
             "chats-not-opened",
             "The chats in {path} cannot be opened ({why}).",
             "See whether the folder is there and you may read and write in it. {kept}",
-            path=path,
-            why=_text(error),
-            kept=KEPT,
         )
-    return _problem(
+    return problem(
         "chats-not-written",
         "The chats in {path} cannot be written ({why}).",
         "See whether the disk is in order. {kept}",
-        path=path,
-        why=_text(error),
-        kept=KEPT,
     )
-
-
-def _problem(
-    code: str, message: str, hint: str, /, *, is_lasting: bool = False, **arguments: Argument
-) -> StorageProblem:
-    return StorageProblem(code, made(message, arguments), made(hint, arguments), is_lasting)
 
 
 def _code(error: Exception) -> int | None:

@@ -23,7 +23,6 @@ from paceline.storage.changes import (
     SaveChat,
     SavePlace,
     SaveUnsent,
-    Sync,
 )
 from paceline.storage.problems import DamageError, is_about_the_value
 from paceline.storage.reading import (
@@ -83,10 +82,6 @@ def _carry_out(connection: sqlite3.Connection, change: Change) -> None:
         case SavePlace(key, place):
             values = (key, place.message_id, place.offset_px)
             connection.execute("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", values)
-        case Sync():  # a transaction without a write would not be waited for
-            connection.execute(
-                "INSERT INTO facts VALUES ('syncs', 1) ON CONFLICT DO UPDATE SET value = value + 1"
-            )
         case _:
             assert_never(change)
 
