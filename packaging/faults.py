@@ -440,7 +440,13 @@ ROWS = (
             GUI + "test_whole_program.py::test_whatever_was_shown_is_there_when_the_program_was_"
             "killed",
         ),
-        (("return not self._waiting or self._waiting[0].number > number", "return True"),),
+        (
+            ("return not self._waiting or self._waiting[0].number > number", "return True"),
+            (
+                "return bool(self._waiting) and self._waiting[0].number <= self._urgent_until",
+                "return False",
+            ),
+        ),
     ),
     Row(
         "R34",
