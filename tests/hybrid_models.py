@@ -154,15 +154,13 @@ def qwen35(
     return model
 
 
-def random_qwen35(
-    tokenizer: Gguf, layers: int = 24, d: int = 1024, ff: int = 3584, circle: int = CIRCLE
-) -> Gguf:
+def random_qwen35(tokenizer: Gguf, layers: int) -> Gguf:
     """The shape of Qwen3.5 0.8B, layers of 1,024 columns, but for a small vocabulary.
 
     Its text goes round in circles of 50 tokens, since the embedding outweighs what the layers add;
     at a temperature of 1 it leaves them now and then, at 2 nearly always.
     """
-    heads = d // 128
+    d, ff, heads = 1024, 3584, 8
     model = Gguf({k: v for k, v in tokenizer.metadata.items() if k[:6] != "llama."})
     n_vocab = tokenizer.tensors["token_embd.weight"].shape[1]
     model.set(general__architecture="qwen35", general__name="Random weights, a hybrid")
@@ -175,25 +173,22 @@ def random_qwen35(
     rng = np.random.default_rng(64)
     embedding = model.tensors["token_embd.weight"] = wide_matrix(rng, d, n_vocab, gain=2000.0)
     model.tensors["output_norm.weight"] = f32(np.ones(d))
-    model.tensors["output.weight"] = after(embedding, before_in(circle, n_vocab), 0.4 / 2000.0)
+    model.tensors["output.weight"] = _after(embedding, 0.4 / 2000.0)
     return qwen35(
         model, d, ff, heads, kv_heads=2, ssm_heads=16, state=128, layers=layers, matrix=wide_matrix
     )
 
 
-def before_in(circle: int, n_vocab: int) -> np.ndarray:
-    """Return the token before each one where they go round in circles of so many."""
+def _after(embedding: Tensor, gain: float) -> Tensor:
+    """Return an output that says each token after the one before it in circles of `CIRCLE`."""
+    n_vocab = embedding.shape[1]
     token = np.arange(n_vocab)
-    return np.where(token % circle, token - 1, np.minimum(token + circle, n_vocab) - 1)
-
-
-def after(embedding: Tensor, before: np.ndarray, gain: float | np.ndarray) -> Tensor:
-    """An output that says each token after the one `before` it; `gain` makes it sure of that."""
+    before = np.where(token % CIRCLE, token - 1, np.minimum(token + CIRCLE, n_vocab) - 1)
 
     def make() -> bytes:
         assert callable(embedding.data)
-        blocks = np.frombuffer(embedding.data(), Q8_BLOCK).reshape(len(before), -1)[before]
-        blocks["d"] *= np.broadcast_to(gain, len(before)).astype(np.float16)[:, None]
+        blocks = np.frombuffer(embedding.data(), Q8_BLOCK).reshape(n_vocab, -1)[before]
+        blocks["d"] *= np.float16(gain)
         return blocks.tobytes()
 
     return Tensor(embedding.shape, embedding.kind, make)

@@ -263,8 +263,6 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
         tiny(name, "qwen35moe", 4), experts=EXPERTS
     ),
     "tiny-nemotron-h": lambda name: hybrid_models.nemotron_h(tiny(name, "nemotron_h", 6)),
-    "wide-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT)),
-    "wide-mtp": lambda _: mtp_models.wide(read(DEMO_DRAFT)),
     "short-qwen35": lambda _: hybrid_models.random_qwen35(read(DEMO_DRAFT), layers=4),
     "tiny-mtp": lambda name: mtp_models.qwen35(tiny, name),
     "tiny-mtp-true": lambda name: mtp_models.qwen35(tiny, name, "true"),

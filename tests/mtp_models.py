@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 import hybrid_models
-from gguf_file import GGML_Q8_0, Q8_BLOCK, Gguf, Tensor, f32, norm, q8, zeros
+from gguf_file import Gguf, Tensor, f32, norm, q8, zeros
 from hybrid_models import llama_layer
 
 Head = Literal["random", "true", "false"]
@@ -76,56 +76,6 @@ def step35(tiny: Tiny, name: str, head: Head = "random") -> Gguf:
         for part, tensor in llama_layer(rng, 64, 128, mute=False).items():
             model.tensors[f"blk.{layer}.{part}.weight"] = tensor
     return _with_heads(model, "step35", 2, 3, head)
-
-
-REGIONS = {"low": (100, 0.40), "middle": (2100, 0.60), "high": (4100, 0.87), "mixed": (6100, 0.0)}
-"""Where a text of `wide` begins that its head foresees so often; in the last, .40 and .87 by turns
-of 100 tokens."""
-WIDE_LAYERS = 16
-"""Of `wide`: its head's layer and output are .08 of what a plain step reads. That is the share of
-Qwen3.5 27B's head and of GLM 4.5 Air's in Q4_K_M (.08 and .09); of Qwen3.5 9B's and 4B's, whose
-output is larger beside the layers, it is .20 and .22."""
-
-
-def wide(tokenizer: Gguf) -> Gguf:
-    """Layers of Qwen3.5's kind and a head of 2,048 columns, at a realistic price.
-
-    The text counts through the whole vocabulary, so that no lookup finds anything. How often the
-    head is right depends on the token (`REGIONS`), and without temperature it is about as sure as
-    that, as the texts of `tests/engine/auto/simulator.py` have it.
-    """
-    n_vocab = tokenizer.tensors["token_embd.weight"].shape[1]
-    model = hybrid_models.random_qwen35(tokenizer, WIDE_LAYERS, 2048, 6144, circle=n_vocab)
-    model.set(general__name="Random weights, a hybrid with a head")
-    model.set(qwen35__block_count=WIDE_LAYERS + 1)
-    token, rng = np.arange(n_vocab), np.random.default_rng(86)
-    share = np.where((token // 100) % 2, 0.40, 0.87)
-    for first, of_region in list(REGIONS.values())[:3]:
-        share = np.where((token >= first - 100) & (token < first + 1900), of_region, share)
-    before = hybrid_models.before_in(n_vocab, n_vocab)
-    chance = rng.beta(8 * share, 8 * (1 - share))[before]
-    is_wrong = rng.random(n_vocab) > chance
-    sure = np.clip(chance + rng.normal(0, 0.15, n_vocab), 0.05, 0.99)
-    foreseen = before.copy()
-    foreseen[is_wrong] = np.roll(before[is_wrong], 1)
-    # A token's own logit is about 20, and the best ten of all others weigh as much as one of 5.6.
-    gain = (5.6 + np.log(sure / (1 - sure))) / 20.0 * 0.4 / 2000.0
-    model = _with_heads(model, "qwen35", WIDE_LAYERS, 1, "random")
-    columns, layer = 2048, f"blk.{WIDE_LAYERS}"
-    blocks = np.zeros((columns, 2 * columns // 32), Q8_BLOCK)
-    blocks["d"][:] = 1 / 127
-    blocks["q"][np.arange(columns), np.arange(columns) // 32, np.arange(columns) % 32] = 127
-    both = Tensor((2 * columns, columns), GGML_Q8_0, blocks.tobytes())  # the token's alone
-    model.tensors |= {
-        f"{layer}.nextn.eh_proj.weight": both,
-        f"{layer}.nextn.shared_head_head.weight": hybrid_models.after(
-            model.tensors["token_embd.weight"], foreseen, gain
-        ),
-    }
-    for part in ("attn_output", "ffn_down"):  # computed, and adds nothing
-        name = f"{layer}.{part}.weight"
-        model.tensors[name] = zeros(*model.tensors[name].shape)
-    return model
 
 
 def gemma4(tiny: Tiny, name: str) -> Gguf:
