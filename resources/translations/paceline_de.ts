@@ -7077,8 +7077,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/attachments.py"/>
-        <source>A message can have {max_files} files; these would be {n}.</source>
-        <translation>Eine Nachricht kann {max_files} Dateien haben; das wären {n}.</translation>
+        <source>A message can have {most} files; these would be {n}.</source>
+        <translation>Eine Nachricht kann {most} Dateien haben; das wären {n}.</translation>
     </message>
     <message>
         <location filename="../../app/engine/request.py"/>
@@ -7753,8 +7753,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/model_params.py"/>
-        <source>Give 0 to {max_share:,.0f}.</source>
-        <translation>Geben Sie 0 bis {max_share:,.0f} an.</translation>
+        <source>Give 0 to {most:,.0f}.</source>
+        <translation>Geben Sie 0 bis {most:,.0f} an.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/errors.py"/>
@@ -7777,12 +7777,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Geben Sie mindestens einen Anteil über 0 an.</translation>
     </message>
     <message>
-        <location filename="../../app/engine/sample/sampling.py"/>
-        <source>Give at most {max_biases}.</source>
-        <translation>Geben Sie höchstens {max_biases} an.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/presets.py"/>
+        <location filename="../../app/engine/sample/sampling.py"/>
         <source>Give at most {most}.</source>
         <translation>Geben Sie höchstens {most} an.</translation>
     </message>
@@ -9338,8 +9334,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/sample/sampling.py"/>
-        <source>There are {n_biases} logit biases.</source>
-        <translation>Es sind {n_biases} Logit-Verschiebungen.</translation>
+        <source>There are {n} logit biases.</source>
+        <translation>Es sind {n} Logit-Verschiebungen.</translation>
     </message>
     <message>
         <location filename="../../app/chat/presets.py"/>
@@ -10007,8 +10003,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>brackets are nested more than {brackets:,} deep</source>
-        <translation>Klammern sind tiefer als {brackets:,} verschachtelt</translation>
+        <source>brackets are nested more than {n:,} deep</source>
+        <translation>Klammern sind tiefer als {n:,} verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/vocabularies.py"/>
@@ -10027,34 +10023,17 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kann neben anderen Teilen nicht durchgesetzt werden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/schema/numbers.py"/>
-        <source>cannot be enforced beyond {exact:,}</source>
-        <translation>kann über {exact:,} hinaus nicht durchgesetzt werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/schema/numbers.py"/>
-        <source>cannot be enforced beyond {largest:,}</source>
-        <translation>kann über {largest:,} hinaus nicht durchgesetzt werden</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/schema/arrays.py"/>
-        <source>cannot be enforced beyond {most_items:,}</source>
-        <translation>kann über {most_items:,} hinaus nicht durchgesetzt werden</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/schema/lowering.py"/>
-        <source>cannot be enforced beyond {most_length:,}</source>
-        <translation>kann über {most_length:,} hinaus nicht durchgesetzt werden</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/schema/objects.py"/>
-        <source>cannot be enforced beyond {most_patterns}</source>
-        <translation>kann über {most_patterns} hinaus nicht durchgesetzt werden</translation>
+        <location filename="../../app/engine/schema/numbers.py"/>
+        <source>cannot be enforced beyond {n:,}</source>
+        <translation>kann über {n:,} hinaus nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/arrays.py"/>
-        <source>cannot be enforced beyond {most_places}</source>
-        <translation>kann über {most_places} hinaus nicht durchgesetzt werden</translation>
+        <location filename="../../app/engine/schema/objects.py"/>
+        <source>cannot be enforced beyond {n}</source>
+        <translation>kann über {n} hinaus nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
@@ -10063,8 +10042,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
-        <source>cannot be enforced for more than {most_divisors} different numbers</source>
-        <translation>kann nicht für mehr als {most_divisors} verschiedene Zahlen durchgesetzt werden</translation>
+        <source>cannot be enforced for more than {n} different numbers</source>
+        <translation>kann nicht für mehr als {n} verschiedene Zahlen durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/objects.py"/>
@@ -10072,19 +10051,14 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>kann für Namen, die nicht aufgezählt sind, nicht durchgesetzt werden</translation>
     </message>
     <message>
-        <location filename="../../app/engine/schema/arrays.py"/>
-        <source>cannot be enforced for {n_different} values</source>
-        <translation>kann für {n_different} Werte nicht durchgesetzt werden</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/schema/objects.py"/>
-        <source>cannot be enforced for {n_names} properties</source>
-        <translation>kann für {n_names} Eigenschaften nicht durchgesetzt werden</translation>
+        <source>cannot be enforced for {n} properties</source>
+        <translation>kann für {n} Eigenschaften nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/arrays.py"/>
-        <source>cannot be enforced for {n_values} values</source>
-        <translation>kann für {n_values} Werte nicht durchgesetzt werden</translation>
+        <source>cannot be enforced for {n} values</source>
+        <translation>kann für {n} Werte nicht durchgesetzt werden</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/negation.py"/>
@@ -10236,8 +10210,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>expressions are nested more than {deepest} deep</source>
-        <translation>Ausdrücke sind mehr als {deepest} tief verschachtelt</translation>
+        <source>expressions are nested more than {n} deep</source>
+        <translation>Ausdrücke sind mehr als {n} tief verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/translation.py"/>
@@ -10509,8 +10483,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it has a list of more than {most_mixed:,} values of any kind</source>
-        <translation>es hat eine Liste von mehr als {most_mixed:,} Werten beliebiger Art</translation>
+        <source>it has a list of more than {n:,} values of any kind</source>
+        <translation>es hat eine Liste von mehr als {n:,} Werten beliebiger Art</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -10518,19 +10492,19 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es hat eine Zahl, die zu groß ist</translation>
     </message>
     <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it has more than {n:,} characters</source>
+        <translation>sie hat mehr als {n:,} Zeichen</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/llama/gbnf.py"/>
+        <source>it has more than {n:,} rules</source>
+        <translation>sie hat mehr als {n:,} Regeln</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it has more than {max_bytes} kB</source>
-        <translation>es hat mehr als {max_bytes} kB</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it has more than {most_characters:,} characters</source>
-        <translation>sie hat mehr als {most_characters:,} Zeichen</translation>
-    </message>
-    <message>
-        <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>it has more than {most_rules:,} rules</source>
-        <translation>sie hat mehr als {most_rules:,} Regeln</translation>
+        <source>it has more than {n} kB</source>
+        <translation>es hat mehr als {n} kB</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/lowering.py"/>
@@ -10555,8 +10529,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
-        <source>it is nested more than {max_depth} deep</source>
-        <translation>es ist tiefer als {max_depth} verschachtelt</translation>
+        <source>it is nested more than {n} deep</source>
+        <translation>es ist tiefer als {n} verschachtelt</translation>
     </message>
     <message>
         <location filename="../../app/engine/schema/document.py"/>
@@ -10763,8 +10737,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/llama/gbnf.py"/>
-        <source>more than {most_repeats:,} repetitions cannot be counted</source>
-        <translation>mehr als {most_repeats:,} Wiederholungen können nicht gezählt werden</translation>
+        <source>more than {n:,} repetitions cannot be counted</source>
+        <translation>mehr als {n:,} Wiederholungen können nicht gezählt werden</translation>
     </message>
     <message>
         <location filename="../../app/codec.py"/>
@@ -11340,11 +11314,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>{n:.1f} Token je Schritt, {rate:percent} angenommen</translation>
     </message>
     <message>
-        <location filename="../../app/engine/model/model_params.py"/>
-        <source>{n_shares} shares are more than the {max_devices} GPUs that llama.cpp can use.</source>
-        <translation>{n_shares} Anteile sind mehr als die {max_devices} GPUs, die llama.cpp benutzen kann.</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/auto_words.py"/>
         <source>{names} and {last}</source>
         <translation>{names} und {last}</translation>
@@ -11438,6 +11407,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/presets.py"/>
         <source>{n} (“{name:.40}”)</source>
         <translation>{n} („{name:.40}“)</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/model/model_params.py"/>
+        <source>{n} shares are more than the {most} GPUs that llama.cpp can use.</source>
+        <translation>{n} Anteile sind mehr als die {most} GPUs, die llama.cpp benutzen kann.</translation>
     </message>
     <message>
         <location filename="../../app/engine/measure/thread_choice.py"/>
@@ -11711,8 +11685,8 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>
-        <source>“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, and llama.cpp takes at most {most_layers}.</source>
-        <translation>„{file_name}“ kann nicht geladen werden: Es gibt an, {n_layers} Blöcke zu haben, und llama.cpp nimmt höchstens {most_layers}.</translation>
+        <source>“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, and llama.cpp takes at most {most}.</source>
+        <translation>„{file_name}“ kann nicht geladen werden: Es gibt an, {n_layers} Blöcke zu haben, und llama.cpp nimmt höchstens {most}.</translation>
     </message>
     <message>
         <location filename="../../app/catalog/inspect/child.py"/>

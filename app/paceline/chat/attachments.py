@@ -130,9 +130,9 @@ def check_count(attached: Sequence[Attachment], n_more: int) -> None:
     if len(attached) + n_more > MAX_FILES:
         raise UserError(
             "too-many-attachments",
-            "A message can have {max_files} files; these would be {n}.",
+            "A message can have {most} files; these would be {n}.",
             "Send some of them with another message.",
-            max_files=MAX_FILES,
+            most=MAX_FILES,
             n=len(attached) + n_more,
         )
 

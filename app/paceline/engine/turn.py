@@ -352,9 +352,7 @@ def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
     if strategy.is_auto:
         return replace(strategy, drafters=((OFF_INFO, {}),))
     raise UserError(
-        "cannot-rollback",
-        no_copies(sentence("target")),
-        "Use the strategy “off” with it.",
+        "cannot-rollback", no_copies(sentence("target")), "Use the strategy “off” with it."
     )
 
 

@@ -85,7 +85,7 @@ class Keeper:
                 NOT_STARTED,
                 sentence(
                     "The engine's process cannot be started ({why}).",
-                    why=error.strerror or error,
+                    why=error.strerror or error
                 ),
                 "Close other programs and try again.",
             )  # fmt: skip

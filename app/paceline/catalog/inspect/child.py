@@ -86,11 +86,11 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
         raise ModelError(
             "cannot-load",
             "“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, "
-            "and llama.cpp takes at most {most_layers}.",
+            "and llama.cpp takes at most {most}.",
             "Download it again, or choose another one.",
             file_name=file_name,
             n_layers=n_layers,
-            most_layers=_MOST_LAYERS,
+            most=_MOST_LAYERS,
         )
     layers, experts = [0] * n_layers, [0] * n_layers
     n_params = input_bytes = output_bytes = embedding_bytes = 0

@@ -112,9 +112,7 @@ def read(text: str) -> dict[str, Node]:
         GrammarError: It is no GBNF; says where and why.
     """
     if len(text) > _MOST_CHARACTERS:
-        raise GrammarError(
-            "it has more than {most_characters:,} characters", most_characters=_MOST_CHARACTERS
-        )
+        raise GrammarError("it has more than {n:,} characters", n=_MOST_CHARACTERS)
     if "\0" in text:
         raise GrammarError("it contains a NUL character")
     if re.search("[\ud800-\udfff]", text):
@@ -167,7 +165,7 @@ class _Reader:
         if "root" not in self._rules:
             raise GrammarError("there is no rule “root”, which it would begin with")
         if len(self._rules) > _MOST_RULES:
-            raise GrammarError("it has more than {most_rules:,} rules", most_rules=_MOST_RULES)
+            raise GrammarError("it has more than {n:,} rules", n=_MOST_RULES)
         endless = _used(self._rules) - _ending(self._rules)
         if endless:
             name = next(name for name in self._rules if name in endless)
@@ -221,9 +219,7 @@ class _Reader:
             self._skip(lines=True)
         elif sign == "(":
             if len(levels) > _BRACKETS:
-                raise self._refusal(
-                    "brackets are nested more than {brackets:,} deep", brackets=_BRACKETS
-                )
+                raise self._refusal("brackets are nested more than {n:,} deep", n=_BRACKETS)
             levels.append(_Level())
             self._at += 1
             self._skip(lines=True)
@@ -260,7 +256,7 @@ class _Reader:
         level.last_depth += n
         level.depth = max(level.depth, level.last_depth)
         if level.depth > _DEEPEST:
-            raise self._refusal("expressions are nested more than {deepest} deep", deepest=_DEEPEST)
+            raise self._refusal("expressions are nested more than {n} deep", n=_DEEPEST)
 
     def _literal(self, level: _Level) -> None:
         start = self._at
@@ -360,10 +356,7 @@ class _Reader:
         if not match:
             raise self._refusal("a number is expected")
         if len(match[0]) > 9 or int(match[0]) > _MOST_REPEATS:
-            raise self._refusal(
-                "more than {most_repeats:,} repetitions cannot be counted",
-                most_repeats=_MOST_REPEATS,
-            )
+            raise self._refusal("more than {n:,} repetitions cannot be counted", n=_MOST_REPEATS)
         self._at = match.end()
         self._skip(lines=lines)
         return int(match[0])

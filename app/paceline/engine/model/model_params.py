@@ -63,16 +63,14 @@ def _check_split(params: ModelParams, max_devices: int) -> None:
     shares = params.tensor_split
     if len(shares) > max_devices:
         refuse(
-            "{n_shares} shares are more than the {max_devices} GPUs that llama.cpp can use.",
+            "{n} shares are more than the {most} GPUs that llama.cpp can use.",
             "Give one share per GPU.",
-            n_shares=len(shares),
-            max_devices=max_devices,
+            n=len(shares),
+            most=max_devices,
         )
     if not all(0 <= share <= _MAX_SHARE for share in shares):  # NaN is neither
         refuse(
-            "A GPU's share of the model is out of range.",
-            "Give 0 to {max_share:,.0f}.",
-            max_share=_MAX_SHARE,
+            "A GPU's share of the model is out of range.", "Give 0 to {most:,.0f}.", most=_MAX_SHARE
         )
     if shares and not any(shares):
         refuse("Every GPU's share of the model is 0.", "Give at least one share above 0.")

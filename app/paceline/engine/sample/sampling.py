@@ -152,10 +152,7 @@ def _check_biases(params: SamplingParams, n_vocab: int | None) -> None:
     biases = params.logit_bias
     if len(biases) > _MAX_BIASES:
         refuse(
-            "There are {n_biases} logit biases.",
-            "Give at most {max_biases}.",
-            n_biases=len(biases),
-            max_biases=_MAX_BIASES,
+            "There are {n} logit biases.", "Give at most {most}.", n=len(biases), most=_MAX_BIASES
         )
     seen: set[int] = set()
     for token, bias in ((b.token, b.bias) for b in biases):

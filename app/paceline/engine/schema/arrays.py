@@ -69,9 +69,7 @@ class ArrayLowering:
         least, most = int(words.get("minItems", 0)), words.get("maxItems")
         most = None if most is None else min(int(most), MOST_ITEMS)
         if least > MOST_ITEMS:
-            scope.reject(
-                "minItems", "cannot be enforced beyond {most_items:,}", most_items=MOST_ITEMS
-            )
+            scope.reject("minItems", "cannot be enforced beyond {n:,}", n=MOST_ITEMS)
         if most is not None and least > most:
             scope.reject("minItems", "is greater than “maxItems”")
         lowered = list_of(first, rest, least, most)
@@ -105,9 +103,7 @@ class ArrayLowering:
         least, most = counts
         top = _MOST_PLACES if most is None else min(most, _MOST_PLACES + n_least)
         if n_least > _MOST_PLACES:
-            scope.reject(
-                "minContains", "cannot be enforced beyond {most_places}", most_places=_MOST_PLACES
-            )
+            scope.reject("minContains", "cannot be enforced beyond {n}", n=_MOST_PLACES)
         options = []
         for start in range(max(top - n_least, -1) + 1) if n_least else range(1):
             end = start + n_least
@@ -136,9 +132,7 @@ class ArrayLowering:
         if values is None:
             scope.reject("uniqueItems", "cannot be enforced, but for a few values as “enum”")
         if len(values) > 2 * _MOST_ORDERS:
-            scope.reject(
-                "uniqueItems", "cannot be enforced for {n_values} values", n_values=len(values)
-            )
+            scope.reject("uniqueItems", "cannot be enforced for {n} values", n=len(values))
         different: list[Any] = []
         for value in values:
             if not any(is_same(value, other) for other in different):
@@ -150,11 +144,7 @@ class ArrayLowering:
             choose = itertools.combinations
             n_all = sum(math.comb(len(different), n) for n in range(least, top + 1))
         if n_all > 2 * _MOST_ORDERS:
-            scope.reject(
-                "uniqueItems",
-                "cannot be enforced for {n_different} values",
-                n_different=len(different),
-            )
+            scope.reject("uniqueItems", "cannot be enforced for {n} values", n=len(different))
         return any_of(
             list_of([{"enum": [value]} for value in chosen], False, n, n)  # noqa: FBT003
             for n in range(least, top + 1)

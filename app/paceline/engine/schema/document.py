@@ -229,7 +229,7 @@ def _objects_in(part: Any) -> Iterator[dict[str, Any]]:
 
 def _parse(text: str) -> Schema:
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
-        raise SchemaError("it has more than {max_bytes} kB", max_bytes=_MAX_BYTES >> 10)
+        raise SchemaError("it has more than {n} kB", n=_MAX_BYTES >> 10)
     try:
         schema = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -251,15 +251,12 @@ def _parse(text: str) -> Schema:
         if isinstance(part, float) and not math.isfinite(part):
             raise SchemaError("it has a number that is too large")
         if depth > _MAX_DEPTH:
-            raise SchemaError("it is nested more than {max_depth} deep", max_depth=_MAX_DEPTH)
+            raise SchemaError("it is nested more than {n} deep", n=_MAX_DEPTH)
         if isinstance(part, (list, dict)):
             inner = part if isinstance(part, list) else part.values()
             todo.extend((value, depth + 1) for value in inner)
         if isinstance(part, list) and len(part) > _MOST_MIXED and not _can_be_sorted(part):
-            raise SchemaError(
-                "it has a list of more than {most_mixed:,} values of any kind",
-                most_mixed=_MOST_MIXED,
-            )
+            raise SchemaError("it has a list of more than {n:,} values of any kind", n=_MOST_MIXED)
     return schema
 
 

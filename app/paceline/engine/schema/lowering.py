@@ -141,8 +141,8 @@ class _Lowering:
         if len(self._divisors) > _MOST_DIVISORS:
             self._document.scope.reject(
                 "multipleOf",
-                "cannot be enforced for more than {most_divisors} different numbers",
-                most_divisors=_MOST_DIVISORS,
+                "cannot be enforced for more than {n} different numbers",
+                n=_MOST_DIVISORS,
             )
         if len(self._divisors) > 1:
             written = json.dumps([lowered, defs])
@@ -339,9 +339,7 @@ class _Lowering:
     def _string(self, words: dict[str, Any], scope: Scope) -> Lowered:
         lengths = {key: int(words[key]) for key in ("minLength", "maxLength") if key in words}
         if lengths.get("minLength", 0) > _MOST_LENGTH:
-            scope.reject(
-                "minLength", "cannot be enforced beyond {most_length:,}", most_length=_MOST_LENGTH
-            )
+            scope.reject("minLength", "cannot be enforced beyond {n:,}", n=_MOST_LENGTH)
         if lengths.get("maxLength", 0) > _MOST_LENGTH:
             lengths["maxLength"] = _MOST_LENGTH
         if lengths.get("minLength", 0) > lengths.get("maxLength", math.inf):

@@ -166,7 +166,7 @@ def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integ
     """Return a bound that the library and validators read alike, moved inwards if need be."""
     if not is_integer and abs(value) > _EXACT:
         if sign * value > 0:
-            scope.reject(keyword, "cannot be enforced beyond {exact:,}", exact=_EXACT)
+            scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_EXACT)
         return -sign * _EXACT
     if value.denominator > 1:
         return float(value)
@@ -174,7 +174,7 @@ def _written(value: Fraction, scope: Scope, keyword: str, sign: int, *, is_integ
     if inner <= -_LARGEST:
         return -sign * _LARGEST
     if inner > _LARGEST:
-        scope.reject(keyword, "cannot be enforced beyond {largest:,}", largest=_LARGEST)
+        scope.reject(keyword, "cannot be enforced beyond {n:,}", n=_LARGEST)
     near = float(inner)
     return sign * int(near if near >= inner else math.nextafter(near, math.inf))
 

@@ -78,11 +78,7 @@ class ObjectLowering:
         given = words.get("patternProperties", {})
         self._n_patterns += len(given)
         if self._n_patterns > _MOST_PATTERNS:
-            scope.reject(
-                "patternProperties",
-                "cannot be enforced beyond {most_patterns}",
-                most_patterns=_MOST_PATTERNS,
-            )
+            scope.reject("patternProperties", "cannot be enforced beyond {n}", n=_MOST_PATTERNS)
         try:
             written, is_ascii = translate_for_names(list(given))
         except PatternError as error:
@@ -199,7 +195,7 @@ class ObjectLowering:
 
 def _choices(names: Sequence[str], n: int, word: str, scope: Scope) -> list[tuple[str, ...]]:
     if math.comb(len(names), n) > _MOST_OPTIONS:
-        scope.reject(word, "cannot be enforced for {n_names} properties", n_names=len(names))
+        scope.reject(word, "cannot be enforced for {n} properties", n=len(names))
     return list(itertools.combinations(names, n))
 
 
