@@ -21,13 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def add_colour(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE conversations ADD COLUMN colour TEXT")
-
-
-def break_off(connection: sqlite3.Connection) -> None:
-    connection.execute("DROP TABLE messages")
-    connection.execute("SELECT * FROM no_such_table")
+ADD_COLOUR = "ALTER TABLE conversations ADD COLUMN colour TEXT"
+BREAK_OFF = "DROP TABLE messages;\nSELECT * FROM no_such_table"
 
 
 @pytest.fixture
@@ -51,7 +46,7 @@ def test_the_newest_layout_is_left_alone(connection: sqlite3.Connection, db: Pat
 
 
 def test_a_step_is_taken_behind_a_copy(connection: sqlite3.Connection, db: Path) -> None:
-    copy = migrate(connection, db, [*MIGRATIONS, add_colour])
+    copy = migrate(connection, db, [*MIGRATIONS, ADD_COLOUR])
     assert copy is not None
     assert copies(db) == [copy]
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -64,7 +59,7 @@ def test_a_step_is_taken_behind_a_copy(connection: sqlite3.Connection, db: Path)
 
 def test_a_step_that_fails_changes_nothing(connection: sqlite3.Connection, db: Path) -> None:
     with pytest.raises(sqlite3.OperationalError):
-        migrate(connection, db, [*MIGRATIONS, add_colour, break_off])
+        migrate(connection, db, [*MIGRATIONS, ADD_COLOUR, BREAK_OFF])
     assert user_version(connection) == len(MIGRATIONS) + 1
     assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
 

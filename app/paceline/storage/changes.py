@@ -20,7 +20,7 @@ import logging
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -145,40 +145,27 @@ _SUPERSEDES: dict[type, tuple[type, ...]] = {
 
 
 def without_superseded(waiting: Sequence[Numbered]) -> list[Numbered]:
-    """Leave out what later changes replace or delete, and join the pieces of a reply.
+    """Leave out what later changes replace or delete.
 
     Carrying out the rest gives the same state, also where some of it was carried out before.
     """
     kept: list[Numbered] = []
     purged: set[str] = set()
     superseded: set[tuple[type, str]] = set()
-    pieces: dict[str, int] = {}  # where in `kept` those of a reply are
     for number, change in reversed(waiting):
         subject = _subject(change)
         if change.conversation_id in purged or (type(change), subject) in superseded:
             continue
         superseded.update((kind, subject) for kind in _SUPERSEDES.get(type(change), ()))
-        new: Change = change
-        match change:
-            case Purge(key):
-                purged.add(key)
-            case SaveChat(head, messages, removed):
-                left = tuple(m for m in messages if (Message, m.message_id) not in superseded)
-                new = SaveChat(head, left, removed)
-                kinds = (Message, BeginRun, ExtendRun, EndRun)
-                superseded.update(itertools.product(kinds, removed))
-            case ExtendRun() if subject in pieces:
-                later = kept[pieces[subject]]
-                assert isinstance(later.change, ExtendRun)
-                text, steps = change.text + later.change.text, change.steps + later.change.steps
-                joined = replace(change, text=text, steps=steps)
-                kept[pieces[subject]] = later._replace(change=joined)
-                continue
-            case ExtendRun():
-                pieces[subject] = len(kept)
-            case _:
-                pass
-        kept.append(Numbered(number, new))
+        left = change
+        if isinstance(change, Purge):
+            purged.add(change.conversation_id)
+        elif isinstance(change, SaveChat):
+            messages = [m for m in change.messages if (Message, m.message_id) not in superseded]
+            left = replace(change, messages=tuple(messages))
+            kinds = (Message, BeginRun, ExtendRun, EndRun)
+            superseded.update(itertools.product(kinds, change.removed))
+        kept.append(Numbered(number, left))
     return kept[::-1]
 
 
@@ -282,49 +269,29 @@ def _is_ours(path: Path) -> bool:
     return os.name != "posix" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
 
 
+_OWN: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
+    "record": (record_to_json, record_from_json, encode_part(RunRecord(""))),
+    "steps": (steps_to_json, steps_from_json, []),
+}
+"""The fields that have JSON of their own: what writes it, what reads it, and an empty one."""
+
+
 def _encode(change: Change) -> dict[str, Any]:
-    data: dict[str, Any]
-    match change:
-        case BeginRun(key, record):
-            data = {"conversation_id": key, "record": record_to_json(record)}
-        case ExtendRun(key, message_id, number, text, steps):
-            data = {
-                "conversation_id": key,
-                "message_id": message_id,
-                "number": number,
-                "text": text,
-                "steps": steps_to_json(steps),
-            }
-        case EndRun(key, record, text):
-            data = {"conversation_id": key, "record": record_to_json(record), "text": text}
-        case SaveChat():
-            data = encode_part(change)
-            del data["head"]["private"]  # false, and unknown to the version before
-        case _:
-            data = encode_part(change)
-    return {"kind": type(change).__name__, **data}
+    data = {"kind": type(change).__name__, **encode_part(change)}
+    for name in _OWN.keys() & data.keys():
+        data[name] = _OWN[name][0](getattr(change, name))
+    if isinstance(change, SaveChat):
+        del data["head"]["private"]  # false, and unknown to the version before
+    return data
 
 
 def _decode(data: Any) -> Change:
     try:
-        kind = data.pop("kind")
-        key = data.get("conversation_id", "")  # runs had none in the version before
-        if kind == "BeginRun":
-            return BeginRun(_text(key), record_from_json(data["record"]))
-        if kind == "ExtendRun":
-            return ExtendRun(
-                _text(key), _text(data["message_id"]), int(data["number"]), _text(data["text"]),
-                steps_from_json(data["steps"]),
-            )  # fmt: skip
-        if kind == "EndRun":
-            return EndRun(_text(key), record_from_json(data["record"]), _text(data["text"]))
-        change: Change = decode_part(_KINDS[kind], data)
+        kind = _KINDS[data.pop("kind")]
+        own = {name: _OWN[name][1](data[name]) for name in _OWN.keys() & data.keys()}
+        if own:
+            data.setdefault("conversation_id", "")  # runs had none in the version before
+        change: Change = decode_part(kind, data | {name: _OWN[name][2] for name in own})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CodecError(f"a change cannot be understood: {error}") from error
-    return change
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise CodecError(f"{value!r:.60} is not a text")
-    return value
+    return replace(change, **own)

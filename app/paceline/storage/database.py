@@ -18,7 +18,7 @@ from pathlib import Path
 
 from paceline.files import private_folder
 from paceline.storage.problems import BROKEN, DamageError, MovedError, NewerSchemaError, is_busy
-from paceline.storage.search import Unindexed, check_index, create_index
+from paceline.storage.search import Unindexed, check_index
 from paceline.storage.tables import TABLES
 
 LOG_ENDINGS = ("-wal", "-shm")
@@ -218,8 +218,6 @@ def readable_text(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-Migration = Callable[[sqlite3.Connection], None]
-
 # The text of a layout never changes, since layouts are compared by it. Nothing is read any more of
 # `reply_id`, `strategy` and the three figures of a conversation.
 _LAYOUT = """
@@ -273,27 +271,23 @@ CREATE TABLE places (
     conversation_id TEXT PRIMARY KEY, message_id TEXT NOT NULL, offset_px INTEGER NOT NULL
 );
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, columnsize=0,\
+ prefix='1 2 3 4', tokenize='unicode61 remove_diacritics 2');
 """
 
 
-def _first(connection: sqlite3.Connection) -> None:
-    for statement in _LAYOUT.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
-    create_index(connection)
+MIGRATIONS = (
+    _LAYOUT,
+    # What a conversation has of its own, and where a branch comes from: JSON objects or NULL.
+    "ALTER TABLE conversations ADD COLUMN settings TEXT",
+    "ALTER TABLE conversations ADD COLUMN origin TEXT",
+)
+"""The steps to the newest layout: SQL, each of whose statements ends a line."""
 
 
-def _settings(connection: sqlite3.Connection) -> None:
-    """Let a conversation have settings of its own: a JSON object, NULL where it has none yet."""
-    connection.execute("ALTER TABLE conversations ADD COLUMN settings TEXT")
-
-
-def _origin(connection: sqlite3.Connection) -> None:
-    """Let a branch know where it comes from: a JSON object, NULL for every other conversation."""
-    connection.execute("ALTER TABLE conversations ADD COLUMN origin TEXT")
-
-
-MIGRATIONS: tuple[Migration, ...] = (_first, _settings, _origin)
+def _take(connection: sqlite3.Connection, step: str) -> None:
+    for statement in step.split(";\n"):
+        connection.execute(statement)
 
 
 def in_memory() -> sqlite3.Connection:
@@ -302,13 +296,13 @@ def in_memory() -> sqlite3.Connection:
         ":memory:", isolation_level=None, check_same_thread=False, factory=Unindexed
     )
     connection.execute("PRAGMA temp_store = MEMORY")  # large sorts, too
-    for migration in MIGRATIONS:
-        migration(connection)
+    for step in MIGRATIONS:
+        _take(connection, step)
     return connection
 
 
 def migrate(
-    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[str] = MIGRATIONS
 ) -> Path | None:
     """Bring a database to the newest layout, in numbered steps.
 
@@ -336,10 +330,10 @@ def migrate(
     copy = path.with_name(f"{path.name}.before-layout-{version + 1}") if version else None
     if copy:
         copy_to(connection, copy)
-    for number, migration in enumerate(migrations[version:], version + 1):
+    for number, step in enumerate(migrations[version:], version + 1):
         with transaction(connection):
             if user_version(connection) < number:  # another program may have been faster
-                migration(connection)
+                _take(connection, step)
                 connection.execute(f"PRAGMA user_version = {number}")
     return copy
 
@@ -353,8 +347,8 @@ def has_layout(connection: sqlite3.Connection) -> bool:
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         query = "SELECT name, rootpage, sql FROM sqlite_master ORDER BY rowid"
         found = connection.execute(query).fetchall()
-        for migration in MIGRATIONS:
-            migration(new)
+        for step in MIGRATIONS:
+            _take(new, step)
             if new.execute(query).fetchall() == found:
                 return True
         return False

@@ -6,7 +6,7 @@ import sqlite3
 
 from paceline.storage.changes import Change
 from paceline.storage.database import in_memory, transaction
-from paceline.storage.reading import Source, conversation_key
+from paceline.storage.reading import Source, key_of
 from paceline.storage.tables import TABLES, read_as
 from paceline.storage.writing import is_carried_out
 
@@ -66,7 +66,7 @@ def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id:
                 (conversation_id,),
             ),
         )
-    key = conversation_key(disk, conversation_id)
+    key = key_of(disk, "conversations", conversation_id)
     for table, (reference, owner) in _BY_KEY.items():
         columns = [name for name in TABLES[table] if name not in ("key", "rowid", reference)]
         belongs = "o.key" if owner == "conversations" else "o.conversation"

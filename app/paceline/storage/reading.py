@@ -27,7 +27,7 @@ from paceline.messages import StepCommitted
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage.changes import EndRun
-from paceline.storage.search import Query, search_messages, search_titles
+from paceline.storage.search import MESSAGES, TITLES, Query, find
 from paceline.storage.tables import (
     Records,
     read_as,
@@ -160,22 +160,37 @@ def search(sources: Sequence[Source], text: str, limit: int) -> tuple[SearchHit,
         return ()
     titles, found = [], []
     for connection, hidden in reversed(sources):  # what waits for the disk is the newest
-        titles += search_titles(connection, query, limit, hidden)
-        found += search_messages(connection, query, 2 * limit, hidden)
+        titles += find(connection, query, TITLES, limit, hidden)
+        found += find(connection, query, MESSAGES, 2 * limit, hidden)
     found.sort(key=lambda one: -one.n_whole)  # stable: the newest stay first
-    del found[max(limit - len(titles), 0) :]
-    hits = [query.hit(one.conversation_id, one.message_id, one.text) for one in found]
-    return (*titles[:limit], *hits)
+    return tuple(map(query.hit, [*titles, *found][:limit]))
 
 
 def unsent(sources: Sequence[Source], conversation_id: str) -> str:
     """Return text that was written, but not sent; empty: none."""
-    return read_unsent(_having(sources, conversation_id), conversation_id)
+    row = (
+        _having(sources, conversation_id)
+        .execute(
+            f"SELECT {read_as('unsent', ['text'])} FROM unsent WHERE conversation_id = ?",
+            (conversation_id,),
+        )
+        .fetchone()
+    )
+    return row[0] if row else ""
 
 
 def place(sources: Sequence[Source], conversation_id: str) -> ViewPlace:
     """Return where a conversation was left."""
-    return read_place(_having(sources, conversation_id), conversation_id)
+    row = (
+        _having(sources, conversation_id)
+        .execute(
+            f"SELECT {read_as('places', ['message_id', 'offset_px'])} FROM places"
+            " WHERE conversation_id = ?",
+            (conversation_id,),
+        )
+        .fetchone()
+    )
+    return ViewPlace(*row) if row else ViewPlace()
 
 
 def interrupted(sources: Sequence[Source]) -> list[EndRun]:
@@ -245,17 +260,9 @@ def message_row(connection: sqlite3.Connection, message_id: str) -> Row | None:
     return Row(row[0], row[1], _message(row[2:])) if row else None
 
 
-def conversation_key(connection: sqlite3.Connection, conversation_id: str) -> int | None:
-    """Return a conversation's key; None: it is not there."""
-    row = connection.execute(
-        "SELECT key FROM conversations WHERE id = ?", (conversation_id,)
-    ).fetchone()
-    return row[0] if row else None
-
-
-def message_key(connection: sqlite3.Connection, message_id: str) -> int | None:
-    """Return a message's key; None: it is not there."""
-    row = connection.execute("SELECT key FROM messages WHERE id = ?", (message_id,)).fetchone()
+def key_of(connection: sqlite3.Connection, table: str, name: str) -> int | None:
+    """Return the key of the conversation or message with this id; None: it is not there."""
+    row = connection.execute(f"SELECT key FROM {table} WHERE id = ?", (name,)).fetchone()
     return row[0] if row else None
 
 
@@ -267,25 +274,6 @@ def unfinished_ids(connection: sqlite3.Connection) -> list[str]:
         " CROSS JOIN messages m ON m.key = r.message"
     )
     return [message_id for (message_id,) in rows]
-
-
-def read_unsent(connection: sqlite3.Connection, conversation_id: str) -> str:
-    """Return text that was written, but not sent; empty: none."""
-    row = connection.execute(
-        f"SELECT {read_as('unsent', ['text'])} FROM unsent WHERE conversation_id = ?",
-        (conversation_id,),
-    ).fetchone()
-    return row[0] if row else ""
-
-
-def read_place(connection: sqlite3.Connection, conversation_id: str) -> ViewPlace:
-    """Return where a conversation was left."""
-    row = connection.execute(
-        f"SELECT {read_as('places', ['message_id', 'offset_px'])} FROM places"
-        " WHERE conversation_id = ?",
-        (conversation_id,),
-    ).fetchone()
-    return ViewPlace(*row) if row else ViewPlace()
 
 
 def _message(row: Sequence[Any]) -> Message:

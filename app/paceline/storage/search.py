@@ -36,22 +36,27 @@ _MERGED_PAGES = 200
 _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
 
 
-class _Rows(NamedTuple):
-    """A query for an index, and one for a database without it."""
+class Rows(NamedTuple):
+    """Queries for an index, and for a database without it: ids, text and files, newest first."""
 
     indexed: str
     unindexed: str
 
 
-_CHAT = read_as("conversations", ["id"], "c")
-_TITLE = f"SELECT {_CHAT}, {read_as('conversations', ['title'], 'c')} FROM"
-_TITLES = _Rows(
+_TITLE = (
+    f"SELECT {read_as('conversations', ['id'], 'c')}, '',"
+    f" {read_as('conversations', ['title'], 'c')}, NULL FROM"
+)
+TITLES = Rows(
     f"{_TITLE} words w JOIN conversations c ON c.key = -w.rowid"
     " WHERE w.words MATCH ? AND w.rowid < 0 AND NOT c.is_removed ORDER BY w.rowid",
     f"{_TITLE} conversations c WHERE fits(c.title, NULL) AND NOT c.is_removed ORDER BY c.key DESC",
 )
-_MESSAGE = f"SELECT {_CHAT}, {read_as('messages', ('id', 'content', 'attachments'), 'm')} FROM"
-_MESSAGES = _Rows(
+_MESSAGE = (
+    f"SELECT {read_as('conversations', ['id'], 'c')},"
+    f" {read_as('messages', ('id', 'content', 'attachments'), 'm')} FROM"
+)
+MESSAGES = Rows(
     f"{_MESSAGE} words w"
     " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
     " WHERE w.words MATCH ? AND w.rowid > 0 AND NOT c.is_removed ORDER BY w.rowid DESC",
@@ -65,16 +70,6 @@ class Unindexed(sqlite3.Connection):
 
     An index would take most of the time of a write, and keep deleted words.
     """
-
-
-def create_index(connection: sqlite3.Connection) -> None:
-    """Make an empty index."""
-    if isinstance(connection, Unindexed):
-        return
-    connection.execute(
-        "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, columnsize=0,"
-        " prefix='1 2 3 4', tokenize='unicode61 remove_diacritics 2')"
-    )
 
 
 def check_index(connection: sqlite3.Connection) -> None:
@@ -207,7 +202,9 @@ class Query:
         words = words_of(text[:1000])[:_MOST_WORDS]
         if not words:
             return None
-        return cls(words, pattern_of(words), tuple(map(whole_pattern, words)))
+        patterns = sorted(map(_pattern, words), key=len, reverse=True)  # a longer word first
+        wholes = (re.compile(f"{pattern}(?![^\\W_])") for pattern in patterns)
+        return cls(words, re.compile("|".join(patterns)), tuple(wholes))
 
     @property
     def match(self) -> str:
@@ -216,7 +213,8 @@ class Query:
 
     def fits(self, text: str) -> bool:
         """Whether a text has all words."""
-        return has_all(folded(text), self.words)
+        text = folded(text)
+        return all(re.search(_pattern(word), text) for word in self.words)
 
     def is_certain(self, text: str) -> bool:
         """Whether a text that the index found has all words, which it knows by characters only."""
@@ -227,8 +225,9 @@ class Query:
         beginning = folded(text[:_RANKED])
         return sum(bool(whole.search(beginning)) for whole in self.wholes)
 
-    def hit(self, conversation_id: str, message_id: str, text: str) -> SearchHit:
+    def hit(self, found: Found) -> SearchHit:
         """Cut out what surrounds the first word, and mark all words in it."""
+        text = found.text
         at = self._first(text)
         start = max(at - _BEFORE, 0)
         if start:
@@ -238,7 +237,7 @@ class Query:
         snippet = " ".join(text[start:end].split())
         snippet = ("…" if start else "") + snippet + ("…" if end < len(text) else "")
         marks = tuple(match.span() for match in self.pattern.finditer(folded(snippet)))
-        return SearchHit(conversation_id, message_id, snippet, marks)
+        return SearchHit(found.conversation_id, found.message_id, snippet, marks)
 
     def _first(self, text: str) -> int:
         for start in range(0, len(text), _SLICE):
@@ -250,7 +249,7 @@ class Query:
 
 
 class Found(NamedTuple):
-    """A message that has all words, and how many of them are whole words there."""
+    """A title or message that has all words, and how many of them are whole words there."""
 
     n_whole: int
     conversation_id: str
@@ -258,38 +257,30 @@ class Found(NamedTuple):
     text: str
 
 
-def search_titles(
-    connection: sqlite3.Connection, query: Query, limit: int, hidden: Collection[str]
-) -> list[SearchHit]:
-    """Return the titles that have all words, the newest first; none of hidden conversations."""
-    hits = []
-    for conversation_id, title in _rows(connection, query, _TITLES):
-        if conversation_id not in hidden and query.is_certain(title):
-            hits.append(query.hit(conversation_id, "", title))
-            if len(hits) >= limit:
-                break
-    return hits
-
-
-def search_messages(
-    connection: sqlite3.Connection, query: Query, limit: int, hidden: Collection[str]
+def find(
+    connection: sqlite3.Connection,
+    query: Query,
+    where: Rows,
+    limit: int,
+    hidden: Collection[str],
 ) -> list[Found]:
-    """Return the newest messages that have all words; none of hidden conversations."""
+    """Return the newest titles or messages that have all words; none of hidden conversations."""
     until = time.monotonic() + _LONGEST_S
     found = []
-    rows = _rows(connection, query, _MESSAGES)
+    rows = _rows(connection, query, where)
     for n, (conversation_id, message_id, content, files) in enumerate(rows):
         if conversation_id not in hidden:
             text = with_names(content, read_attachments(files))
             if query.is_certain(text):
                 found.append(Found(query.n_whole(text), conversation_id, message_id, text))
-        # A busy machine may take all the time for itself; a few rows are looked at all the same.
-        if len(found) >= limit or (n >= _ALWAYS and time.monotonic() > until):
+        # A busy machine may take all the time for itself; a few rows are looked at all the same,
+        # and all titles, which are short.
+        if len(found) >= limit or (message_id and n >= _ALWAYS and time.monotonic() > until):
             break
     return found
 
 
-def _rows(connection: sqlite3.Connection, query: Query, found: _Rows) -> sqlite3.Cursor:
+def _rows(connection: sqlite3.Connection, query: Query, found: Rows) -> sqlite3.Cursor:
     """Return the rows of texts that have all words, the newest first."""
     if not isinstance(connection, Unindexed):
         return connection.execute(found.indexed, (query.match,))
@@ -330,9 +321,7 @@ class _Folds(dict[int, str]):
         return found
 
 
-@cache
-def _folds() -> _Folds:
-    return _Folds()
+_FOLDS = _Folds()
 
 
 @cache
@@ -342,7 +331,7 @@ def _unspaced() -> re.Pattern[str]:
 
 def folded(text: str) -> str:
     """The text without case and accents, as long as before."""
-    return text.lower() if text.isascii() else text.translate(_folds())
+    return text.lower() if text.isascii() else text.translate(_FOLDS)
 
 
 def indexed(text: str) -> str:
@@ -368,22 +357,7 @@ def terms_of(word: str) -> list[str]:
     return list(word) if _unspaced().match(word) else [word]
 
 
-def pattern_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern for these words in a folded text; a longer word first."""
-    ordered = sorted(words, key=len, reverse=True)
-    return re.compile("|".join(map(_word_pattern, ordered)))
-
-
-def _word_pattern(word: str) -> str:
+def _pattern(word: str) -> str:
+    """Return a pattern for words in a folded text that begin like this one."""
     spelled = f"[{_MARKS}]*".join(map(re.escape, word))
     return spelled if _unspaced().match(word) else f"(?<![^\\W_]){spelled}"
-
-
-def whole_pattern(word: str) -> re.Pattern[str]:
-    """Return a pattern for a folded word that is not only the beginning of another one."""
-    return re.compile(f"{_word_pattern(word)}(?![^\\W_])")
-
-
-def has_all(text: str, words: tuple[str, ...]) -> bool:
-    """Whether a folded text has every one of the words."""
-    return all(re.search(_word_pattern(word), text) for word in words)

@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from paceline.codec import CodecError, decode_known, decode_part, encode_part
-from paceline.conversation import Attachment, Origin, clean
+from paceline.codec import decode_known, decode_part, encode_value
+from paceline.conversation import Attachment, clean
 from paceline.messages import StepCommitted
-from paceline.params import ReplySettings
 from paceline.run_record import RunRecord, record_from_json, steps_from_json
 
 T = TypeVar("T")
@@ -85,42 +84,36 @@ def read_through(connection: sqlite3.Connection) -> None:
         connection.execute(f"SELECT max(length({column})) FROM {table} NOT INDEXED").fetchone()
 
 
-def part_text(part: ReplySettings | Origin | None) -> str | None:
-    """Return the text that keeps a part of a conversation; None: it has none."""
-    return clean(json.dumps(encode_part(part), ensure_ascii=False)) if part is not None else None
+def json_text(value: Any) -> str:
+    """Return the text that keeps the value of a dataclass's field."""
+    return clean(json.dumps(encode_value(value), ensure_ascii=False))
+
+
+def _or(otherwise: T, read: Callable[[], T]) -> T:
+    """Return what can be read, and something else where it is damaged."""
+    try:
+        return read()
+    except (ValueError, TypeError, RecursionError, zlib.error):
+        return otherwise
 
 
 def read_part(kind: type[T], text: str) -> T | None:
-    """Return what `part_text` made a text of; None where it is empty or damaged."""
-    try:
-        return decode_known(kind, json.loads(text)) if text else None
-    except (ValueError, RecursionError):
-        return None
+    """Return a part of a conversation; None where it is empty or damaged."""
+    return _or(None, lambda: decode_known(kind, json.loads(text))) if text else None
 
 
 def read_tags(text: str) -> tuple[str, ...]:
     """Return the tags in a JSON list; none where it is damaged."""
-    try:
-        return tuple(map(str, json.loads(text))) if text != "[]" else ()  # as in most rows
-    except (ValueError, TypeError):
+    if text == "[]":  # as in most rows
         return ()
-
-
-def attachments_text(attachments: tuple[Attachment, ...]) -> str | None:
-    """Return the text that keeps attachments; None: there are none."""
-    if not attachments:
-        return None
-    return json.dumps([encode_part(file) for file in attachments], ensure_ascii=False)
+    return _or((), lambda: tuple(map(str, json.loads(text))))
 
 
 def read_attachments(text: str | None) -> tuple[Attachment, ...]:
-    """Return what `attachments_text` made a text of; none where it is damaged."""
+    """Return attachments; none where they are damaged."""
     if text is None:
         return ()
-    try:
-        return tuple(decode_part(Attachment, file) for file in json.loads(text))
-    except (ValueError, CodecError):
-        return ()
+    return _or((), lambda: tuple(decode_part(Attachment, file) for file in json.loads(text)))
 
 
 class Records(Mapping[str, RunRecord]):
@@ -155,15 +148,10 @@ def _unpacked(data: bytes) -> Any:
 
 def read_record(message_id: str, data: bytes) -> RunRecord:
     """Return a packed record; an empty one where it is damaged."""
-    try:
-        return record_from_json(_unpacked(data))
-    except (zlib.error, ValueError):
-        return RunRecord(message_id, status="finished")
+    lost = RunRecord(message_id, status="finished")
+    return _or(lost, lambda: record_from_json(_unpacked(data)))
 
 
 def read_steps(data: bytes) -> tuple[StepCommitted, ...]:
     """Return packed steps; none where they are damaged."""
-    try:
-        return steps_from_json(_unpacked(data))
-    except (zlib.error, ValueError):  # a CodecError is one
-        return ()
+    return _or((), lambda: steps_from_json(_unpacked(data)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 from collections.abc import Iterable
@@ -26,13 +25,12 @@ from paceline.storage.changes import (
 )
 from paceline.storage.problems import DamageError, is_about_the_value
 from paceline.storage.reading import (
-    conversation_key,
-    message_key,
+    key_of,
     message_row,
     read_head,
     read_messages,
 )
-from paceline.storage.tables import attachments_text, packed, part_text
+from paceline.storage.tables import json_text, packed
 
 _logger = logging.getLogger(__name__)
 
@@ -104,8 +102,8 @@ def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
 def _write_head(connection: sqlite3.Connection, head: Head) -> int:
     values = (
         head.conversation_id, head.title, head.created_s, head.changed_s, int(head.pinned),
-        json.dumps(head.tags, ensure_ascii=False), head.leaf_id,
-        part_text(head.settings), part_text(head.origin),
+        json_text(head.tags), head.leaf_id,
+        head.settings and json_text(head.settings), head.origin and json_text(head.origin),
     )  # fmt: skip
     connection.execute(
         "INSERT INTO conversations"
@@ -115,7 +113,7 @@ def _write_head(connection: sqlite3.Connection, head: Head) -> int:
         " leaf_id = ?7, settings = ?8, origin = ?9",
         values,
     )
-    return _written(conversation_key(connection, head.conversation_id))
+    return _written(key_of(connection, "conversations", head.conversation_id))
 
 
 def _write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
@@ -125,10 +123,10 @@ def _write_message(connection: sqlite3.Connection, conversation: int, message: M
         " parent_id = ?3, role = ?4, content = ?5, created_s = ?6, attachments = ?7",
         (
             conversation, message.message_id, message.parent_id, message.role, message.content,
-            message.created_s, attachments_text(message.attachments),
+            message.created_s, json_text(message.attachments) if message.attachments else None,
         ),
     )  # fmt: skip
-    return _written(message_key(connection, message.message_id))
+    return _written(key_of(connection, "messages", message.message_id))
 
 
 def _written(key: int | None) -> int:
@@ -139,7 +137,7 @@ def _written(key: int | None) -> int:
 
 
 def _begin(connection: sqlite3.Connection, record: RunRecord) -> None:
-    key = message_key(connection, record.message_id)
+    key = key_of(connection, "messages", record.message_id)
     if key is not None:
         _write_record(connection, key, record)
         connection.execute("DELETE FROM checkpoints WHERE message = ?", (key,))
@@ -153,7 +151,7 @@ def _write_record(connection: sqlite3.Connection, message: int, record: RunRecor
 
 
 def _extend(connection: sqlite3.Connection, change: ExtendRun) -> None:
-    key = message_key(connection, change.message_id)
+    key = key_of(connection, "messages", change.message_id)
     if key is not None:
         steps = packed(steps_to_json(change.steps))
         connection.execute(
@@ -181,7 +179,7 @@ def _end(connection: sqlite3.Connection, change: EndRun) -> None:
 def _purge(connection: sqlite3.Connection, conversation_id: str) -> None:
     for table in ("unsent", "places"):
         connection.execute(f"DELETE FROM {table} WHERE conversation_id = ?", (conversation_id,))
-    key = conversation_key(connection, conversation_id)
+    key = key_of(connection, "conversations", conversation_id)
     if key is None:
         return
     head = read_head(connection, conversation_id)
