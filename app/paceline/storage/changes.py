@@ -246,12 +246,10 @@ def read_rescued(path: Path) -> list[Change]:
         data: Any = json.loads(path.read_bytes())
     except ValueError as error:
         raise CodecError(f"{path.name} is not JSON") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise CodecError(f"{path.name} has another format")
-    changes = data.get("changes")
-    if not isinstance(changes, list):
-        raise CodecError(f"{path.name} has no changes")
-    return [_decode(change) for change in changes]
+    match data:
+        case {"format": format_, "changes": list(changes)} if format_ == FORMAT:
+            return [*map(_decode, changes)]
+    raise CodecError(f"{path.name} has another format")
 
 
 def _places(database: Path, kind: str) -> list[tuple[Path, str]]:

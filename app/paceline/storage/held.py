@@ -7,7 +7,7 @@ import sqlite3
 from paceline.storage.changes import Change
 from paceline.storage.database import in_memory, transaction
 from paceline.storage.reading import Source, key_of
-from paceline.storage.tables import TABLES, read_as
+from paceline.storage.tables import TABLES, insert_into, read_as
 from paceline.storage.writing import is_carried_out
 
 _BY_ID = {"conversations": "id", "unsent": "conversation_id", "places": "conversation_id"}
@@ -60,7 +60,7 @@ def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id:
     for table, column in _BY_ID.items():
         columns = list(TABLES[table])[1:]
         memory.executemany(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            insert_into(table, columns),
             disk.execute(
                 f"SELECT {read_as(table, columns)} FROM {table} WHERE {column} = ?",
                 (conversation_id,),

@@ -41,10 +41,7 @@ from paceline.storage.tables import (
 _SUMMARY = read_as(
     "conversations", ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin")
 )
-_HEAD = read_as(
-    "conversations",
-    ("id", "title", "created_s", "changed_s", "pinned", "tags", "origin", "leaf_id", "settings"),
-)
+_HEAD = f"{_SUMMARY}, {read_as('conversations', ('leaf_id', 'settings'))}"
 _MESSAGE = read_as(
     "messages", ("id", "parent_id", "role", "content", "created_s", "attachments"), "m"
 )
@@ -85,14 +82,11 @@ def at_one_moment(connection: sqlite3.Connection | None) -> Iterator[None]:
 def summaries(sources: Sequence[Source]) -> tuple[ConversationSummary, ...]:
     """Return one line for each conversation that is not removed."""
     return tuple(
-        ConversationSummary(
-            row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
-            origin=read_part(Origin, row[6]),
-        )
+        _summary(row)
         for connection, hidden in sources
         for row in connection.execute(f"SELECT {_SUMMARY} FROM conversations WHERE NOT is_removed")
         if row[0] not in hidden
-    )  # fmt: skip
+    )
 
 
 def gone(sources: Sequence[Source], conversation_ids: Iterable[str]) -> frozenset[str]:
@@ -235,10 +229,7 @@ def read_head(connection: sqlite3.Connection, conversation_id: str) -> Head | No
     ).fetchone()
     if row is None:
         return None
-    return Head(
-        row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
-        origin=read_part(Origin, row[6]), leaf_id=row[7], settings=read_part(ReplySettings, row[8]),
-    )  # fmt: skip
+    return made_of(Head, _summary(row), leaf_id=row[7], settings=read_part(ReplySettings, row[8]))
 
 
 def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[str, Message]:
@@ -274,6 +265,13 @@ def unfinished_ids(connection: sqlite3.Connection) -> list[str]:
         " CROSS JOIN messages m ON m.key = r.message"
     )
     return [message_id for (message_id,) in rows]
+
+
+def _summary(row: Sequence[Any]) -> ConversationSummary:
+    return ConversationSummary(
+        row[0], row[1], row[2], row[3], bool(row[4]), read_tags(row[5]),
+        origin=read_part(Origin, row[6]),
+    )  # fmt: skip
 
 
 def _message(row: Sequence[Any]) -> Message:

@@ -32,7 +32,7 @@ from paceline.storage.database import (
     transaction,
 )
 from paceline.storage.problems import BROKEN, is_about_content
-from paceline.storage.tables import TABLES, read_as, read_attachments
+from paceline.storage.tables import TABLES, insert_into, read_as, read_attachments
 
 _OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
     dict,
@@ -196,9 +196,7 @@ def _take_over(damaged: sqlite3.Connection, new: sqlite3.Connection, table: str)
     there = {name for _, name, *_ in damaged.execute(f"PRAGMA table_info({table})")}
     # A database of an older layout lacks some; where SQLite does not know the table, all are asked.
     columns = [name for name in TABLES[table] if name in there or name == "rowid" or not there]
-    statement = (
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-    )
+    statement = insert_into(table, columns)
     n = 0
     for row in _rows(damaged, table, columns):
         values = dict(zip(columns, row, strict=True))

@@ -14,6 +14,7 @@ in the text as they were typed.
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 import time
@@ -37,7 +38,7 @@ _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
 
 
 class Rows(NamedTuple):
-    """Queries for an index, and for a database without it: ids, text and files, newest first."""
+    """Queries for ids, text and files, newest first: of those in the index, and of all."""
 
     indexed: str
     unindexed: str
@@ -50,7 +51,7 @@ _TITLE = (
 TITLES = Rows(
     f"{_TITLE} words w JOIN conversations c ON c.key = -w.rowid"
     " WHERE w.words MATCH ? AND w.rowid < 0 AND NOT c.is_removed ORDER BY w.rowid",
-    f"{_TITLE} conversations c WHERE fits(c.title, NULL) AND NOT c.is_removed ORDER BY c.key DESC",
+    f"{_TITLE} conversations c WHERE NOT c.is_removed ORDER BY c.key DESC",
 )
 _MESSAGE = (
     f"SELECT {read_as('conversations', ['id'], 'c')},"
@@ -61,7 +62,7 @@ MESSAGES = Rows(
     " JOIN messages m ON m.key = w.rowid JOIN conversations c ON c.key = m.conversation"
     " WHERE w.words MATCH ? AND w.rowid > 0 AND NOT c.is_removed ORDER BY w.rowid DESC",
     f"{_MESSAGE} messages m JOIN conversations c ON c.key = m.conversation"
-    " WHERE fits(m.content, m.attachments) AND NOT c.is_removed ORDER BY m.key DESC",
+    " WHERE NOT c.is_removed ORDER BY m.key DESC",
 )
 
 
@@ -265,31 +266,22 @@ def find(
     hidden: Collection[str],
 ) -> list[Found]:
     """Return the newest titles or messages that have all words; none of hidden conversations."""
-    until = time.monotonic() + _LONGEST_S
+    if isinstance(connection, Unindexed):
+        rows, fits, until = connection.execute(where.unindexed), query.fits, math.inf
+    else:
+        rows, fits = connection.execute(where.indexed, (query.match,)), query.is_certain
+        until = time.monotonic() + _LONGEST_S
     found = []
-    rows = _rows(connection, query, where)
     for n, (conversation_id, message_id, content, files) in enumerate(rows):
         if conversation_id not in hidden:
             text = with_names(content, read_attachments(files))
-            if query.is_certain(text):
+            if fits(text):
                 found.append(Found(query.n_whole(text), conversation_id, message_id, text))
         # A busy machine may take all the time for itself; a few rows are looked at all the same,
         # and all titles, which are short.
         if len(found) >= limit or (message_id and n >= _ALWAYS and time.monotonic() > until):
             break
     return found
-
-
-def _rows(connection: sqlite3.Connection, query: Query, found: Rows) -> sqlite3.Cursor:
-    """Return the rows of texts that have all words, the newest first."""
-    if not isinstance(connection, Unindexed):
-        return connection.execute(found.indexed, (query.match,))
-
-    def fits(text: str, files: str | None) -> bool:
-        return query.fits(with_names(text, read_attachments(files)))
-
-    connection.create_function("fits", 2, fits)
-    return connection.execute(found.unindexed)
 
 
 _USUAL = frozenset(".,;:!?'\"()-–—…“”„‘’«»‹›。，、；：？！「」『』（）")

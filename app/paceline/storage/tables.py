@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from paceline.codec import decode_known, decode_part, encode_value
@@ -62,6 +62,11 @@ def read_as(table: str, columns: Sequence[str] = (), alias: str = "") -> str:
     kinds = TABLES[table]
     prefix = f"{alias}." if alias else ""
     return ", ".join(_KINDS[kinds[name]].format(prefix + name) for name in columns or kinds)
+
+
+def insert_into(table: str, columns: Collection[str]) -> str:
+    """Return the statement that inserts a row with these columns."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def check_layout(connection: sqlite3.Connection) -> None:

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import assert_never
+from typing import Any, assert_never
 
 from paceline.conversation import Head, Message
 from paceline.run_record import RunRecord, record_to_json, steps_to_json
@@ -30,7 +30,7 @@ from paceline.storage.reading import (
     read_head,
     read_messages,
 )
-from paceline.storage.tables import json_text, packed
+from paceline.storage.tables import insert_into, json_text, packed
 
 _logger = logging.getLogger(__name__)
 
@@ -100,37 +100,36 @@ def _save(connection: sqlite3.Connection, change: SaveChat) -> None:
 
 
 def _write_head(connection: sqlite3.Connection, head: Head) -> int:
-    values = (
-        head.conversation_id, head.title, head.created_s, head.changed_s, int(head.pinned),
-        json_text(head.tags), head.leaf_id,
-        head.settings and json_text(head.settings), head.origin and json_text(head.origin),
-    )  # fmt: skip
-    connection.execute(
-        "INSERT INTO conversations"
-        " (id, title, created_s, changed_s, pinned, tags, leaf_id, settings, origin, reply_id,"
-        " strategy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, '', '') ON CONFLICT (id) DO"
-        " UPDATE SET title = ?2, created_s = ?3, changed_s = ?4, pinned = ?5, tags = ?6,"
-        " leaf_id = ?7, settings = ?8, origin = ?9",
-        values,
-    )
-    return _written(key_of(connection, "conversations", head.conversation_id))
+    new = {"id": head.conversation_id, "reply_id": "", "strategy": ""}
+    values = {
+        "title": head.title, "created_s": head.created_s, "changed_s": head.changed_s,
+        "pinned": int(head.pinned), "tags": json_text(head.tags), "leaf_id": head.leaf_id,
+        "settings": head.settings and json_text(head.settings),
+        "origin": head.origin and json_text(head.origin),
+    }  # fmt: skip
+    return _put(connection, "conversations", new, values)
 
 
 def _write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
+    new = {"id": message.message_id, "conversation": conversation}
+    values = {
+        "parent_id": message.parent_id, "role": message.role, "content": message.content,
+        "created_s": message.created_s,
+        "attachments": json_text(message.attachments) if message.attachments else None,
+    }  # fmt: skip
+    return _put(connection, "messages", new, values)
+
+
+def _put(
+    connection: sqlite3.Connection, table: str, new: dict[str, Any], values: dict[str, Any]
+) -> int:
+    """Change the row with an id, or insert it with what only a new one gets; return its key."""
+    row = new | values
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values)
     connection.execute(
-        "INSERT INTO messages (conversation, id, parent_id, role, content, created_s, attachments)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO UPDATE SET"
-        " parent_id = ?3, role = ?4, content = ?5, created_s = ?6, attachments = ?7",
-        (
-            conversation, message.message_id, message.parent_id, message.role, message.content,
-            message.created_s, json_text(message.attachments) if message.attachments else None,
-        ),
-    )  # fmt: skip
-    return _written(key_of(connection, "messages", message.message_id))
-
-
-def _written(key: int | None) -> int:
-    """Return the key of what was just written; without one an index is damaged."""
+        f"{insert_into(table, row)} ON CONFLICT (id) DO UPDATE SET {changes}", [*row.values()]
+    )
+    key = key_of(connection, table, new["id"])
     if key is None:
         raise DamageError("an index does not find what was written")
     return key
