@@ -1,7 +1,7 @@
 """A database of chats as the version wrote it whose chats had no settings of their own.
 
-Layout and rows are written out here, and stay as they are: what the program does now must not
-change what an older one has left on the disk.
+The rows are written out here, and stay as they are: what the program does now must not change what
+an older one has left on the disk. `test_migrations` sees to it that the layout stays, too.
 """
 
 from __future__ import annotations
@@ -13,63 +13,10 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from paceline.storage.database import MIGRATIONS
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-_LAYOUT = """
-CREATE TABLE conversations (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    title TEXT NOT NULL,
-    created_s REAL NOT NULL,
-    changed_s REAL NOT NULL,
-    pinned INTEGER NOT NULL,
-    tags TEXT NOT NULL,        -- a JSON list
-    leaf_id TEXT,
-    reply_id TEXT NOT NULL,    -- the last reply on the active path, and its figures:
-    strategy TEXT NOT NULL,
-    tokens_per_s REAL,
-    plain_tokens_per_s REAL,
-    acceptance_rate REAL,
-    is_removed INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX removed_conversations ON conversations (key) WHERE is_removed;
-CREATE TABLE messages (
-    key INTEGER PRIMARY KEY,   -- in the order in which they were added
-    conversation INTEGER NOT NULL REFERENCES conversations (key),
-    id TEXT NOT NULL UNIQUE,
-    parent_id TEXT,
-    role TEXT NOT NULL,
-    content TEXT NOT NULL,
-    created_s REAL NOT NULL,
-    attachments TEXT           -- a JSON list of objects
-);
-CREATE INDEX messages_of ON messages (conversation);
-CREATE TABLE runs (
-    message INTEGER PRIMARY KEY REFERENCES messages (key),
-    status TEXT NOT NULL,
-    record BLOB NOT NULL       -- JSON without the steps, compressed
-);
-CREATE INDEX running ON runs (message) WHERE status = 'running';
-CREATE TABLE steps (
-    message INTEGER PRIMARY KEY REFERENCES messages (key),
-    data BLOB NOT NULL         -- JSON in columns, compressed
-);
-CREATE TABLE checkpoints (     -- of replies that have not ended
-    message INTEGER NOT NULL REFERENCES messages (key),
-    number INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    steps BLOB NOT NULL,
-    PRIMARY KEY (message, number)
-);
-CREATE TABLE unsent (conversation_id TEXT PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE places (
-    conversation_id TEXT PRIMARY KEY, message_id TEXT NOT NULL, offset_px INTEGER NOT NULL
-);
-CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, columnsize=0,\
- prefix='1 2 3 4', tokenize='unicode61 remove_diacritics 2');
-"""
 
 
 @dataclass(frozen=True)
@@ -92,7 +39,7 @@ def write(path: Path, chats: dict[str, list[OldReply]], shown: dict[str, int]) -
     last one."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(_LAYOUT)
+        connection.executescript(MIGRATIONS[0])
         connection.execute("PRAGMA user_version = 1")
         for chat_id, replies in chats.items():
             leaf = f"{chat_id}-a{shown.get(chat_id, len(replies) - 1)}"

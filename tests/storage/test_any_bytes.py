@@ -221,6 +221,27 @@ def test_a_byte_that_is_no_text(whole: Whole, tmp_path: Path, word: str) -> None
     assert sum("\ufffd" in text for text in shown) == (word in ("title 7", "<text 7 1>"))
 
 
+@pytest.mark.parametrize("table", ["conversations", "unsent", "places"])
+def test_damage_in_what_a_start_needs_is_mended_by_that_start(
+    table: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE", 0)
+    with contextlib.closing(sqlite3.connect(whole.path)) as connection:
+        leaves = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'"
+        *_, (page,) = connection.execute(leaves, (table,))
+    data = bytearray(whole.data)
+    data[(page - 1) * PAGE : page * PAGE] = b"\xff" * PAGE
+    path = tmp_path / "chats.db"
+    path.write_bytes(data)
+    archive = Archive(path)
+    opened = archive.open()
+    assert opened.salvaged
+    assert "damaged" in opened.notes[0]
+    assert len(archive.summaries()) == N_CHATS, "a head that is lost is made up for its messages"
+    assert read_all(archive) >= whole.page_of.keys()
+    assert archive.close()
+
+
 def test_damage_that_shows_later_is_mended_while_it_is_read(
     whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,14 +10,12 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from paceline.conversation import ViewPlace
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
@@ -103,16 +101,19 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+def fill_up(folder: Path) -> None:
+    with contextlib.suppress(OSError), (folder / "rest").open("wb", buffering=0) as rest:
+        while True:
+            rest.write(b"x" * 4096)
+
+
 def test_a_full_disk_is_told_and_written_to_when_there_is_room(small_disk: Path) -> None:
     path = small_disk / "data" / "chats.db"
     watched = Watched(path)
     watched.archive.open()
     say(watched.archive, "before")
     assert watched.archive.flush()
-    (small_disk / "rest").write_bytes(b"")
-    with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as rest:
-        while True:
-            rest.write(b"x" * 4096)
+    fill_up(small_disk)
     for i in range(20):
         say(watched.archive, f"c{i}", "text " * 2000)
     watched.wait_for("disk-full")
@@ -142,9 +143,7 @@ def test_what_a_full_disk_never_took_is_there_at_the_next_start(
     watched.archive.open()
     say(watched.archive, "before")
     assert watched.archive.flush()
-    with contextlib.suppress(OSError), (small_disk / "rest").open("wb", buffering=0) as rest:
-        while True:
-            rest.write(b"x" * 4096)
+    fill_up(small_disk)
     made = chat("c", "question", "")
     watched.archive.save(made, list(made.messages))
     watched.archive.begin_run("c", RunRecord("c-1"))
@@ -345,76 +344,3 @@ def test_replaced_while_it_is_open(db: Path, tmp_path: Path) -> None:
     assert listed(watched.archive) == {"c0", "c1", "c2", "b"}
     assert not watched.archive.close()
     assert reopened(db) == {"c0", "b"}
-
-
-@pytest.mark.parametrize("table", ["conversations", "unsent", "places"])
-def test_damage_in_what_a_start_needs_is_mended_by_that_start(
-    table: str, db: Path, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("was salvaged")
-    filled(db, 300)
-    archive = Archive(db)
-    archive.open()
-    for number in range(300):
-        archive.save_unsent(f"c{number}", "unsent " * 10)
-        archive.save_place(f"c{number}", ViewPlace(f"c{number}-1", 5))
-    archive.close()
-    with contextlib.closing(sqlite3.connect(db)) as other:
-        pages = other.execute(
-            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)
-        ).fetchall()
-    data = bytearray(db.read_bytes())
-    start = 4096 * (pages[-1][0] - 1)
-    data[start : start + 4096] = b"\xff" * 4096
-    db.write_bytes(data)
-    archive = Archive(db)
-    assert archive.open().salvaged
-    assert len(listed(archive)) == 300  # a head that is lost is made up for its messages
-    for number in range(300):
-        archive.unsent(f"c{number}")
-        archive.place(f"c{number}")
-    assert archive.close()
-
-
-def test_a_damaged_page_costs_only_what_was_on_it(
-    db: Path, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("was salvaged")
-    filled(db, 300)
-    with contextlib.closing(sqlite3.connect(db)) as other:
-        pages = other.execute(
-            "SELECT pageno FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf'"
-        ).fetchall()
-    data = bytearray(db.read_bytes())
-    start = 4096 * (pages[len(pages) // 2][0] - 1)
-    data[start : start + 4096] = b"\xff" * 4096
-    db.write_bytes(data)
-    archive = Archive(db)
-    opened = archive.open()
-    assert opened.salvaged
-    assert "damaged" in opened.notes[0]
-    n = sum(len(archive.load(key).messages) for key in listed(archive))
-    assert 900 - 60 < n < 900
-    assert len(listed(archive)) == 300
-    assert archive.search("more")
-    assert archive.close()
-
-
-def test_writing_from_many_threads(db: Path) -> None:
-    archive = Archive(db)
-    archive.open()
-
-    def work(name: str) -> None:
-        for i in range(20):
-            say(archive, f"{name}{i}")
-            archive.summaries()
-            archive.search("new")
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert archive.flush()
-    assert archive.close()
-    assert len(reopened(db)) == 80
