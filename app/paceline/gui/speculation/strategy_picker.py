@@ -5,7 +5,8 @@ In a chain ticked lookups are asked in the order of the ticks, the model last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPalette
@@ -25,7 +26,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.engine.draft.base import DrafterInfo
 from paceline.gui.kit.dialogs import DialogOwner, deciding_box, scrolling, within_screen
 from paceline.gui.kit.fields import Segments
 from paceline.gui.kit.labels import text_label
@@ -53,82 +53,72 @@ _TEXT_PX = WIDTH_PX - _MARK_PX - 2 * _PADDING - 24
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
+class _Text(NamedTuple):
+    """A text of a row: its place, from the row's upper left corner, and its look."""
+
+    place: QRect
+    text: str
+    font: QFont
+    colour: QPalette.ColorRole
+
+
+def _texts(index: Index) -> Iterator[_Text]:
+    """Give title and id, in one line where there is room, below them what it is, and the obstacle.
+
+    Obstacles are why it cannot be used now.
+    """
+    roles = QPalette.ColorRole
+    is_enabled = bool(index.flags() & Qt.ItemFlag.ItemIsEnabled)
+    muted = roles.Dark if is_enabled else roles.PlaceholderText
+    title, name = str(index.data()), str(index.data(_NAME))
+    title_font, name_font, font = ui_font(13, QFont.Weight.DemiBold), mono_font(11), ui_font(12)
+    title_metrics, name_metrics = QFontMetrics(title_font), QFontMetrics(name_font)
+    place = QRect(_PADDING + _MARK_PX, _PADDING, _TEXT_PX, 10_000)
+    place.setHeight(title_metrics.boundingRect(place, _WRAP, title).height())
+    if index.data(_IS_CHOSEN):
+        mark = QRect(_PADDING, _PADDING, _MARK_PX, place.height())
+        yield _Text(mark, "✓", title_font, roles.Accent)
+    yield _Text(place, title, title_font, roles.Text if is_enabled else roles.PlaceholderText)
+    name_px = name_metrics.horizontalAdvance(name)
+    below = place.bottom() + 1 + _GAP
+    if title_metrics.horizontalAdvance(title) + name_px + 16 > _TEXT_PX:
+        shown = name_metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _TEXT_PX)
+        own_line = QRect(place.left(), below, _TEXT_PX, name_metrics.height())
+        yield _Text(own_line, shown, name_font, muted)
+        below += own_line.height()
+    else:
+        on_base = _PADDING + title_metrics.ascent() - name_metrics.ascent()
+        behind = QRect(place.right() - name_px, on_base, name_px + _PADDING, name_metrics.height())
+        yield _Text(behind, name, name_font, muted)
+    for role, colour in ((_SUMMARY, muted), (_OBSTACLE, roles.Dark)):
+        words = str(index.data(role))
+        lines = QRect(place.left(), below, _TEXT_PX, 10_000)
+        lines.setHeight(QFontMetrics(font).boundingRect(lines, _WRAP, words).height())
+        if words:
+            yield _Text(lines, words, font, colour)
+            below += lines.height()
+
+
 class _Delegate(QStyledItemDelegate):
-    """Draws title and id in one line, below it the summary, or why it cannot be used now."""
+    """Draws a strategy's texts."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
-        width = _TEXT_PX
-        height = 2 * _PADDING + self._title_height(index, width) + _GAP
-        for text in self._below(index):
-            height += QFontMetrics(ui_font(12)).boundingRect(
-                QRect(0, 0, width, 10_000), _WRAP, text
-            ).height()  # fmt: skip
-        if self._id_has_own_line(index, width):
-            height += QFontMetrics(mono_font(11)).height()
-        return QSize(width, height)
+        bottom = max(text.place.bottom() + 1 for text in _texts(index))
+        return QSize(_TEXT_PX, bottom + _PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        state = option.state
         palette, rect = option.palette, option.rect
-        is_enabled = bool(state & QStyle.StateFlag.State_Enabled)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(palette.color(QPalette.ColorRole.AlternateBase))
             painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), 6, 6)
-        text_colour = QPalette.ColorRole.Text if is_enabled else QPalette.ColorRole.PlaceholderText
-        muted = QPalette.ColorRole.Dark if is_enabled else QPalette.ColorRole.PlaceholderText
-        area = rect.adjusted(_PADDING + _MARK_PX, _PADDING, 0, -_PADDING)
-        area.setWidth(_TEXT_PX)
-        metrics = QFontMetrics(self._title_font())
-        painter.setFont(self._title_font())
-        if index.data(_IS_CHOSEN):
-            painter.setPen(palette.color(QPalette.ColorRole.Accent))
-            painter.drawText(QPoint(rect.left() + _PADDING, area.top() + metrics.ascent()), "✓")
-        painter.setPen(palette.color(text_colour))
-        title_height = self._title_height(index, area.width())
-        lines = QRect(area.left(), area.top(), area.width(), title_height)
-        painter.drawText(lines, _WRAP, str(index.data()))
-        painter.setFont(mono_font(11))
-        painter.setPen(palette.color(muted))
-        top = area.top() + title_height + _GAP
-        name = str(index.data(_NAME))
-        name_metrics = QFontMetrics(mono_font(11))
-        if self._id_has_own_line(index, area.width()):
-            shown = name_metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, area.width())
-            painter.drawText(area.left(), top + name_metrics.ascent(), shown)
-            top += name_metrics.height()
-        else:
-            left = area.right() - name_metrics.horizontalAdvance(name)
-            painter.drawText(left, area.top() + metrics.ascent(), name)
-        painter.setFont(ui_font(12))
-        for text in self._below(index):
-            is_reason = text == index.data(_OBSTACLE)
-            painter.setPen(palette.color(QPalette.ColorRole.Dark if is_reason else muted))
-            below = QRect(area.left(), top, area.width(), 10_000)
-            top += painter.drawText(below, _WRAP, text).height()
+        for text in _texts(index):
+            painter.setFont(text.font)
+            painter.setPen(palette.color(text.colour))
+            painter.drawText(text.place.translated(rect.topLeft()), _WRAP, text.text)
         painter.restore()
-
-    @staticmethod
-    def _title_font() -> QFont:
-        return ui_font(13, QFont.Weight.DemiBold)
-
-    @classmethod
-    def _title_height(cls, index: Index, width: int) -> int:
-        """A long chain has several lines."""
-        room = QRect(0, 0, width, 10_000)
-        return QFontMetrics(cls._title_font()).boundingRect(room, _WRAP, str(index.data())).height()
-
-    @staticmethod
-    def _below(index: Index) -> list[str]:
-        return [text for text in (index.data(_SUMMARY), index.data(_OBSTACLE)) if text]
-
-    @classmethod
-    def _id_has_own_line(cls, index: Index, width: int) -> bool:
-        title = QFontMetrics(cls._title_font()).horizontalAdvance(str(index.data()))
-        name = QFontMetrics(mono_font(11)).horizontalAdvance(str(index.data(_NAME)))
-        return title + name + 16 > width
 
 
 class StrategyMenu(QFrame):
@@ -323,34 +313,25 @@ class StrategyPicker(QWidget):
 
     @Slot(str)
     def _on_segment(self, group: Group) -> None:
-        self._choose_group(group)
-        self._show_chosen()
-
-    def _choose_group(self, group: Group) -> None:
         """Choose what the group means; what cannot be used now gives way to what can."""
         model = self._model
         names = [model.usual(group), *(choice.name for choice in model.choices(group))]
         usable = [name for name in names if name and not model.obstacle(name)]
         if usable:
             model.choose(usable[0])
+        self._show_chosen()
 
     @Slot()
     def _on_open(self) -> None:
         model = self._model
         choices = [(choice, model.obstacle(choice.name)) for choice in model.choices(model.group)]
-        has_parts = sum(info.family == "lookup" for info in model.infos) > 0
-        self.menu.show_choices(
-            choices, model.current.name, offers_own=model.group == "mixed" and has_parts
-        )
+        offers_own = model.group == "mixed" and any(i.family == "lookup" for i in model.infos)
+        self.menu.show_choices(choices, model.current.name, offers_own=offers_own)
         self.menu.open_below(self.chooser)
 
     @Slot()
     def _on_own(self) -> None:
-        model = self._model
-        infos = [info for info in model.infos if model.is_offered(info.id)]
-        dialog = self.chain.own(ChainDialog(infos, model.members, model.obstacle, self.window()))
-        dialog.taken.connect(model.choose)
-        dialog.open()
+        self.chain.own(ChainDialog(self._model, self.window())).open()
 
 
 _CHAIN_WIDTH, _CHAIN_HEIGHT = 460, 600
@@ -361,24 +342,17 @@ _PARTS = ("model", "lookup")
 class ChainDialog(QDialog):
     """A list to tick, the chain that it makes, and a button that takes it."""
 
-    taken = Signal(str)
-    """Name of the chain"""
-
-    def __init__(
-        self,
-        infos: Sequence[DrafterInfo],
-        ticked: Sequence[DrafterInfo],
-        obstacle: Callable[[str], str],
-        parent: QWidget | None = None,
-    ) -> None:
-        """`obstacle` gives the reason why a drafter cannot be used now, or ""."""
+    def __init__(self, model: SpeculationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Put a chain together"))
         self.setMinimumWidth(px(_CHAIN_WIDTH))
-        chosen = [info.id for info in ticked]
-        rest = [info for info in infos if info.id not in chosen]
-        offered = in_order([info for info in (*ticked, *rest) if info.family in _PARTS])
-        self._infos = {info.id: info for info in offered}
+        self._model = model
+        infos = dict.fromkeys((*model.members, *model.infos))
+        self._infos = {
+            info.id: info
+            for info in in_order(list(infos))
+            if info.family in _PARTS and model.is_offered(info.id)
+        }
         self._order: list[str] = []
         self.boxes: dict[str, QCheckBox] = {}
         intro = text_label(
@@ -390,7 +364,7 @@ class ChainDialog(QDialog):
         buttons, self.take = deciding_box(self, self.tr("Use this chain"), self._on_accepted)
         column_of(
             intro,
-            (self._make_rows(obstacle), 1),
+            (self._make_rows(), 1),
             self.preview,
             buttons,
             on=self,
@@ -398,17 +372,17 @@ class ChainDialog(QDialog):
             spacing=12,
         )
         self.resize(within_screen(self, QSize(px(_CHAIN_WIDTH), px(_CHAIN_HEIGHT))))
-        for info in ticked:
+        for info in model.members:
             if info.id in self.boxes and self.boxes[info.id].isEnabled():
                 self.boxes[info.id].setChecked(True)
         self._on_toggled()
 
-    def _make_rows(self, obstacle: Callable[[str], str]) -> QScrollArea:
+    def _make_rows(self) -> QScrollArea:
         page = styled(QWidget(), kind="page")
         rows = column_of(on=page, margins=(0, 0, 8, 0), spacing=2)
         for info in self._infos.values():
             box = QCheckBox(f"{info.title}  ({info.id})")
-            reason = obstacle(info.id)
+            reason = self._model.obstacle(info.id)
             box.setEnabled(not reason)
             summary = text_label(f"{info.summary} {reason}".strip(), wraps=True)
             summary.setContentsMargins(26, 0, 0, 8)
@@ -426,13 +400,14 @@ class ChainDialog(QDialog):
         self._order += [name for name in ticked if name not in self._order]
         is_chain = len(self._order) > 1
         self.take.setEnabled(is_chain)
-        if is_chain:
-            self.preview.setText(choice_of([self._infos[name] for name in self._order]).title)
-        else:
-            self.preview.setText(self.tr("Tick at least two."))
+        preview = self._choice.title if is_chain else self.tr("Tick at least two.")
+        self.preview.setText(preview)
+
+    @property
+    def _choice(self) -> Choice:
+        return choice_of([self._infos[name] for name in self._order])
 
     @Slot()
     def _on_accepted(self) -> None:
-        name = choice_of([self._infos[name] for name in self._order]).name
         self.accept()
-        self.taken.emit(name)
+        self._model.choose(self._choice.name)
