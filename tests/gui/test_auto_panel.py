@@ -38,7 +38,6 @@ pytestmark = [
 ]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
-DEAR = (1.0, 1.95, 2.9, 3.8)
 
 
 @pytest.fixture
@@ -81,16 +80,6 @@ def test_auto_is_the_first_group(program: Program, client: FakeClient, qtbot: Qt
     assert not panel.why.isVisibleTo(panel)
 
 
-def test_auto_is_no_part_of_a_chain(program: Program) -> None:
-    program.speculation.choose("suffix+draft")
-    program.window.panel.picker._on_own()
-    dialog = program.window.panel.picker.chain.dialog
-    assert dialog is not None
-    assert "auto" not in dialog.boxes
-    assert "off" not in dialog.boxes
-    dialog.reject()
-
-
 def test_a_length_can_be_left_to_auto(program: Program) -> None:
     model, settings = program.speculation, program.window.panel.draft_settings
     model.use("draft:n_max=6:p_min=0.6")
@@ -120,19 +109,6 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert model.text == "draft"
     assert not settings.fields["p_min"].isHidden()
     assert settings.fields["p_min"].value == 0.5
-
-
-@pytest.mark.grid(short=2)
-@pytest.mark.parametrize(
-    "text",
-    ["draft:n_max=auto", "suffix+draft:draft.n_max=auto", "prompt-lookup:n_pred=auto",
-     "suffix:max=auto:p_min=0.9", "auto:n_max=8"],
-)  # fmt: skip
-def test_automatic_lengths_are_kept(make_program: Callable[..., Program], text: str) -> None:
-    model = make_program(Settings(strategies=(text,), was_welcomed=True)).speculation
-    assert model.text == text
-    assert model.is_controlled
-    assert model.saved()[0] == text
 
 
 def test_a_strategy_chosen_during_a_load_stays(program: Program, client: FakeClient) -> None:
@@ -214,19 +190,6 @@ def test_the_sentence_and_the_section_tell_what_was_reported(
     assert len(panel.why.blocks) == 2  # what is known stays
 
 
-def test_before_the_first_figures_the_sentence_says_nothing_of_speed(
-    auto: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    panel = auto.window.panel
-    turn_id = begin(auto, client)
-    write(client, turn_id)
-    client.emit(report(turn_id))
-    sentence = panel.headline.sentence
-    qtbot.waitUntil(lambda: sentence.text().startswith("Draft model: 3 tokens per draft"))
-    assert (panel.headline.plain.text(), panel.headline.ratio.text()) == ("", "")
-    client.finish_turn("x")
-
-
 def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClient) -> None:
     turn_id = begin(auto, client)
     client.emit(report("somebody-elses"))
@@ -237,15 +200,6 @@ def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClien
     auto.window.actions_.no_draft.trigger()
     client.finish_load()
     assert auto.live.report is None  # it was about another pair
-
-
-def test_other_strategies_say_what_they_said(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
-    client.reply("Hi there")
-    panel = program.window.panel
-    assert panel.headline.sentence.text().startswith("Draft model pays here: ")
-    assert "tokens per step" in panel.headline.sentence.text()
-    assert not panel.why.isVisibleTo(panel)
 
 
 def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
@@ -300,16 +254,6 @@ def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
         picture = bars.grab().toImage()
         pictures.append(picture.copy(picture.width() * 4 // 5, 0, 999, 999))
     assert pictures[0] != pictures[1]  # they differ by their first digit alone
-
-
-def test_the_section_stays_open_with_the_next_start(make_program: Callable[..., Program]) -> None:
-    first = make_program()
-    assert not first.window.panel.why.toggle.isChecked()
-    first.window.panel.why.toggle.setChecked(True)
-    first.settings.save()
-    settings = first.settings.settings
-    assert "why" in settings.window.open_sections
-    assert make_program(settings, engine=FakeClient()).window.panel.why.toggle.isChecked()
 
 
 # --------------------------------------------------------------------------------------- advice
@@ -391,18 +335,6 @@ def test_dismissed_advice_about_the_pair_stays_away(
     load_sized(client, 300 << 20)
     reply_with(program, client, bad)
     assert not line.isHidden()
-
-
-def test_where_drafts_cannot_pay_it_says_so(
-    advised: tuple[Program, AdviceLine], client: FakeClient
-) -> None:
-    program, line = advised
-    program.models.reload()
-    load_sized(client, 70 << 20)
-    reply_with(program, client, lambda turn_id: report(turn_id, outlook(), curve=DEAR))
-    assert line.text.text().startswith("This model is so small that it stays in the processor")
-    assert "Two tokens take 1.95× the time of one, four take 3.80×" in line.reason.text()
-    assert line.apply.text() == "Free its memory"
 
 
 # ------------------------------------------------------------------------ line, hover, run dialog

@@ -28,6 +28,8 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtWidgets import QLabel
     from pytestqt.qtbot import QtBot
 
@@ -81,6 +83,8 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     assert [line.title.text() for line in card.lines] == ["Grammar", "Draft model"]
     assert card.lines[0].figures.text() == "2 of 4"
     assert card.lines[1].details.text() == "drafts 2, accepted 2\ntokens 2, accepted 2"
+    look.set_mode("dark")
+    assert DARK.accent in colours_of(card.lines[1].dot)
     client.finish_turn("axx")
 
 
@@ -152,20 +156,20 @@ def test_the_bars_are_as_high_as_their_counts(
         assert n_filled == pytest.approx(count / 20 * 23 * ratio, abs=1.5)
 
 
-def test_open_details_are_remembered(program: Program) -> None:
-    program.window.panel.drafters.toggle.setChecked(True)
-    program.settings.save()
-    assert "drafters" in program.settings.settings.window.open_sections
-    program.window.panel.open_only(())
-    assert not program.window.panel.drafters.toggle.isChecked()
-
-
-@pytest.mark.usefixtures("dressed")
-def test_another_theme_recolours_the_card(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
-    client.reply("Hi", stats=BAD)
-    look.set_mode("dark")
-    assert DARK.accent in colours_of(program.window.panel.drafters.lines[0].dot)
+def test_open_sections_stay_open_with_the_next_start(
+    make_program: Callable[..., Program],
+) -> None:
+    first = make_program()
+    panel = first.window.panel
+    for toggle in (panel.drafters.toggle, panel.why.toggle):
+        assert not toggle.isChecked()
+        toggle.setChecked(True)
+    first.settings.save()
+    panel = make_program(first.settings.settings, engine=FakeClient()).window.panel
+    assert panel.drafters.toggle.isChecked()
+    assert panel.why.toggle.isChecked()
+    panel.open_only(())
+    assert not panel.drafters.toggle.isChecked()
 
 
 # ----------------------------------------------------------------------------------------- advice
@@ -192,6 +196,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.session.send("Again?")
     assert line.isHidden()
     client.reply("Hi")
+    assert line.isHidden(), "a good reply gets none"
 
 
 def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClient) -> None:
@@ -220,13 +225,6 @@ def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
     assert line.isHidden()
     program.live.refreshed.emit()
     assert line.isHidden()
-
-
-def test_a_good_reply_gets_no_advice(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
-    client.reply("Hi")
-    assert advise(STATS, "draft") == ()
-    assert program.window.panel.advice.isHidden()
 
 
 def test_advice_without_a_strategy_and_memory_to_free_has_no_button(qtbot: QtBot) -> None:

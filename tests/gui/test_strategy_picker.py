@@ -246,7 +246,7 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
     assert [name for name, box in dialog.boxes.items() if box.isChecked()] == [
         "prompt-lookup", "draft",
     ]  # fmt: skip
-    assert "off" not in dialog.boxes
+    assert {"auto", "off"}.isdisjoint(dialog.boxes)
     for name in ("prompt-lookup", "draft"):
         dialog.boxes[name].setChecked(False)
     assert not dialog.take.isEnabled()
@@ -271,6 +271,18 @@ def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) ->
     assert "ngram-simple+draft" in [c.name for c in again.choices("mixed")]
     again.choose("ngram-simple+draft")
     assert again.text == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["draft:n_max=auto", "suffix+draft:draft.n_max=auto", "prompt-lookup:n_pred=auto",
+     "suffix:max=auto:p_min=0.9", "auto:n_max=8"],
+)  # fmt: skip
+def test_automatic_lengths_are_kept(qapp: object, text: str) -> None:
+    model = SpeculationModel(registry.available(), (text,))
+    assert model.text == text
+    assert model.is_controlled
+    assert model.saved()[0] == text
 
 
 def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None:
