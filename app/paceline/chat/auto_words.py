@@ -68,7 +68,7 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
 
 def phase_words(phase: Phase, title: Titles) -> Sentence:
     """Return a sentence about what Auto does and why."""
-    if phase.kind == "expensive" and (phase.ratio is None or phase.rate is None):
+    if phase.kind == "expensive" and phase.ratio is None:
         return sentence(
             "The model is faster alone here: checking drafts would cost more than they give."
         )
@@ -169,7 +169,9 @@ def reasons_words(mix: Mix) -> str:
     """Return the shares of the reasons in one line; empty without decisions."""
     if not mix.n_steps:
         return ""
-    shares = [joined([reason_words(why), _share(n, mix.n_steps)]) for why, n in _by_reason(mix)]
+    shares = [
+        joined([reason_words(why), _share(n, mix.n_steps)]) for why, n in mix.reasons.most_common()
+    ]
     return sentence("Auto: {reason}", reason=joined(shares, ", "))
 
 
@@ -194,13 +196,9 @@ def decision_rows(mix: Mix, title: Titles, speedup: Speedup | None) -> Iterator[
                 judged=work.n_judged,
             ),
         )
-    for reason, n in _by_reason(mix):
+    for reason, n in mix.reasons.most_common():
         name = Sentence("{reason:capital}", {"reason": reason_words(reason)})
         yield name, sentence("{n:,} steps, {share}", n=n, share=_share(n, mix.n_steps))
-
-
-def _by_reason(mix: Mix) -> list[tuple[Reason, int]]:
-    return sorted(mix.reasons.items(), key=lambda item: -item[1])
 
 
 def _share(n: int, total: int) -> Sentence:

@@ -8,7 +8,7 @@ has to move by more than it scatters.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import sqrt
@@ -52,8 +52,8 @@ class Mix:
 
     n_steps: int = 0
     n_drafting: int = 0
-    reasons: dict[Reason, int] = field(default_factory=dict)
-    plain: dict[Reason, int] = field(default_factory=dict)
+    reasons: Counter[Reason] = field(default_factory=Counter)
+    plain: Counter[Reason] = field(default_factory=Counter)
     drafters: dict[str, Work] = field(default_factory=dict)
 
     def add(self, step: StepCommitted) -> None:
@@ -62,9 +62,9 @@ class Mix:
         if decision is None:
             return
         self.n_steps += 1
-        self.reasons[decision.reason] = self.reasons.get(decision.reason, 0) + 1
+        self.reasons[decision.reason] += 1
         if not decision.n_drafted:
-            self.plain[decision.reason] = self.plain.get(decision.reason, 0) + 1
+            self.plain[decision.reason] += 1
             return
         self.n_drafting += 1
         self.drafters.setdefault(decision.drafter, Work()).n_steps += 1
@@ -103,8 +103,10 @@ PhaseKind = Literal[
     "begins", "measures", "pays", "even", "loses", "drafts", "forced", "trial", "nothing",
     "expensive", "shut", "ledger",
 ]  # fmt: skip
-_DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", "forced", "trial")
-_PLAIN_REASONS: tuple[Reason, ...] = ("nothing", "expensive", "shut", "ledger")
+PlainReason = Literal["nothing", "expensive", "shut", "ledger"]
+_NAMED: tuple[Literal["forced", "trial"], ...] = ("forced", "trial")
+_DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", *_NAMED)
+_PLAIN_REASONS: tuple[PlainReason, ...] = ("nothing", "expensive", "shut", "ledger")
 KIND_OF: dict[SpeedupVerdict, PhaseKind] = {"gain": "pays", "even": "even", "loss": "loses"}
 _FROM, _STAY = 0.25, 0.12
 """Shares of drafting steps from which drafting is what goes on, and below which it no longer is.
@@ -161,8 +163,8 @@ def phase_of(
         report: The last report; None: there was none yet.
         before: The phase that is shown; it is kept where the steps allow it.
     """
-    if mix.n_steps <= mix.plain.get("plain", 0) + mix.plain.get("first", 0):
-        return Phase("measures" if mix.plain.get("plain", 0) else "begins")
+    if mix.n_steps <= mix.plain["plain"] + mix.plain["first"]:
+        return Phase("measures" if mix.plain["plain"] else "begins")
     share = mix.n_drafting / mix.n_steps
     is_drafting = before is not None and before.kind in _DRAFTING
     helps = speedup is not None and speedup.verdict == "gain" and mix.n_drafting
@@ -179,9 +181,8 @@ def phase_of(
 
 
 def _drafting_kind(mix: Mix, speedup: Speedup | None) -> PhaseKind:
-    kinds: tuple[Literal["forced", "trial"], ...] = ("forced", "trial")
-    for kind in kinds:
-        if 2 * (mix.reasons.get(kind, 0) - mix.plain.get(kind, 0)) > mix.n_drafting:
+    for kind in _NAMED:
+        if 2 * (mix.reasons[kind] - mix.plain[kind]) > mix.n_drafting:
             return kind
     return "drafts" if speedup is None else KIND_OF[speedup.verdict]
 
@@ -204,30 +205,30 @@ def _leaders(mix: Mix, before: Phase | None) -> tuple[str, ...]:
 def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None) -> Phase:
     shown = before.kind if before is not None else None
     share = _STILL_MEASURING if shown == "measures" else _MEASURING
-    if mix.plain.get("plain", 0) >= share * mix.n_steps:
+    if mix.plain["plain"] >= share * mix.n_steps:
         return Phase("measures")
-    counts = {reason: mix.plain.get(reason, 0) for reason in _PLAIN_REASONS}
-    kind: Reason = max(_PLAIN_REASONS, key=counts.__getitem__)
+    counts = mix.plain
+    kind = max(_PLAIN_REASONS, key=counts.__getitem__)
     if shown in _PLAIN_REASONS and counts[shown] and counts[kind] < _LEAD * counts[shown]:
         kind = shown
-    outlooks = report.drafters if report is not None else ()
+    if report is None:
+        return Phase(kind)
     if kind == "expensive":
         # The drafter that proposes most and knows how often its first token is accepted.
-        known = [outlook for outlook in outlooks if outlook.acceptance and outlook.n_judged]
+        known = [outlook for outlook in report.drafters if outlook.acceptance and outlook.n_judged]
         best = max(known, key=lambda outlook: outlook.n_judged, default=None)
-        seconds = {cost.width: cost.seconds for cost in report.costs} if report else {}
+        seconds = {cost.width: cost.seconds for cost in report.costs}
         one, two = seconds.get(1), seconds.get(2)
-        ratio = two / one if one and two else None
-        if best is None:
-            return Phase(kind, ratio=ratio)
-        return Phase(kind, (best.drafter,), rate=best.acceptance[0], ratio=ratio)
+        if best is None or not one or not two:
+            return Phase(kind)  # which is said without figures
+        return Phase(kind, (best.drafter,), rate=best.acceptance[0], ratio=two / one)
     if kind == "shut":
-        shut = [outlook for outlook in outlooks if not outlook.is_open]
+        shut = [outlook for outlook in report.drafters if not outlook.is_open]
         gains = [outlook.gain for outlook in shut if outlook.gain is not None]
         # A gain above plain decoding is none that made it pause.
         ratio = min(gains) if gains and min(gains) < 1 else None
         return Phase(kind, tuple(outlook.drafter for outlook in shut), ratio=ratio)
-    return Phase("ledger" if kind == "ledger" else "nothing")
+    return Phase(kind)
 
 
 def is_news(before: Phase | None, now: Phase) -> bool:

@@ -155,7 +155,7 @@ class SpeculationPanel(QWidget):
         if self.underMouse():
             return  # `leaveEvent` brings the advice up to date
         if reply is None or stats is None:
-            self.advice.clear()
+            self.advice.show_advice("", ())
         else:
             title, told = figures.sources.title, self._speculation.told
             advice = advise(stats, reply.strategy, named=told, title=title)

@@ -64,14 +64,14 @@ class StrategyFit(QObject):
         if state.status != "ready":
             return
         speculation = self._speculation
-        current, aside = speculation.current, self._set_aside
+        current, aside = speculation.current.name, self._set_aside
         if aside is not None and speculation.needs(aside) == state.drafter:
             speculation.choose(aside)
-        elif current.needs not in ("", state.drafter):
+        elif speculation.needs(current) not in ("", state.drafter):
             parts = [info.id for info in speculation.members if info.family == "lookup"]
             parts += [state.drafter] if state.drafter else []
             speculation.choose("+".join(parts) or speculation.usual("lookup") or "off")
-            self._set_aside = aside or current.name
+            self._set_aside = aside or current
 
 
 class ModelsController(QObject):

@@ -16,7 +16,16 @@ from paceline.chat.advice import Advice
 from paceline.engine.draft.strategy import strategy_text
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.labels import ElidedLabel, YieldingLabel, say, text_label, with_soft_breaks
-from paceline.gui.kit.layouts import IconButton, column_of, discard, fill, row_of, set_look, styled
+from paceline.gui.kit.layouts import (
+    IconButton,
+    as_many,
+    column_of,
+    discard,
+    fill,
+    row_of,
+    set_look,
+    styled,
+)
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL
@@ -101,17 +110,14 @@ class AdviceLine(QFrame):
         self.hide()
 
     def show_advice(self, key: str, advice: tuple[Advice, ...]) -> None:
-        """Show what is advised about a reply, named by `key`, unless it was dismissed."""
+        """Show what is advised about a reply, named by `key`, unless it was dismissed.
+
+        Without a key it shows nothing: another reply is under way, or none is shown.
+        """
         if key != self._key:
             self._key = key
             self._waiting = [one for one in advice if one.code not in self._declined]
             self._show_next()
-
-    def clear(self) -> None:
-        """Show nothing: another reply is under way, or none is shown."""
-        self._key = ""
-        self._waiting = []
-        self._show_next()
 
     def forget_pair(self) -> None:
         """Another pair is loaded: drop what is said about the one before, and what was dismissed.
@@ -119,10 +125,8 @@ class AdviceLine(QFrame):
         The one need not be true of it, the other may be.
         """
         self._declined.clear()
-        rest = [one for one in self._waiting if one.strategy is not None]
-        if rest != self._waiting:
-            self._waiting = rest
-            self._show_next()
+        self._waiting = [one for one in self._waiting if one.strategy is not None]
+        self._show_next()
 
     def _show_next(self) -> None:
         if not self._waiting:
@@ -133,15 +137,13 @@ class AdviceLine(QFrame):
         self.text.setText(with_soft_breaks(text))
         say(self.reason, with_soft_breaks(reason))
         self.apply.setVisible(advice.strategy is not None or advice.frees_bytes > 0)
+        button = self.tr("Free its memory")
+        effect = self.tr("Unloads the draft model; the target is loaded again without it")
         if advice.strategy is not None:
-            self.apply.setText(self.tr("Apply"))
-            strategy = strategy_text(advice.strategy)
-            self.apply.setToolTip(self.tr("Use {} from now on").format(strategy))
-        else:
-            self.apply.setText(self.tr("Free its memory"))
-            self.apply.setToolTip(
-                self.tr("Unloads the draft model; the target is loaded again without it")
-            )
+            button = self.tr("Apply")
+            effect = self.tr("Use {} from now on").format(strategy_text(advice.strategy))
+        self.apply.setText(button)
+        self.apply.setToolTip(effect)
         self.setAccessibleName(f"{text} {reason}".strip())
         self.show()
 
@@ -186,18 +188,13 @@ class _Line(QWidget):
         self.bars = BarChart(_PLACES)
         row = row_of(self.dot, self.title, None, self.figures, self.rate, spacing=6)
         self.more = QWidget()
-        column_of(
-            self.details,
-            self.bars_title,
-            self.bars,
-            on=self.more,
-            margins=(17, 0, 0, 6),
-            spacing=3,
-        )
+        details = self.details, self.bars_title, self.bars
+        column_of(*details, on=self.more, margins=(17, 0, 0, 6), spacing=3)
         column_of(row, self.more, on=self, margins=0, spacing=2)
 
-    def show_row(self, row: DrafterRow) -> None:
-        """Show this drafter."""
+    def show_row(self, row: DrafterRow, *, is_open: bool) -> None:
+        """Show this drafter, with its details where they are open."""
+        self.more.setVisible(is_open)
         colour = "accent" if row.kind == "draft" else "lookup"
         set_look(self.dot, tone=colour)
         self.title.setText(row.title)
@@ -246,14 +243,9 @@ class DrafterCard(Card):
             return
         self._rows = rows
         discard(self.lines[len(rows) :], self.body)
-        del self.lines[len(rows) :]
-        while len(self.lines) < len(rows):
-            line = _Line()
-            line.more.setVisible(self.toggle.isChecked())
-            self.lines.append(line)
-            self.body.addWidget(line)
+        self.lines = as_many(self.lines[: len(rows)], len(rows), _Line, self.body)
         for line, row in zip(self.lines, rows, strict=True):
-            line.show_row(row)
+            line.show_row(row, is_open=self.toggle.isChecked())
         self.setVisible(bool(rows))
 
     @Slot(bool)

@@ -11,7 +11,7 @@ the user chooses another one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,7 +58,6 @@ class Choice:
     title: str
     summary: str
     group: Group
-    needs: Needs
 
 
 def in_order(infos: Sequence[DrafterInfo]) -> list[DrafterInfo]:
@@ -87,27 +86,19 @@ def choice_of(infos: Sequence[DrafterInfo]) -> Choice:
         title=_ARROW.join(info.title for info in infos),
         summary=infos[0].summary if len(infos) == 1 else _chain_summary(infos),
         group=group_of(infos),
-        needs=needs_of(infos),
     )
-
-
-def usual_chains(infos: Mapping[str, DrafterInfo]) -> list[str]:
-    """The chains that are worth offering, of those drafters that there are."""
-    return [name for name in USUAL_CHAINS if all(part in infos for part in drafters_named(name))]
 
 
 def _chain_summary(infos: Sequence[DrafterInfo]) -> str:
     n_lookups = sum(info.family == "lookup" for info in infos)
     if n_lookups == len(infos):
         return _tr("The first of them that finds something writes ahead.")
-    if n_lookups == 1:
-        return _tr(
-            "Looks up first; where that finds nothing the draft model writes ahead, and the "
-            "lookup goes on after it.",
-        )
     return _tr(
-        "Looks up in this order; where nothing is found the draft model writes ahead, and a "
-        "lookup goes on after it.",
+        "Looks up first; where that finds nothing the draft model writes ahead, and the "
+        "lookup goes on after it."
+        if n_lookups == 1
+        else "Looks up in this order; where nothing is found the draft model writes ahead, and a "
+        "lookup goes on after it."
     )
 
 
@@ -150,7 +141,9 @@ class SpeculationModel(QObject):
             info.id: {parameter.name: parameter.default for parameter in info.parameters}
             for info in infos
         }
-        self._usual_chains = usual_chains(self._infos)
+        self._usual_chains = [
+            name for name in USUAL_CHAINS if self._infos.keys() >= set(drafters_named(name))
+        ]
         self._own_chains: list[str] = []
         self._last: dict[Group, str] = {}
         self._loaded: Needs | None = None
@@ -216,9 +209,11 @@ class SpeculationModel(QObject):
         """Why a strategy cannot be used now, in words; empty: it can."""
         if self._loaded is None or self.needs(name) in ("", self._loaded):
             return ""
-        if self.needs(name) == "mtp":
-            return self.tr("No MTP head is loaded. Choose a model that has one.")
-        return self.tr("No draft model is loaded. Open one in the Models menu.")
+        return self.tr(
+            "No MTP head is loaded. Choose a model that has one."
+            if self.needs(name) == "mtp"
+            else "No draft model is loaded. Open one in the Models menu."
+        )
 
     @property
     def is_controlled(self) -> bool:
@@ -337,7 +332,7 @@ class SpeculationModel(QObject):
 
     def saved(self) -> tuple[str, ...]:
         """What `__init__` takes as `saved`."""
-        in_use = {info.id for info in self.members} if self.group == "mixed" else {self._current}
+        in_use = {info.id for info in self.members}
         others = [self.value_of(name) for name in self._infos if name not in in_use]
         changed = [self._text(other) for other in others if other.drafters[0][1]]
         chains = [name for name in self._own_chains if name != self._current]
