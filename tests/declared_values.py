@@ -6,7 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from paceline.parameters import Parameter, parameters_of
-from paceline.params import LogitBias, ModelParams, ReplySettings, SamplingParams
+from paceline.params import LogitBias, ModelParams, Prompting, ReplySettings, SamplingParams
+from paceline.settings import (
+    DraftPreset,
+    ModelPrompting,
+    ReplyPreset,
+    SavedPair,
+    Settings,
+    WindowSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +36,55 @@ OTHER: dict[type, dict[str, Any]] = {
         "swa_full": False,
     },
 }  # fmt: skip
+OTHER_REPLY = ReplySettings(
+    SamplingParams(**OTHER[SamplingParams] | {"grammar": ""}), **OTHER[ReplySettings]
+)
+"""All of them at once; a reply has one form."""
+OTHER_SETTINGS = Settings(
+    theme="dark",
+    token_colours=False,
+    wraps_code=False,
+    strategies=("ngram-simple:n=3", "draft:n_max=5"),
+    learns_from_chats=False,
+    learned_mb=4,
+    was_told_of_learning=True,
+    engine_host="thread",
+    kernels="stock",
+    window=WindowSettings(
+        sidebar_visible=False,
+        sidebar_width=260,
+        panel_width=380,
+        panel_tab="chat",
+        open_sections=("loading",),
+        open_conversation="",
+    ),
+    pairs=(
+        SavedPair(
+            ModelParams("/m/große.gguf", **OTHER[ModelParams]),
+            ModelParams("/b.gguf"),
+            "Mine",
+            "/m/texts.bin",
+            exact=True,
+        ),
+        SavedPair(ModelParams("")),
+    ),
+    model_folders=("/models",),
+    hub_offline=True,
+    reply_presets=(ReplyPreset("Calm", OTHER_REPLY), ReplyPreset("Usual")),
+    default_preset="Calm",
+    draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
+    promptings=(ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
+    keeps_on_edit=False,
+    cuts_long_chats=False,
+    font_px=16,
+    motion="reduced",
+    language="en",
+    send_key="ctrl+enter",
+    opens_last_chat=False,
+    was_welcomed=True,
+    recent_commands=(("View", "Token colours"),),
+)
+"""Everything that is remembered, otherwise than by default."""
 FIELDS = [(cls, name) for cls, values in OTHER.items() for name in values]
 NUMBERS = [(cls, name) for cls, name in FIELDS if parameters_of(cls)[name].is_number]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cli.program import assert_one_clear_line, paceline
-from declared_values import FIELDS, NUMBERS, OTHER, outside, parameter, reply_settings
+from declared_values import FIELDS, NUMBERS, OTHER, OTHER_REPLY, outside, parameter, reply_settings
 from paceline.chat.exchange.chat_json import from_json, to_json
 from paceline.chat.presets import check_settings, presets_from_text, presets_to_text
 from paceline.cli.chat import read_request
@@ -264,10 +264,13 @@ def test_shares_are_read() -> None:
 def test_files_of_the_version_before_are_read(tmp_path: Path) -> None:
     data = json.loads((KEPT / "settings.json").read_text("utf-8"))
     reply, target = data["reply_presets"][0]["settings"], data["pairs"][0]["target"]
-    drawn = {name: OTHER[SamplingParams][name] for name in reply["sampling"]} | {"grammar": ""}
-    others = {name: OTHER[ReplySettings][name] for name in reply if name != "sampling"}
     loaded = {name: OTHER[ModelParams][name] for name in target if name != "path"}
-    tutor = ReplyPreset("Tutor", ReplySettings(SamplingParams(**drawn), **others))
+    assert {*reply, *reply["sampling"]} == {
+        *OTHER[ReplySettings],
+        *OTHER[SamplingParams],
+        "sampling",
+    }
+    tutor = ReplyPreset("Tutor", OTHER_REPLY)
     pair = SavedPair(ModelParams("/m/a.gguf", **loaded), ModelParams("/m/b.gguf"))
     file = tmp_path / "settings.json"
     file.write_bytes((KEPT / "settings.json").read_bytes())

@@ -18,7 +18,7 @@ from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
 from paceline.engine.prompt.formats import FORMATS, PLAIN
 from paceline.engine.prompt.template import CHOICES
-from paceline.messages import LogitBias, ModelParams, Prompting, SamplingParams, Translating
+from paceline.messages import LogitBias, Prompting, SamplingParams, Translating
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -30,18 +30,8 @@ def request(*arguments: str | Path) -> ChatRequest:
     return read_request(args, Paths.from_environment())
 
 
-def models(*arguments: str) -> tuple[ModelParams, ModelParams]:
-    load = request(*arguments).load
-    assert load.draft is not None
-    return load.target, load.draft
-
-
 def test_nothing_more_is_asked_for_than_what_is_given() -> None:
-    target, draft = models()
-    assert target == ModelParams(target.path)
-    assert draft == ModelParams(draft.path)
     asked = request()
-    assert asked.turn.sampling == SamplingParams()
     assert (asked.load.lookup_cache, asked.load.exact) == ("", False)
     assert (asked.turn.remember, asked.kept_dir, asked.notes) == (False, None, ())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import Result, assert_one_clear_line, chat, paceline
+from cli.program import Result, assert_one_clear_line, chat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,30 +35,6 @@ def test_a_forbidden_token_never_comes() -> None:
     usual = max(set(tokens), key=tokens.count)
     for forbid in ("-inf", "false", "-INF"):
         assert usual not in chat(*arguments, "--logit-bias", f"{usual}={forbid}").finished["tokens"]
-
-
-def test_several_biases_count_at_once() -> None:
-    biases = ("--logit-bias", "300=1e4", "--logit-bias", "301=1e4", "--ignore-eog")
-    # Min-p is measured at temperature 1, where the larger of the two logits may rule alone.
-    open_wide = ("--temperature", "100", "--min-p", "0", "--top-p", "1", "--seed", "1")
-    tokens = chat(*biases, "--max-tokens", "60", *open_wide).finished["tokens"]
-    assert set(tokens) == {300, 301}
-
-
-@pytest.mark.parametrize("option", ["--repeat-penalty", "--presence-penalty"])
-def test_a_penalty_against_repetition_is_felt(option: str) -> None:
-    arguments = ("--temperature", "0", "--max-tokens", "60", "--ignore-eog", "--raw")
-    prompt = "a list is a list is a list is a list is"
-    free = chat(*arguments, prompt=prompt).finished["tokens"]
-    held = chat(*arguments, option, "3", prompt=prompt).finished["tokens"]
-    assert len(set(held)) > len(set(free))
-
-
-def test_a_frequency_penalty_is_felt() -> None:
-    arguments = ("--temperature", "0", "--max-tokens", "60", "--ignore-eog")
-    free = chat(*arguments).finished["tokens"]
-    held = chat(*arguments, "--frequency-penalty", "2").finished["tokens"]
-    assert len(set(held)) > len(set(free))
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -144,13 +120,6 @@ def test_forms_that_do_not_go_together(tmp_path: Path) -> None:
     assert_refused(chat("--grammar", path, "--json-schema", path), 2, "--grammar", "--json-schema")
     for option in ("--grammar", "--json-schema"):
         assert_refused(chat(option, path, "--ignore-eog"), 2, option, "--ignore-eog")
-
-
-@pytest.mark.parametrize("value", ["5", "5=true", "5=inf", "99999999999=1"])
-def test_a_logit_bias_that_is_none(value: str) -> None:
-    result = paceline("chat", "--prompt", "Hi", f"--logit-bias={value}")
-    assert result.code == 2, result.err
-    assert_one_clear_line(result)
 
 
 def test_a_logit_bias_for_a_token_that_is_not_there() -> None:

@@ -46,7 +46,7 @@ def test_each_pair_has_its_own() -> None:
     presets.save_as(" Fast ", "draft:n_max=9")
     presets.set_pair(B)
     assert (presets.last, presets.named) == ("", ())
-    assert presets.obstacle("fast") == ""
+    assert presets.obstacle("fast") == ""  # the name is the other pair's
     presets.remember("suffix")
     presets.set_pair(A)
     assert presets.last == "draft:n_max=4"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,7 +32,7 @@ from paceline.messages import (
     TurnFailed,
     TurnStats,
 )
-from paceline.params import ReplySettings, Strategy
+from paceline.params import Strategy
 from paceline.settings import Settings
 from strategies import strategy as strategy_of
 
@@ -263,26 +262,6 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     assert (command.max_tokens, command.seed) == (33, 2**40)
     assert command.messages[0].content == "Be kind."
     assert str(2**40) in program.window.status.settings.text()
-
-
-def test_sampling_settings_can_be_reset(program: Program) -> None:
-    program.window.panel.sampling.sliders["temperature"].field.setValue(1.5)
-    program.window.panel.sampling.reset_button.click()
-    assert program.session.conversations.settings == ReplySettings()
-
-
-def test_settings_are_restored_and_kept(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    settings = Settings(
-        strategies=("prompt-lookup:n_pred=4", "draft:n_max=3"),
-        token_colours=False,
-        learns_from_chats=False,
-        theme="dark",
-    )
-    program = make_program(settings)
-    kept = program.settings.settings
-    assert replace(kept, window=settings.window) == settings
 
 
 # ---------------------------------------------------------------------------------------- loading
