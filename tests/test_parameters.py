@@ -22,7 +22,14 @@ from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.model.model_params import FLASH_ATTN, KV_TYPES, SPLIT_MODES
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.parameters import Option, Parameter, check_fields, number_words, parameters_of
-from paceline.params import ModelParams, ReplySettings, SamplingParams, read_bias, read_shares
+from paceline.params import (
+    ModelParams,
+    ReplySettings,
+    SamplingParams,
+    read_bias,
+    read_shares,
+    shown_stop,
+)
 from paceline.paths import Paths
 from paceline.run_record import RunRecord, record_from_json, record_to_json
 from paceline.settings import ReplyPreset, SavedPair, Settings, load_settings, save_settings
@@ -173,6 +180,8 @@ def as_given(of: Parameter, value: Any, suffix: str) -> list[str]:
     match value:
         case tuple() if of.name == "logit_bias":
             return [f"{option}={bias.token}={bias.bias}" for bias in value]
+        case tuple() if of.name == "stop":
+            return [f"{option}={shown_stop(text)}" for text in value]
         case tuple():
             return [f"{option}={','.join(map(str, value))}"]
     return [f"{option}={value}"]
@@ -194,7 +203,9 @@ def test_every_option_arrives_and_nothing_else(cls: type, name: str, suffix: str
     else:
         settings = reply_settings(cls, name, value)
         assert turn.sampling == settings.sampling
-        assert (turn.max_tokens, turn.seed) == (settings.max_tokens, settings.seed)
+        assert (turn.max_tokens, turn.seed, turn.stop) == (
+            settings.max_tokens, settings.seed, settings.stop,
+        )  # fmt: skip
         assert load.target == ModelParams(load.target.path)
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -171,6 +172,24 @@ MAX_SEED = 2**53 - 1
 """The largest seed that survives JSON readers and number fields, which count in doubles."""
 
 
+_SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
+
+
+def read_stop(typed: str) -> str:
+    r"""Return the stop string for a text typed in one line.
+
+    Line ends and tabs are common in them, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for one
+    character; a backslash before others stays one.
+    """
+    return re.sub(r"\\([\\ntr])", lambda found: _SIGNS[found[1]], typed)
+
+
+def shown_stop(stop: str) -> str:
+    """Return the typed text from which `read_stop` makes this stop string."""
+    names = {sign: f"\\{name}" for name, sign in _SIGNS.items()}
+    return re.sub(r"[\\\n\t\r]", lambda found: names[found[0]], stop)
+
+
 @dataclass(frozen=True, slots=True)
 class ReplySettings:
     """How replies are drawn: what a chat owns, and what a preset brings.
@@ -204,7 +223,15 @@ class ReplySettings:
         "answer. It takes room in the context.",
         unset="No system prompt",
     )  # fmt: skip
-    stop: tuple[str, ...] = declared((), "Stop strings", unset="No stop strings")
+    stop: tuple[str, ...] = declared(
+        (), "Stop strings", unset="No stop strings",
+        option=Option(
+            help="end the reply before this text in the answer (the reasoning does not count); "
+            "\\n is a line break, \\t a tab and \\\\ a backslash (\\\\n: a backslash and an n); "
+            "can be given several times",
+            metavar="TEXT", read=read_stop, repeats=True,
+        ),
+    )  # fmt: skip
 
 
 def read_shares(text: str) -> tuple[float, ...]:

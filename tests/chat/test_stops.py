@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
+from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops
 from paceline.errors import ValueOutOfRangeError
+from paceline.params import read_stop, shown_stop
 
 
 @given(st.text(alphabet="\\ntr\n\t\r a", max_size=30))

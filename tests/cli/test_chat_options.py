@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.program import assert_one_clear_line, chat, paceline
-from paceline.chat.presets import shown_stop
 from paceline.cli.chat import STRATEGY_IDS, TEMPLATES, THINKING, ChatRequest, read_request
 from paceline.cli.main import parse
 from paceline.engine.draft.registry import available
 from paceline.engine.prompt.formats import FORMATS, PLAIN
 from paceline.engine.prompt.template import CHOICES
 from paceline.messages import LogitBias, Prompting, SamplingParams, Translating
+from paceline.params import shown_stop
 from paceline.paths import Paths
 
 if TYPE_CHECKING:
@@ -44,21 +44,6 @@ def test_a_form_arrives(tmp_path: Path) -> None:
         biases = (LogitBias(7, -math.inf),)
         wanted = SamplingParams(logit_bias=biases, **{name: 'root ::= "ä"\n'})
         assert asked.turn.sampling == wanted
-
-
-@pytest.mark.parametrize(
-    ("typed", "stop"),
-    [
-        ("\\n", "\n"),
-        ("\n", "\n"),
-        ("\\\\n", "\\n"),
-        ("a\\tb", "a\tb"),
-        ("\\begin", "\\begin"),
-        ("</s>", "</s>"),
-    ],
-)
-def test_a_stop_text_is_read_as_in_the_window(typed: str, stop: str) -> None:
-    assert request("--stop", typed).turn.stop == (stop,)
 
 
 @given(st.lists(st.text(alphabet="\\ntr\n\t\r a-ü", min_size=1, max_size=12), max_size=4))

@@ -1,19 +1,16 @@
-r"""Presets of how replies are sampled: their limits, names and file, and their stop strings.
+"""Presets of how replies are sampled: their limits, names and file, and their stop strings.
 
 The file is JSON with all fields by name, so that it can be read and written by hand. It may come
 from anywhere, so every value is checked before it is used. A forbidden token is written as
 ``"-Infinity"``, since JSON has no number for it; earlier versions wrote ``"-inf"``.
 
-A reply ends before the first of its stop strings. Line ends and tabs are common in them and cannot
-be typed into a field of one line, so ``\n``, ``\t``, ``\r`` and ``\\`` stand for one character
-there. Pure functions, any thread.
+A reply ends before the first of its stop strings. Pure functions, any thread.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,7 +19,7 @@ from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, refuse
 from paceline.parameters import check_fields
-from paceline.params import ReplySettings
+from paceline.params import ReplySettings, shown_stop
 from paceline.sentence import Argument, sentence
 from paceline.settings import MAX_PRESETS, ReplyPreset, preset_fields
 
@@ -34,10 +31,6 @@ _FORBIDDEN = ("-Infinity", "-inf")
 """A bias that forbids a token; the first is written, and both are read."""
 MAX_STOPS = 16
 MAX_STOP_CHARS = 200
-_SIGNS = {"\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
-_ESCAPE = re.compile(r"\\([\\ntr])")
-_TO_ESCAPE = re.compile(r"[\\\n\t\r]")
-_NAMES = {sign: f"\\{name}" for name, sign in _SIGNS.items()}
 
 
 def clean_name(text: str) -> str:
@@ -188,16 +181,6 @@ def _unusable(message: str, hint: str = _EXPORTED, /, **arguments: Argument) -> 
 
 
 # ------------------------------------------------------------------------------ stop strings
-
-
-def read_stop(typed: str) -> str:
-    r"""Return the stop string for typed text; a backslash before other characters stays one."""
-    return _ESCAPE.sub(lambda found: _SIGNS[found[1]], typed)
-
-
-def shown_stop(stop: str) -> str:
-    """Return the typed text from which `read_stop` makes this stop string."""
-    return _TO_ESCAPE.sub(lambda found: _NAMES[found[0]], stop)
 
 
 def check_stops(stops: tuple[str, ...]) -> None:

@@ -209,16 +209,6 @@ def _add_reply(parser: Parser) -> None:
     add_parameters(group, _REPLY)
     _add_sampling(group)
     group.add_argument(
-        "--stop",
-        metavar="TEXT",
-        type=_stop_text,
-        action="append",
-        default=[],
-        help="end the reply before this text in the answer (the reasoning does not count);"
-        " \\n is a line break, \\t a tab and \\\\ a backslash (\\\\n: a backslash and an n); can be"
-        " given several times",
-    )
-    group.add_argument(
         "--ignore-eog", action="store_true", help="never let the model end its reply itself"
     )
 
@@ -235,13 +225,6 @@ def _add_sampling(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--json-schema", metavar="FILE", type=Path, help="JSON schema that the reply must follow"
     )
-
-
-def _stop_text(text: str) -> str:
-    """Return the text of a stop as the window's field reads it, where a shell takes no Enter."""
-    from paceline.chat.presets import read_stop
-
-    return read_stop(plain_text(text))
 
 
 # ------------------------------------------------------------------------------------------ request
@@ -278,7 +261,6 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
             sampling=sampling,
             strategy=read_strategy(args.strategy),
             **given(args, _REPLY),
-            stop=tuple(args.stop),
             ignore_eog=args.ignore_eog,
             remember=args.remember,
             prompting=_prompting(args),

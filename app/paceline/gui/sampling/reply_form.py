@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
-from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops, read_stop, shown_stop
+from paceline.chat.presets import MAX_STOP_CHARS, MAX_STOPS, check_stops
 from paceline.errors import UserError
 from paceline.gui.kit.fields import Choice, LeavingEdit, Number, Segments
 from paceline.gui.kit.labels import YieldingLabel, say, text_label, with_soft_breaks
@@ -25,7 +25,7 @@ from paceline.gui.kit.translation import fields_in_words, local, translator
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import SMALL, px
 from paceline.gui.look.theme import mono_font
-from paceline.params import ReplySettings
+from paceline.params import ReplySettings, read_stop, shown_stop
 
 Form = Literal["free", "schema", "grammar"]
 EXAMPLES: dict[str, str] = {
