@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn
@@ -232,7 +232,7 @@ def parameters_of(cls: type) -> Mapping[str, Parameter]:
 
 
 def check_fields(values: Any, *, by_name: bool = False, kept: bool = False) -> None:
-    """Check every declared field of a dataclass's value.
+    """Check every declared field of a dataclass's value, and those of its parts.
 
     Args:
         values: The value.
@@ -245,3 +245,6 @@ def check_fields(values: Any, *, by_name: bool = False, kept: bool = False) -> N
     cls: type = type(values)
     for name, parameter in parameters_of(cls).items():
         parameter.check(getattr(values, name), name if by_name else "", kept=kept)
+    for part in (getattr(values, each.name) for each in fields(cls)):
+        if is_dataclass(part):
+            check_fields(part, by_name=by_name, kept=kept)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Any, Literal, TypeVar, cast, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part, misfit
+from paceline.codec import CodecError, decode_part, encode_part, made_of, misfit
 from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import FinishReason, StepCommitted, TurnStats
 from paceline.params import Prompting, ReplySettings, SamplingParams
@@ -151,9 +151,7 @@ class RunRecord:
     @property
     def settings(self) -> ReplySettings:
         """What it was drawn with, under the seed that it had."""
-        return ReplySettings(
-            self.sampling, self.max_tokens, self.seed, self.system_prompt, self.stop
-        )
+        return made_of(ReplySettings, self)
 
 
 _T = TypeVar("_T", int, str, float)

@@ -280,8 +280,7 @@ def check_settings(settings: Settings) -> None:
 def _is_in_range(settings: ReplySettings) -> bool:
     sampling = settings.sampling
     try:
-        for values in (settings, sampling):
-            check_fields(values, kept=True)
+        check_fields(settings, kept=True)
     except ValueOutOfRangeError:
         return False
     return not (sampling.grammar and sampling.json_schema) and all(

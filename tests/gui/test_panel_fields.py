@@ -13,8 +13,8 @@ from paceline.chat.presets import MAX_STOPS
 from paceline.gui.kit.fields import Choice, SliderField
 from paceline.gui.look.current import look
 from paceline.gui.sampling.reply_form import EXAMPLES, SeedField, StopField, judge
-from paceline.messages import StartTurn, TurnFinished
-from paceline.params import MAX_SEED, ReplySettings
+from paceline.messages import TurnFinished
+from paceline.params import MAX_SEED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,15 +105,6 @@ def test_what_cannot_be_a_stop_string_stays_typed(
     assert (stops.value, stops.field.text()) == (before, typed)
     stops.add("")
     assert stops.value == before
-
-
-def test_stop_strings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
-    program.window.panel.sampling.stops.add("\\t")
-    program.session.send("Hello?")
-    assert client.last(StartTurn).stop == ("\t",)
-    assert program.session.current.settings == ReplySettings(stop=("\t",))
-    program.window.panel.sampling.reset_button.click()
-    assert program.session.conversations.settings.stop == ()
 
 
 # ----------------------------------------------------------------------------------------- seed

@@ -226,8 +226,7 @@ def _reply(data: dict[str, Any]) -> ReplySettings:
     try:
         sampling = decode_part(SamplingParams, drawn)
         reply = replace(decode_part(ReplySettings, given), sampling=sampling)
-        for values in (reply, sampling):
-            check_fields(values, by_name=True)
+        check_fields(reply, by_name=True)
     except CodecError as error:
         raise PromptDataError(f"Its {error}.") from None
     except ValueOutOfRangeError as error:

@@ -67,9 +67,8 @@ def check_settings(settings: ReplySettings) -> None:
     Raises:
         ValueOutOfRangeError: Says which value, and what it may be.
     """
+    check_fields(settings, kept=True)
     sampling = settings.sampling
-    for values in (settings, sampling):
-        check_fields(values, kept=True)
     if sampling.grammar and sampling.json_schema:
         refuse("A grammar and a JSON schema are given.", "Give one of them.")
     check_sampling(sampling)

@@ -35,8 +35,6 @@ from paceline.messages import (
     StartTurn,
     TokensCounted,
 )
-from paceline.parameters import check_fields
-from paceline.params import ReplySettings
 from paceline.sentence import sentence
 
 _T = TypeVar("_T")
@@ -89,15 +87,6 @@ def make_sampler(
         if grammar:
             grammar.close()
         raise
-
-
-def check_limits(command: StartTurn, seed: int) -> None:
-    """Refuse a budget or a seed that cannot be.
-
-    Raises:
-        ValueOutOfRangeError: Names the value and what it may be.
-    """
-    check_fields(ReplySettings(max_tokens=command.max_tokens, seed=seed))
 
 
 class Begun(NamedTuple):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
+from paceline.codec import made_of
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.decode.decoder import Decoder
@@ -18,7 +19,6 @@ from paceline.engine.model.states import no_copies
 from paceline.engine.pair import LoadedPair
 from paceline.engine.refusals import describe_failure
 from paceline.engine.request import (
-    check_limits,
     encode_begun,
     encode_earlier,
     encode_prompt,
@@ -48,6 +48,8 @@ from paceline.messages import (
     TurnStarted,
     TurnStats,
 )
+from paceline.parameters import check_fields
+from paceline.params import ReplySettings
 from paceline.sentence import joined, sentence
 
 Emit = Callable[[Event], None]
@@ -92,7 +94,7 @@ class Turn:
                 "no-model", "A decode failed, and these models can do no more.", "Load them again."
             )
         pair.check_files()
-        check_limits(command, seed)
+        check_fields(made_of(ReplySettings, command, seed=seed))
         prompt = encode_prompt(pair, command)
         self._prompt, self._notes, self._n_cut = prompt.tokens, prompt.notes, prompt.n_cut
         self._knows_marks = prompt.knows_marks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
@@ -42,7 +42,6 @@ _FORM_CODES = ("bad-grammar", "bad-json-schema")
 REFUSALS = (*_FORM_CODES, "value-out-of-range")
 """What it answers to settings of this card; the reply has not begun then."""
 _PROMPT_PX, _FIELD_PX = 72, 124
-_Values = TypeVar("_Values", ReplySettings, SamplingParams)
 
 _tr = translator("SamplingSettings")
 
@@ -77,14 +76,6 @@ def read_biases(text: str) -> tuple[LogitBias, ...]:
 def write_bias(bias: LogitBias) -> str:
     """Write what `read_biases` reads."""
     return f"{bias.token}={bias.bias:g}"
-
-
-def _changed(given: _Values, shown: _Values, now: _Values) -> _Values:
-    """Return the given values, but those of now where they are not as shown."""
-    names = [each.name for each in fields(now)]
-    return replace(
-        given, **{n: getattr(now, n) for n in names if getattr(now, n) != getattr(shown, n)}
-    )
 
 
 class SamplingSettings(Card):
@@ -153,15 +144,13 @@ class SamplingSettings(Card):
 
         Fields round numbers, and Qt's fields of text know one kind of space and of line end.
         """
-        now, shown, given = self._read(), self._as_read, self._given
-        sampling = _changed(given.sampling, shown.sampling, now.sampling)
-        return replace(_changed(given, shown, now), sampling=sampling)
+        given, changed = self._given, dict(self._read().items() - self._as_read.items())
+        drawn = {name: changed.pop(name) for name in [*changed] if hasattr(given.sampling, name)}
+        return replace(given, sampling=replace(given.sampling, **drawn), **changed)
 
-    def _read(self) -> ReplySettings:
-        values: dict[str, Any] = {name: value_of(field) for name, field in self.fields.items()}
-        drawn = {name: values.pop(name) for name in (*self.sliders, "logit_bias")}
-        sampling = SamplingParams(**drawn, grammar=self.form.grammar, json_schema=self.form.schema)
-        return ReplySettings(sampling, **values)
+    def _read(self) -> dict[str, Any]:
+        form = {"grammar": self.form.grammar, "json_schema": self.form.schema}
+        return {name: value_of(field) for name, field in self.fields.items()} | form
 
     @property
     def obstacle(self) -> str:
