@@ -17,6 +17,7 @@ from engine.sampling_reference import drawn, probabilities, truncated
 from paceline.engine.sample.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
+from paceline.parameters import Parameter, parameters_of
 
 OFF = SamplingParams(temperature=1, top_k=0, top_p=1, min_p=0)
 N = 20_000
@@ -436,17 +437,11 @@ def test_a_sampler_refuses_values_out_of_range() -> None:
             check(changed(top_p=0))
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("temperature", v) for v in (0, 1e-300, 100)),
-        *(("top_k", v) for v in (0, 1, 10**9)),
-        *(("top_p", v) for v in (1e-300, 1)),
-        *(("min_p", v) for v in (0, 1)),
-    ],
-)
-def test_values_at_the_border_work(name: str, value: float) -> None:
-    assert 0 <= Sampler(changed(**{name: value}), 1).sample(array([1, 2, 3] * 9), 0) < 27
+@pytest.mark.parametrize("of", [p for p in parameters_of(SamplingParams).values() if p.is_number])
+def test_values_at_the_border_work(of: Parameter) -> None:
+    smallest = 1e-300 if of.kind == "float" and of.low == 0 else of.low
+    for value in (smallest, smallest if of.excludes_low else of.low, of.high):
+        assert 0 <= Sampler(changed(**{of.name: value}), 1).sample(array([1, 2, 3] * 9), 0) < 27
 
 
 @pytest.mark.parametrize("n_likely", [3, 2000])

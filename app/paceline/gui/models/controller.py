@@ -29,7 +29,13 @@ from paceline.gui.kit.drop_zones import DropZones
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.sentences import said
-from paceline.gui.models.load_checks import Look, MemoryAdvisor, first_parts, is_here, size_of
+from paceline.gui.models.load_checks import (
+    MemoryAdvisor,
+    examined,
+    first_parts,
+    is_here,
+    size_of,
+)
 from paceline.gui.models.load_failures import MODELS, RELOAD, LoadFailures
 from paceline.gui.models.load_settings import LoadSettings
 from paceline.gui.models.model_bar import PairsMenu
@@ -230,8 +236,8 @@ class ModelsController(QObject):
             self._loader.load(pair)
 
     def _open(self, pair: Pair, *paths: str) -> None:
-        look = Look(pair, paths, self._models)
-        self._context.background.start(look, self.load, self.failures.on_unusable)
+        examine = partial(examined, pair, paths, self._models)
+        self._context.background.start(examine, self.load, self.failures.on_unusable)
 
     def _on_start(self, pair: Pair, are_here: bool) -> None:  # noqa: FBT001
         if are_here:

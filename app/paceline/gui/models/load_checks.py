@@ -54,45 +54,38 @@ class RefusedPairError(ModelError):
         self.pair = pair
 
 
-class Look:
-    """Looks at a pair, of which some files are new."""
+def examined(pair: Pair, paths: tuple[str, ...], models: Judge | None = None) -> Pair:
+    """Return a pair, of which some files are new, if it can be used.
 
-    def __init__(self, pair: Pair, paths: tuple[str, ...], models: Judge | None = None) -> None:
-        self._pair = pair
-        self._paths = paths
-        self._models = models
+    Raises:
+        RefusedPairError: The two do not go together.
+        UserError: A file is no GGUF file, cannot be read, or cannot be used.
+    """
+    for path in paths:
+        check_is_gguf(path)
+    try:
+        return pair if models is None else _judged(pair, models)
+    except ModelError as error:
+        if error.code != _TOO_SLOW:
+            raise
+        _logger.warning("%s; the engine will judge it", error.message)
+        return pair
 
-    def __call__(self) -> Pair:
-        """Return the pair if it can be used.
 
-        Raises:
-            RefusedPairError: The two do not go together.
-            UserError: A file is no GGUF file, cannot be read, or cannot be used.
-        """
-        for path in self._paths:
-            check_is_gguf(path)
-        if self._models is not None:
-            try:
-                self._examine(self._models)
-            except ModelError as error:
-                if error.code != _TOO_SLOW:
-                    raise
-                _logger.warning("%s; the engine will judge it", error.message)
-        return self._pair
-
-    def _examine(self, models: Judge) -> None:
-        target = models.examine(self._pair.target.path)
-        if len(self._pair.files) == 1:
-            return
-        # Without a remedy: to find one, the library and the Hub may have to be searched.
-        file = self._pair.files[1]
-        card = models.card(file)
-        is_head = card.sidecar in HEADS
-        verdict = judge_head(target, card) if is_head else judge(target, models.examine(file))
-        if is_head:
-            self._pair = replace(self._pair, draft=None, mtp=file)
-        if not verdict.ok:
-            raise RefusedPairError(self._pair, verdict)
+def _judged(pair: Pair, models: Judge) -> Pair:
+    target = models.examine(pair.target.path)
+    if len(pair.files) == 1:
+        return pair
+    # Without a remedy: to find one, the library and the Hub may have to be searched.
+    file = pair.files[1]
+    card = models.card(file)
+    is_head = card.sidecar in HEADS
+    verdict = judge_head(target, card) if is_head else judge(target, models.examine(file))
+    if is_head:
+        pair = replace(pair, draft=None, mtp=file)
+    if not verdict.ok:
+        raise RefusedPairError(pair, verdict)
+    return pair
 
 
 def is_here(pair: Pair) -> bool:
@@ -195,7 +188,7 @@ class MemoryAdvisor(QObject):
     def decide(self, pair: Pair) -> None:
         """Decide GPU layers and contexts, for one pair at a time; `decided` follows."""
         self._question = pair
-        self._plan(pair, self._on_planned, self._on_no_plan)
+        self._plan(pair, self._on_planned)
 
     def give_up(self) -> None:
         """Something else is loaded: drop the answer."""
@@ -205,33 +198,25 @@ class MemoryAdvisor(QObject):
         """Have `advised` say what would help a pair that did not fit; false: no plan is made."""
         if self._devices.planner is None or not self._devices.room.devices:
             return False
-        self._plan(pair, self._on_advice, self._on_no_advice)
+        self._plan(pair, self._on_advice)
         return True
 
-    def _plan(
-        self,
-        pair: Pair,
-        done: Callable[[Pair, MemoryPlan], None],
-        failed: Callable[[Pair, UserError], None],
-    ) -> None:
+    def _plan(self, pair: Pair, done: Callable[[Pair, MemoryPlan | UserError], None]) -> None:
         if (planner := self._devices.planner) is not None:
-            plan = partial(planner.plan, self._devices.look(), pair)
-            self._background.start(plan, partial(done, pair), partial(failed, pair))
+            plan, told = partial(planner.plan, self._devices.look(), pair), partial(done, pair)
+            self._background.start(plan, told, told)
 
-    def _on_planned(self, pair: Pair, plan: MemoryPlan) -> None:
+    def _on_planned(self, pair: Pair, plan: MemoryPlan | UserError) -> None:
         if pair is self._question:
-            self.decided.emit(pair, replace(pair, target=plan.target, draft=plan.draft))
+            decided = None
+            if isinstance(plan, MemoryPlan):
+                decided = replace(pair, target=plan.target, draft=plan.draft)
+            self.decided.emit(pair, decided)
 
-    def _on_no_plan(self, pair: Pair, _error: UserError) -> None:
-        if pair is self._question:
-            self.decided.emit(pair, None)
-
-    def _on_advice(self, pair: Pair, plan: MemoryPlan) -> None:
-        usable = [remedy for remedy in plan.remedies if saving_title(remedy.saving)]
+    def _on_advice(self, pair: Pair, plan: MemoryPlan | UserError) -> None:
+        remedies = plan.remedies if isinstance(plan, MemoryPlan) else ()
+        usable = [remedy for remedy in remedies if saving_title(remedy.saving)]
         self.advised.emit(pair, usable[0] if usable else None)
-
-    def _on_no_advice(self, pair: Pair, _error: UserError) -> None:
-        self.advised.emit(pair, None)
 
 
 def _is_tight(n_bytes: int, n_free: int) -> bool:
