@@ -12492,11 +12492,6 @@ Vorgabe: {}</translation>
     <name>StorageController</name>
     <message>
         <location filename="../../app/paceline/gui/storage_controller.py"/>
-        <source>Chats of this session are kept only until the window closes.</source>
-        <translation>Chats dieser Sitzung bleiben nur, bis das Fenster geschlossen wird.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/storage_controller.py"/>
         <source>Try again</source>
         <translation>Noch einmal</translation>
     </message>

@@ -59,5 +59,5 @@ BUDGETS = {
     "gui/state": Size(12, 1_450),
     "gui/welcome": Size(5, 780),
     "hosting": Size(10, 1_450),
-    "storage": Size(14, 2_360),
+    "storage": Size(14, 2_270),
 }

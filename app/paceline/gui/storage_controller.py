@@ -6,13 +6,11 @@ one lasts, and the notice goes when writing works again.
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.gui.kit.notices import Action, Notifications
-from paceline.sentence import joined
 from paceline.storage.archive import Archive, ConversationStore
 from paceline.storage.problems import Opened, StorageError, StorageProblem
 
@@ -20,8 +18,6 @@ CHATS_FILE = "chats.db"
 """Below `Paths.data_dir`."""
 STORAGE = "storage"
 """Topic of notices about chats that cannot be written."""
-
-_logger = logging.getLogger(__name__)
 
 
 class StorageController(QObject):
@@ -33,7 +29,7 @@ class StorageController(QObject):
     def __init__(
         self, path: Path | None, notifications: Notifications, parent: QObject | None = None
     ) -> None:
-        """Open the archive.
+        """Open the archive, which works with any file and any disk.
 
         Args:
             path: The database; None: chats live as long as the window.
@@ -43,28 +39,18 @@ class StorageController(QObject):
         super().__init__(parent)
         self._notifications = notifications
         self._archive: Archive | None = None
-        self._failure: StorageError | None = None
         self.opened = Opened()
         self.store = ConversationStore()
         self.told.connect(self._on_told)
         if path is None:
             return
-        archive = Archive(path, on_problem=self.told.emit, on_mended=self.told.emit)
-        try:
-            self.opened = archive.open()
-        except StorageError as error:
-            _logger.warning("chats are not kept: %s", error)
-            self._failure = error
-            archive.close()
-        else:
-            self._archive = self.store = archive
+        self._archive = self.store = Archive(
+            path, on_problem=self.told.emit, on_mended=self.told.emit
+        )
+        self.opened = self._archive.open()
 
     def start(self) -> None:
         """Tell how opening went; called when the window is shown."""
-        if self._failure is not None:
-            kept = self.tr("Chats of this session are kept only until the window closes.")
-            hint = joined([self._failure.hint, kept])
-            self._notifications.error(self._failure.message, hint)
         if self._archive is not None:  # whose problem was told before there was a window
             self._on_told(self._archive.problem)
         self._tell(self.opened)

@@ -37,7 +37,7 @@ from paceline.storage.problems import (
     is_busy,
 )
 from paceline.storage.reading import Source, removed, unfinished_ids
-from paceline.storage.tables import check_layout, read_through
+from paceline.storage.tables import read_through
 from paceline.storage.writing import is_carried_out
 
 _CHECKED_AT_ONCE = 16 * 2**20
@@ -221,7 +221,6 @@ class Disk:
                 if has_layout(database.reader):  # a later version would have another one
                     raise DamageError("its number is broken") from error
                 raise
-            check_layout(database.reader)
             if self._is_checked:
                 self._check(database)
             unfinished_ids(database.reader)  # sees damage where most is written
