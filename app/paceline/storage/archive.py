@@ -37,8 +37,10 @@ from paceline.storage.changes import (
     Purge,
     Remove,
     Restore,
+    SaveChat,
     SavePlace,
     SaveUnsent,
+    is_shown,
     read_rescued,
     rescue,
     rescued,
@@ -204,6 +206,7 @@ class Archive(ConversationStore):
     """A store whose conversations are in one SQLite database.
 
     What cannot be written is kept and tried again, and the store's owner is told of the problem.
+    Private chats are not kept.
     """
 
     def __init__(
@@ -253,32 +256,11 @@ class Archive(ConversationStore):
                 self._pending.add(end)
         return opened
 
-    # ----------------------------------------------------------------------- more than in memory
-
-    def save(
-        self,
-        conversation: Conversation,
-        changed: Sequence[str] = (),
-        removed: Sequence[str] = (),
-    ) -> None:
-        """As in memory; a private one is not kept."""
-        if not conversation.private:
-            super().save(conversation, changed, removed)
-            # An import has many, and a reply that begins is empty; its record follows.
-            message = conversation.messages[changed[0]] if len(changed) == 1 else None
-            if message is not None and (message.content or message.attachments):
-                self._is_written(SHOWN_AFTER_S)
-
-    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
-        """As in memory."""
-        super().end_run(conversation_id, record, text)
-        self._is_written(SHOWN_AFTER_S)
+    # ------------------------------------------------------------------------------ the disk
 
     def removed(self) -> tuple[str, ...]:
         """The conversations that are hidden, of whichever program."""
         return self._read(reading.removed)
-
-    # ------------------------------------------------------------------------------ the disk
 
     @property
     def problem(self) -> StorageProblem | None:
@@ -342,10 +324,14 @@ class Archive(ConversationStore):
                 self._rescued.pop().unlink()
 
     def _add(self, change: Change) -> None:
+        if isinstance(change, SaveChat) and change.head.private:
+            return
         with self._pending.changed:
             self._pending.add(change)
             if self._held is not None:
                 self._held.waiting.append(change)
+        if is_shown(change):
+            self._is_written(SHOWN_AFTER_S)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:

@@ -127,6 +127,15 @@ def is_urgent(change: Change) -> bool:
     return not isinstance(change, (BeginRun, ExtendRun, SaveUnsent, SavePlace))
 
 
+def is_shown(change: Change) -> bool:
+    """Whether it is a message that was sent or a reply that ended, which are written when shown."""
+    match change:
+        case SaveChat(messages=(message,)):  # an import has many, and a reply that begins is empty
+            return bool(message.content or message.attachments)
+        case _:
+            return isinstance(change, EndRun)
+
+
 class Numbered(NamedTuple):
     """A change that waits, with its number in the order in which changes were added."""
 
