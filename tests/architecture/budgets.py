@@ -25,7 +25,7 @@ BUDGETS = {
     # programs are read, a module for each, and what is lost of them is counted. Auto's words and
     # those of advice serve the command line, too.
     "chat": Size(40, 6_250),
-    "cli": Size(20, 3_910),
+    "cli": Size(20, 3_890),
     "engine": Size(15, 1_850),
     "engine/auto": Size(10, 1_350),
     # Stop texts count in the answer, and marks of reasoning are written as readers know them.
@@ -53,7 +53,7 @@ BUDGETS = {
     "gui/plot": Size(6, 950),
     # Words, cards, the check of sameness and the view of differences have a file each.
     "gui/run": Size(11, 1_480),
-    "gui/sampling": Size(7, 1_390),
+    "gui/sampling": Size(7, 1_370),
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_440),
     "gui/state": Size(12, 1_450),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QWidget
@@ -23,13 +22,12 @@ from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
 from paceline.gui.kit.presets import PresetNamer, add_entry
 from paceline.gui.kit.translation import fields_in_words, value_in_words
-from paceline.gui.sampling.presets import PresetButton, ReplyPresets
+from paceline.gui.sampling.presets import PresetButton, PresetsState, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.sampling.sampling_settings import SamplingSettings
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings
-from paceline.settings import ReplyPreset
 
 _MOST = 3
 """Differences that are named; the tooltip has all of them."""
@@ -90,15 +88,6 @@ class SettingsBadge(QWidget):
         self.setVisible(bool(found))
 
 
-class _Before(NamedTuple):
-    """What an undo brings back; None: the settings of the chat were not touched."""
-
-    settings: ReplySettings | None
-    chosen: str
-    default: str
-    own: tuple[ReplyPreset, ...]
-
-
 UNDO_PRESET = "undo-preset"
 """Topic of the notice after a preset took the place of other values, or was deleted."""
 
@@ -122,7 +111,8 @@ class SamplingController(PresetNamer[ReplyPresets]):
         self._open_file = open_file
         self._card = card
         self._shown_id = ""
-        self._before: _Before | None = None
+        # What an undo brings back; settings that are None were not touched.
+        self._before: tuple[PresetsState, ReplySettings | None] | None = None
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._keep_soon.timeout.connect(self._chats.keep_settings)
         self._make_buttons()
@@ -269,12 +259,12 @@ class SamplingController(PresetNamer[ReplyPresets]):
         self._put(presets.default_key, presets.default_settings, is_lost=is_lost)
 
     def _put(self, key: str, after: ReplySettings, *, is_lost: bool) -> None:
-        before = self._as_it_is()
+        state, before = self.presets.state, self.presets.now
         self.presets.choose(key)
         self._card.use(after)
-        if is_lost and after != before.settings:
+        if is_lost and after != before:
             words = self.tr("“{}” took the place of your values.")
-            self._offer_undo(words.format(self.presets.title), before)
+            self._offer_undo(words.format(self.presets.title), state, before)
 
     def _save_as(self) -> None:
         self.ask_name(self.tr("Save as a preset"), self.tr("Save"), self.presets.save_as)
@@ -283,27 +273,25 @@ class SamplingController(PresetNamer[ReplyPresets]):
     def undo(self) -> None:
         """Undo what the last notice is about."""
         if self._before is not None:
-            before, self._before = self._before, None
-            self.presets.restore(before.own, before.chosen, before.default)
-            if before.settings is not None:
-                self._card.use(before.settings)
+            (state, before), self._before = self._before, None
+            self.presets.restore(state)
+            if before is not None:
+                self._card.use(before)
             self._context.notices.settled.emit(UNDO_PRESET)
 
     # ------------------------------------------------------------------------------ within
 
-    def _as_it_is(self) -> _Before:
-        presets = self.presets
-        return _Before(presets.now, presets.chosen, presets.default_key, presets.own)
-
-    def _offer_undo(self, words: str, before: _Before) -> None:
-        self._before = before
+    def _offer_undo(
+        self, words: str, state: PresetsState, before: ReplySettings | None = None
+    ) -> None:
+        self._before = state, before
         undo = Action(self.tr("Undo"), self.undo)
         self._context.notices.tell(words, action=undo, topic=UNDO_PRESET)
 
     def _delete(self, name: str) -> None:
-        before = self._as_it_is()._replace(settings=None)
+        state = self.presets.state
         self.presets.delete(name)
-        self._offer_undo(self.tr("The preset “{}” is deleted.").format(name), before)
+        self._offer_undo(self.tr("The preset “{}” is deleted.").format(name), state)
 
     def _import(self) -> None:
         self._open_file.ask(

@@ -24,6 +24,8 @@ from paceline.settings import ReplyPreset
 BUILT_IN = ":"
 """What the key of a built-in preset begins with; `obstacle` keeps names from beginning so."""
 DEFAULT_KEY = ":balanced"
+PresetsState = tuple[tuple[ReplyPreset, ...], str, str]
+"""The user's presets, and the keys of the chosen and of the default one"""
 _CODE_TOKENS = 4096
 
 
@@ -207,10 +209,15 @@ class ReplyPresets(PresetList[ReplyPreset]):
         self.set_own((*self.own, *new))
         return tuple(names)
 
-    def restore(self, own: Sequence[ReplyPreset], chosen: str, default: str) -> None:
+    @property
+    def state(self) -> PresetsState:
+        """What `restore` brings back."""
+        return self.own, self.chosen, self._default
+
+    def restore(self, state: PresetsState) -> None:
         """Bring back a list, a choice and a default as they were."""
-        self.chosen, self._default = chosen, default
-        self.set_own(tuple(own))
+        own, self.chosen, self._default = state
+        self.set_own(own)
 
     def set_own(self, own: tuple[ReplyPreset, ...]) -> None:
         """Take another list; what is set stays, and is like another preset if its own is gone."""
