@@ -12,7 +12,7 @@ from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, with
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import run_words
 from paceline.gui.run.difference_view import DifferenceView
-from paceline.gui.run.drafters_card import DraftersCard, positions
+from paceline.gui.run.drafters_card import DraftersCard, judged_by_place
 from paceline.gui.run.sameness import SamenessWords, progress_words, result_words
 from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.gui.state.metrics import StepMetrics
@@ -129,7 +129,7 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
     assert "part" not in run_words.heading(RECORD)
     assert run_words.times(record) == run_words.times(RECORD)
     assert run_words.plain_words(record) == run_words.plain_words(RECORD)
-    assert positions(record.last_part) == positions(STEPS)
+    assert judged_by_place(record.last_part) == judged_by_place(STEPS) == {"draft": [1, 1, 1]}
     failed = replace(FAILED, steps=record.steps, n_parts=2)
     assert values(failed) == values(FAILED)
     assert values(replace(failed, first_token_s=None)) == values(failed), "it was killed"

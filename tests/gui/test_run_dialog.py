@@ -113,8 +113,8 @@ def test_the_dialog_shows_what_the_engine_measured_and_hashes_on_demand(
     assert "prefill" in page.times.legend.text()
     asked = {s.drafter for s in stats.by_drafter if s.n_draft}
     assert len(page.drafters.cells) == len(asked)
-    accepted = sum(sum(places.accepted) for places in page.drafters.places.values())
-    assert accepted == stats.n_accepted
+    judged = sum(sum(places) for places in page.drafters.judged.values())
+    assert judged == stats.n_drafted - stats.n_discarded
     rows = page.settings.rows
     assert rows["Strategy"] == "suffix+draft:draft.n_max=6"
     assert rows["Seed"] == "7"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from html import escape
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
@@ -28,51 +27,31 @@ _LISTED = 8
 """Places that a screen reader reads."""
 
 
-@dataclass(slots=True)
-class Positions:
-    """Of one drafter; both lists by the place in the whole draft, from 0.
+def judged_by_place(steps: Iterable[StepCommitted]) -> dict[str, list[int]]:
+    """Return how many tokens were judged, by the drafter's id and the place in the whole draft.
 
-    Attributes:
-        accepted: Tokens accepted there.
-        judged: Tokens drafted there that were not after the reply's end.
+    Those after the reply's end are not judged; drafters without any are left out.
     """
-
-    accepted: list[int] = field(default_factory=list)
-    judged: list[int] = field(default_factory=list)
-
-
-def positions(steps: Iterable[StepCommitted]) -> dict[str, Positions]:
-    """By the drafter's id."""
-    found: dict[str, Positions] = {}
     changes: dict[str, list[int]] = {}  # of the number judged, from one place to the next
     for step in steps:
         firsts: dict[str, int] = {}
         for trace in step.tokens:
             if trace.position >= 0:
                 firsts.setdefault(trace.source, trace.position)
-                _add(found.setdefault(trace.source, Positions()).accepted, trace.position, 1)
         begin = 0
         for count in sorted(step.drafted, key=lambda count: _order(count, firsts)):
-            judged = changes.setdefault(count.drafter, [])
-            if count.n_drafted > count.n_discarded:
-                _add(judged, begin, 1)
-                _add(judged, begin + count.n_drafted - count.n_discarded, -1)
+            n_judged = count.n_drafted - count.n_discarded
+            if n_judged > 0:
+                numbers = changes.setdefault(count.drafter, [])
+                numbers.extend([0] * (begin + n_judged + 1 - len(numbers)))
+                numbers[begin] += 1
+                numbers[begin + n_judged] -= 1
             begin += count.n_drafted
-    for name, numbers in changes.items():
-        places = found.setdefault(name, Positions())
-        places.judged.extend(accumulate(numbers[:-1]))
-        places.accepted.extend([0] * (len(places.judged) - len(places.accepted)))
-    return {name: places for name, places in found.items() if any(places.judged)}
+    return {name: list(accumulate(numbers[:-1])) for name, numbers in changes.items()}
 
 
 def _order(count: DraftCount, firsts: dict[str, int]) -> tuple[bool, int]:
     return count.drafter not in firsts, firsts.get(count.drafter, 0)
-
-
-def _add(numbers: list[int], place: int, n: int) -> None:
-    if place >= len(numbers):
-        numbers.extend([0] * (place + 1 - len(numbers)))
-    numbers[place] += n
 
 
 class DraftersCard(Card):
@@ -83,7 +62,7 @@ class DraftersCard(Card):
         self.set_title(self.tr("Drafters"))
         self._sources = sources
         self._facts: tuple[DrafterRow, ...] = ()
-        self.places: dict[str, Positions] = {}
+        self.judged: dict[str, list[int]] = {}
         self.cells: list[list[QLabel]] = []
         self.charts: list[BarChart] = []
         self._content = QWidget()
@@ -93,7 +72,7 @@ class DraftersCard(Card):
     def show_run(self, record: RunRecord, metrics: StepMetrics) -> None:
         """Show the drafters of a run, whose steps the metrics have."""
         self._facts = drafter_rows(metrics, record.stats, self._sources)
-        self.places = positions(record.last_part)
+        self.judged = judged_by_place(record.last_part)
         self.setVisible(bool(self._facts))
         self._content.hide()
         self.body.removeWidget(self._content)
@@ -101,7 +80,7 @@ class DraftersCard(Card):
         self._content = QWidget()
         column = column_of(self._make_table(), on=self._content, margins=0, spacing=6)
         self.charts = []
-        shown = [facts for facts in self._facts if facts.drafter_id in self.places]
+        shown = [facts for facts in self._facts if facts.drafter_id in self.judged]
         if shown:
             column.addSpacing(8)
             column.addWidget(text_label(self.tr("Accepted, by the place in the draft")))
@@ -153,18 +132,18 @@ class DraftersCard(Card):
 
     def _chart(self, facts: DrafterRow) -> BarChart:
         """A full bar is a place at which everything that was judged was accepted."""
-        places = self.places[facts.drafter_id]
-        every = 1 if len(places.judged) <= _ALL_NAMED else 4
+        judged = self.judged[facts.drafter_id]
+        every = 1 if len(judged) <= _ALL_NAMED else 4
         bars = [
             Bar(
-                accepted / judged if judged else 0.0,
+                accepted / n if n else 0.0,
                 "" if at % every else str(at + 1),
                 self.tr("place {}: {} of {} ({})").format(
-                    at + 1, accepted, judged, percent_text(accepted / judged) if judged else "–"
+                    at + 1, accepted, n, percent_text(accepted / n) if n else "–"
                 ),
             )
-            for at, (accepted, judged) in enumerate(
-                zip(places.accepted, places.judged, strict=False)
+            for at, (n, accepted) in enumerate(
+                zip(judged, chain(facts.per_position, repeat(0)), strict=False)
             )
         ]
         chart = BarChart(_PLACES)
