@@ -111,21 +111,6 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert settings.fields["p_min"].value == 0.5
 
 
-def test_a_strategy_chosen_during_a_load_stays(program: Program, client: FakeClient) -> None:
-    model = program.speculation
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    assert model.current.name == "suffix"  # in place of the draft model
-    program.window.actions_.demo_pair.trigger()
-    model.choose("off")
-    client.finish_load()
-    assert model.text == "off"
-    program.window.actions_.no_draft.trigger()
-    model.choose("auto")
-    client.finish_load()
-    assert model.text == "auto"
-
-
 def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:

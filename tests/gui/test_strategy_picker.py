@@ -198,19 +198,6 @@ def test_a_group_falls_back_to_what_can_be_used(qtbot: QtBot) -> None:
     assert model.current.name == "ngram-simple+prompt-lookup"
 
 
-def test_losing_the_draft_model_keeps_the_chains_lookups(
-    program: Program, client: FakeClient
-) -> None:
-    program.speculation.choose(CHAIN)
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    assert program.speculation.current.name == "ngram-simple+prompt-lookup"
-    assert not program.window.panel.picker.segments["draft"].isEnabled()
-    program.window.actions_.demo_pair.trigger()
-    client.finish_load()
-    assert program.speculation.current.name == CHAIN
-
-
 def test_a_head_takes_the_draft_models_part_and_gives_it_back(
     program: Program, client: FakeClient
 ) -> None:
@@ -227,6 +214,7 @@ def test_a_head_takes_the_draft_models_part_and_gives_it_back(
     client.finish_load()
     assert client.last(LoadPair).mtp == "off"
     assert program.speculation.current.name == "ngram-simple+prompt-lookup"
+    assert not program.window.panel.picker.segments["draft"].isEnabled()
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
     assert program.speculation.current.name == CHAIN

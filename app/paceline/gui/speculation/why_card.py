@@ -52,6 +52,7 @@ class CostBars(QWidget):
         self.costs: list[WidthCost] = []
         self.texts: list[tuple[str, str, str]] = []
         """Of each row: the width, its time, and the ratio"""
+        self._words: list[str] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_costs(self, costs: Sequence[WidthCost]) -> None:
@@ -62,7 +63,7 @@ class CostBars(QWidget):
             return
         before = self.minimumSizeHint()
         self.costs = costs
-        plain = self._plain_s
+        plain = next((cost.seconds for cost in costs if cost.width == 1), 0.0)
         self.texts = [
             (
                 str(cost.width),
@@ -71,16 +72,12 @@ class CostBars(QWidget):
             )
             for cost in costs
         ]
-        words = "; ".join(said(cost_words(cost, plain)) for cost in costs)
+        self._words = [said(cost_words(cost, plain)) for cost in costs]
         self.setAccessibleName(self.tr("Cost of a step by its tokens"))
-        self.setAccessibleDescription(words)
+        self.setAccessibleDescription("; ".join(self._words))
         if self.minimumSizeHint() != before:
             self.updateGeometry()
         self.update()
-
-    @property
-    def _plain_s(self) -> float:
-        return next((cost.seconds for cost in self.costs if cost.width == 1), 0.0)
 
     def sizeHint(self) -> QSize:
         """A line per width."""
@@ -129,9 +126,7 @@ class CostBars(QWidget):
         """Say what a bar means when it is pointed at."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             at = event.pos().y() // px(_ROW_PX)
-            shown = self.costs[at : at + 1]
-            words = [said(cost_words(cost, self._plain_s)) for cost in shown]
-            QToolTip.showText(event.globalPos(), "".join(words), self)
+            QToolTip.showText(event.globalPos(), "".join(self._words[at : at + 1]), self)
             return True
         return super().event(event)
 
