@@ -268,7 +268,7 @@ class ImportController(QObject):
         self.files = FileChooser(self)
         self.files.files_chosen.connect(self.import_files)
         self._waiting: list[ImportedChat] = []
-        self._putting = Slices(self)
+        self._putting = Slices(self, pause_ms=1)
         context.actions.import_chats.triggered.connect(self.ask_import)
         sidebar.import_action.triggered.connect(self.ask_import)
 

@@ -154,8 +154,15 @@ class Slices(QObject):
     Each ``next`` of an iterator is a slice; what follows the last ``yield`` is done with it.
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QObject, pause_ms: int = 0) -> None:
+        """Make it idle.
+
+        Args:
+            parent: Owns it.
+            pause_ms: Pause between two slices, for work that waits for another thread.
+        """
         super().__init__(parent)
+        self._pause_ms = pause_ms
         self._steps: Iterator[None] = iter(())
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_time)
@@ -168,7 +175,7 @@ class Slices(QObject):
     def start(self, steps: Iterator[None]) -> None:
         """Begin; what was left of other work is dropped."""
         self._steps = steps
-        self._timer.start(0)
+        self._timer.start(self._pause_ms)
 
     @Slot()
     def _on_time(self) -> None:
