@@ -76,7 +76,7 @@ def test_no_name_in_the_window_turns_around(
     file = Attachment(f"{EVIL}.txt", "x", 1)
     chat = Conversation("c", EVIL).add(Message("q", None, "user", "Hi", 1.0, (file,)))
     chat = chat.add(Message("a", "q", "assistant", "Hello", 2.0))
-    session.conversations.put(chat)
+    session.conversations.put(chat, ("q", "a"))
     session.show("c")
     session.tag("c", (EVIL,))
     presets = program.sampling.presets
