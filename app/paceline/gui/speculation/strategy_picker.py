@@ -142,7 +142,6 @@ class StrategyMenu(QFrame):
         self.own = styled(QPushButton(self.tr("Put one together…")), kind="quiet")
         self.own.clicked.connect(self._on_own)
         column_of(self.list, self.own, on=self, margins=4, spacing=4)
-        self._choosing = False
 
     def show_choices(
         self, choices: Sequence[tuple[Choice, str]], chosen: str, *, offers_own: bool
@@ -177,7 +176,6 @@ class StrategyMenu(QFrame):
         if place.y() + self.height() > screen.bottom():
             place.setY(max(widget.mapToGlobal(QPoint(0, 0)).y() - self.height() - 4, screen.top()))
         place.setX(max(place.x(), screen.left()))
-        self._choosing = True
         self.move(place)
         self.show()
         self.list.setFocus()
@@ -188,9 +186,9 @@ class StrategyMenu(QFrame):
 
     @Slot(QListWidgetItem)
     def _on_item(self, item: QListWidgetItem) -> None:
-        if not self._choosing or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
+        # A click may also count as an activation.
+        if not self.isVisible() or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
-        self._choosing = False  # a click may also count as an activation
         self.hide()
         self.chosen.emit(str(item.data(_NAME)))
 
