@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
@@ -62,6 +64,32 @@ def test_the_version_before_can_read_a_conversation(db: Path) -> None:
     heads = [one["head"] for one in json.loads(path.read_text())["changes"] if "head" in one]
     assert len(heads) == 2
     assert not any("private" in head for head in heads)
+
+
+@pytest.mark.parametrize("last", CHANGES[3:5])
+def test_runs_of_the_version_before_are_seen_while_a_disk_is_locked(
+    db: Path, last: ExtendRun | EndRun
+) -> None:
+    archive = Archive(db)
+    archive.open()
+    archive.save(chat("c", "question", ""), ["c-0", "c-1"])
+    archive.begin_run("c", replace(record("c-1"), status="running"))
+    assert archive.close()
+    path = rescue.rescue(db, [last])
+    assert path is not None
+    data = json.loads(path.read_text())
+    del data["changes"][0]["conversation_id"]
+    path.write_text(json.dumps(data))
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        archive = Archive(db)
+        archive.open()
+        assert archive.load("c").messages["c-1"].content == last.text
+    archive.retry()
+    assert archive.flush()
+    assert archive.load("c").messages["c-1"].content == last.text
+    assert archive.runs("c")["c-1"].status == ("failed" if last is CHANGES[3] else "finished")
+    assert archive.close()
 
 
 def test_files_are_taken_in_order_and_names_are_not_taken_twice(db: Path) -> None:

@@ -162,10 +162,10 @@ def without_superseded(waiting: Sequence[Numbered]) -> list[Numbered]:
     purged: set[str] = set()
     superseded: set[tuple[type, str]] = set()
     for number, change in reversed(waiting):
-        subject = _subject(change)
-        if change.conversation_id in purged or (type(change), subject) in superseded:
+        key = subject(change)
+        if change.conversation_id in purged or (type(change), key) in superseded:
             continue
-        superseded.update((kind, subject) for kind in _SUPERSEDES.get(type(change), ()))
+        superseded.update((kind, key) for kind in _SUPERSEDES.get(type(change), ()))
         left = change
         if isinstance(change, Purge):
             purged.add(change.conversation_id)
@@ -178,7 +178,7 @@ def without_superseded(waiting: Sequence[Numbered]) -> list[Numbered]:
     return kept[::-1]
 
 
-def _subject(change: Change) -> str:
+def subject(change: Change) -> str:
     """Return the id of the reply that it changes, else of the conversation."""
     match change:
         case ExtendRun():

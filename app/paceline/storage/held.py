@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from paceline.storage.changes import Change
+from paceline.storage.changes import Change, subject
 from paceline.storage.database import in_memory, transaction
-from paceline.storage.reading import Source, key_of
+from paceline.storage.reading import Source, key_of, message_row
 from paceline.storage.tables import TABLES, insert_into, read_as
 from paceline.storage.writing import is_carried_out
 
@@ -44,15 +44,22 @@ class Held:
         waiting, ids = self.waiting[:], self._ids.copy()
         with transaction(self._connection):
             for change in waiting:
-                if change.conversation_id not in ids:
-                    ids.add(change.conversation_id)
+                conversation_id = _conversation_of(change, disk)
+                if conversation_id not in ids:
+                    ids.add(conversation_id)
                     if disk is not None:
-                        _copy(disk, self._connection, change.conversation_id)
+                        _copy(disk, self._connection, conversation_id)
                 is_carried_out(self._connection, change)
         del self.waiting[: len(waiting)]
         self._ids = ids
         on_disk = [Source(disk, ids)] if disk is not None else []
         return [*on_disk, Source(self._connection)]
+
+
+def _conversation_of(change: Change, disk: sqlite3.Connection | None) -> str:
+    """Return the id of a change's conversation, which rescued runs may lack."""
+    row = None if change.conversation_id or disk is None else message_row(disk, subject(change))
+    return row.conversation_id if row else change.conversation_id
 
 
 def _copy(disk: sqlite3.Connection, memory: sqlite3.Connection, conversation_id: str) -> None:
