@@ -233,13 +233,15 @@ def test_a_pair_is_described_and_what_is_not_known_has_no_line(host: QWidget) ->
 
 
 def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
-    page = recommended(host, PAIR)
+    page = recommended(host, PAIR, replace(PAIR, title="Bear 7B", target_words=("bear",)))
     said = Said(page)
     wolf = replace(TARGET, title="Wolf-7B", architecture="llama")
     show(page, Picks(2, wolf))
     assert "Wolf-7B" in page.intro.text()
     press(page, 0, Qt.Key.Key_Return)
     assert said.confirmed == ["Wolf-0.5B-Q8_0"]
+    show(page, Picks(2, replace(wolf, title="Bear-7B")))
+    assert page.details.title.text() == "Bear 7B"  # the same draft model in the same row
     show(page, Picks(2, replace(wolf, title="Fox-7B")))
     assert page.stack.currentWidget() is page.state
     assert page.details.isHidden()

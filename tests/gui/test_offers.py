@@ -130,6 +130,8 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
     assert picks.is_decided
     assert first.is_picked(picks)
     assert (second.picked(Picks()), second.repo) == (None, "o/Wolf-7B-GGUF")
+    assert first.picked(Picks(2)) == replace(picks, step=2)
+    assert first.picked(SECOND) is None
     (draft,) = recommended_drafts((PAIR, nameless), SECOND.target or TARGET)
     assert (draft.title, draft.size) == ("Wolf-0.5B-Q8_0", "531 MB")
     picks = draft.picked(SECOND)

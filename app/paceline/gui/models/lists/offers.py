@@ -101,7 +101,7 @@ class Offer:
                 return picks.with_draft(model)
             case "model" if model is not None and not model.is_head:
                 return picks.with_target(model)
-            case "pair" if is_first:
+            case "pair" if is_first or picks.target is None:
                 picks = replace(picks, target=model)
                 return picks.with_draft(self.draft, uses_head=self.draft is None)
             case "head" | "lookups" if not is_first:

@@ -109,6 +109,7 @@ class RecommendedPage(Page):
         self.details.setVisible(bool(self.rows.offers.rows))
         if not self.rows.currentIndex().isValid():
             self.rows.show_row(0)
+        self._on_current()  # of another target the same row can be about another pair
 
     def show_pair(self, pair: CuratedPair) -> None:
         """Go to a pair and pick it, where its files are named; nothing is fetched by that."""
