@@ -102,6 +102,7 @@ def test_the_command_line_refuses_what_the_engine_refuses(
         assert (result.code, result.out) == (2, ""), result.err
         assert_one_clear_line(result)
         assert option in result.err
+        assert " is , but" not in result.err
         if of.choices:
             names = ", ".join(of.offers)
             assert f"{option} cannot be “magic”. Choose one of {names}." in result.err
@@ -163,7 +164,7 @@ def test_drafters_refuse_their_settings_in_the_same_words(drafter: str, of: Para
         assert caught.value.code == "bad-strategy"
         ends = f"from {number_words(of.low)} to {number_words(of.high)}"
         assert ends == of_range(caught.value.message).partition("number ")[2]
-        assert f"{of.name} is {text}, but" in caught.value.message
+        assert f"{of.name} is {text or '“”'}, but" in caught.value.message
     automatic = f"{drafter}:{of.name}=auto"
     if of.can_be_auto:
         assert parse_strategy(automatic).is_controlled
@@ -261,7 +262,7 @@ def test_a_logit_bias_that_is_none(text: str) -> None:
         read_bias(text)
 
 
-@pytest.mark.parametrize("text", ["x", "-1", "1, nan", "inf", "0, 0"])
+@pytest.mark.parametrize("text", ["x", "-1", "1, nan", "inf", "0, 0", "3,,1", ",1"])
 def test_shares_that_are_none(text: str) -> None:
     with pytest.raises(ValueOutOfRangeError, match="share"):
         read_shares(text)
@@ -270,6 +271,7 @@ def test_shares_that_are_none(text: str) -> None:
 def test_shares_are_read() -> None:
     assert read_shares("") == ()
     assert read_shares("3, 1.5,0") == (3.0, 1.5, 0.0)
+    assert read_shares("3, 1, ") == (3.0, 1.0)
 
 
 def test_files_of_the_version_before_are_read(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ class Parameter:
             else "{setting} is {value:.60}, but it must be {kind} {values}.",
             "" if has_no_number else "The default is {default}.",
             setting=called or Sentence(self.title),
-            value=given,
+            value=given or "“”",  # without a sign for it the sentence would have a gap
             kind=kind,
             values=values,
             word=word,

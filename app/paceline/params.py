@@ -237,11 +237,14 @@ class ReplySettings:
 def read_shares(text: str) -> tuple[float, ...]:
     """Read the shares of several GPUs, such as ``3, 1``; none of an empty text.
 
+    A comma at the end is what is typed before the next share.
+
     Raises:
         ValueOutOfRangeError: A part is no number, or one below 0.
     """
     shares = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    text = text.strip().removesuffix(",")
+    for part in (part.strip() for part in text.split(",") if text):
         try:
             share = float(part)
         except ValueError:
