@@ -122,7 +122,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     panel.sampling.biases.setText(LONG_WORD)
     panel.sampling.show_refusal("bad-grammar", LONG_WORD)
     panel.loading.lookup_cache.take(f"/texts/{LONG_WORD}.bin")
-    panel.loading.target.tensor_split.setText(LONG_WORD)
+    panel.loading.target.fields["tensor_split"].setText(LONG_WORD)
     panel.draft_settings.show_problem(LONG_WORD)
     qtbot.wait(50)
 

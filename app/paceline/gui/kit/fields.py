@@ -161,7 +161,7 @@ class Segments(QFrame):
 _SLIDER_STEPS = 100
 _EVEN = 1e-9
 """Values that are nearer to each other are the same"""
-LABEL_PX = 120
+LABEL_PX = 124
 _FIELD_PX = 56
 _PUT_BACK_PX = 20
 
