@@ -79,6 +79,17 @@ def test_what_a_drafted_step_takes_besides_its_decode_counts_as_a_cost() -> None
     assert verified == [1, 0]
 
 
+def test_staying_at_a_width_may_cost_less_than_nothing() -> None:
+    """Changes of the width took long while the machine was busy: staying at it avoids that."""
+    knowledge = calibrated(CURVES["flat"])
+    controller = control(knowledge=knowledge)
+    controller.plan(10, 100)
+    controller.observe(times(2, PLAIN_S, 1))
+    knowledge.switch = 5.0
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.97]) > 1.0
+
+
 def test_nothing_offered_is_nothing_verified() -> None:
     controller = control()
     controller.plan(10, 100)

@@ -534,7 +534,7 @@ class Controller:
             value = totals[n] - rate * cost
             if value > best_value:
                 # What is lost where fewer tokens are accepted than it costs, by how likely that is.
-                whole, likely = int(cost), totals[n]
+                whole, likely = max(int(cost), 0), totals[n]
                 if whole < n:
                     likely = totals[whole] + (cost - whole) * survivals[whole]
                 value -= aversion * max(cost - likely, 0.0)
