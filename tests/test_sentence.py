@@ -43,6 +43,10 @@ def test_what_cannot_be_formatted_stands_as_it_is() -> None:
     assert sentence("{n:,} of {m} {n.real}", n="three") == "three of {m} {n.real}"
 
 
+def test_no_width_fills_the_memory() -> None:
+    assert sentence("{a:2000000000} {b:{a}}", a=2_000_000_000, b=3) == "2000000000 3"
+
+
 def test_a_refusal_has_arguments() -> None:
     with pytest.raises(ValueOutOfRangeError, match="at most 5") as raised:
         refuse("{name} is {value}.", "Give at most {most}.", name="n", value=6, most=5)
@@ -72,7 +76,7 @@ _ARGUMENTS = st.recursive(
 
 @given(_ARGUMENTS)
 def test_it_goes_between_processes(value: str | float) -> None:
-    event = LoadFailed("r", "code", sentence("“{value}” is {value:,} {{", value=value), "{hint}")
+    event = LoadFailed("r", "code", sentence("“{a}” is {b:,} {{", a=value, b=value), "{hint}")
     for found in (
         decode(json.loads(json.dumps(encode(event))), {"LoadFailed": LoadFailed}),
         pickle.loads(pickle.dumps(event)),
@@ -98,6 +102,8 @@ def test_errors_are_pickled_with_their_arguments() -> None:
         {"template": "x", "arguments": {"a": None}},
         {"template": "x", "arguments": {"a": True}},
         {"template": "x", "arguments": {}, "more": 1},
+        {"template": "{a}{a}", "arguments": {"a": {"template": "b", "arguments": {}}}},
+        {"template": "{a}{a:,}{a:size}", "arguments": {"a": "b"}},
     ],
 )
 def test_what_is_no_sentence_is_refused(message: object) -> None:

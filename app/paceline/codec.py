@@ -11,8 +11,10 @@ import contextlib
 import dataclasses
 import functools
 import operator
+import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -292,9 +294,19 @@ def decode_text(value: Any) -> str:
         return value
     match value:
         case {"template": str(template), "arguments": dict(arguments), **others} if not others:
+            given = {name: _read_argument(item) for name, item in arguments.items()}
             with contextlib.suppress(ValueError):
-                return Sentence(template, {k: _read_argument(v) for k, v in arguments.items()})
+                if _is_as_long_as_its_data(template, given):
+                    return Sentence(template, given)
     raise misfit(value, _KINDS[str])
+
+
+def _is_as_long_as_its_data(template: str, arguments: Mapping[str, Argument]) -> bool:
+    """Return whether a sentence cannot multiply: in a chat of a stranger, 1 kB may become 1 TB."""
+    n_uses = Counter(re.findall(r"{(\w+)", template))
+    return all(
+        n <= 1 + (not isinstance(arguments.get(name), Sentence)) for name, n in n_uses.items()
+    )
 
 
 def _read_argument(value: Any) -> str | int | float:

@@ -8,6 +8,7 @@ shown as it is. Pure, any thread.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
@@ -108,11 +109,15 @@ class Wording(Formatter):
         """Return an argument in its format."""
         try:
             own = FORMATS.get(format_spec)
+            if own is None and _TOO_WIDE.search(format_spec):
+                return str(value)
             return own(value) if own is not None else format(value, format_spec)
         except (ValueError, TypeError, AttributeError):
             return str(value)
 
 
+_TOO_WIDE = re.compile(r"\d{4}")
+"""A width that would fill the memory; no template has one, but data from elsewhere may."""
 _ENGLISH = Wording()
 
 
