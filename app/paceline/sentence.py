@@ -17,7 +17,7 @@ from typing import Any
 from paceline.sizes import percent_text, ratio_text, readable_size, short_time
 
 Argument = str | int | float | Path | Exception
-"""What stands at a place; a sentence is a `str`, and translated, too. So is a `ReasonError`."""
+"""The kinds of values for a place; sentences, and those that errors have, are translated, too."""
 
 
 FORMATS: Mapping[str, Callable[[Any], str]] = {

@@ -331,7 +331,7 @@ class Archive(ConversationStore):
             if self._held is not None:
                 self._held.waiting.append(change)
         if is_shown(change):
-            self._is_written(SHOWN_AFTER_S)
+            self._wait_written(SHOWN_AFTER_S)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:
@@ -348,8 +348,8 @@ class Archive(ConversationStore):
         problem = problem_of(failure, self._path)
         raise StorageError(problem.code, problem.message, problem.hint) from failure
 
-    def _is_written(self, within_s: float) -> bool:
-        """Wait for the writer, from which reads then rest; return whether nothing waits for it."""
+    def _wait_written(self, within_s: float) -> bool:
+        """Wait until the queue is written; return whether it is. Reads then wait less (`_REST`)."""
         began = time.monotonic()
         is_written = self._writer.wait_written(within_s)
         waited_s = time.monotonic() - began
@@ -358,7 +358,7 @@ class Archive(ConversationStore):
 
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
         rest_s = max(self._rested_at - time.monotonic(), 0.0)
-        is_written = self._is_written(0.0 if self._held else READ_AFTER_S - rest_s / _REST)
+        is_written = self._wait_written(0.0 if self._held else READ_AFTER_S - rest_s / _REST)
         with self._disk.reading() as connection:
             with self._pending.changed:
                 if is_written and connection is not None:
