@@ -1,4 +1,4 @@
-"""The table of steps, and acceptance by the place in the draft."""
+"""The table of steps, and what was judged by the place in the draft."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 
 from gui.fake_client import STATS, plain_step, step_of
-from paceline.gui.run.drafters_card import positions
+from paceline.gui.run.drafters_card import judged_by_place
 from paceline.gui.state.metrics import steps_csv
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
@@ -53,16 +53,15 @@ def test_plain_steps_are_marked_and_what_is_not_known_is_empty() -> None:
     assert rows_of(steps_csv([], None)) == []
 
 
-def test_places_count_what_was_accepted_and_what_was_judged() -> None:
-    found = positions(
+def test_places_count_what_was_judged() -> None:
+    found = judged_by_place(
         [
             step(1, [("draft", 0), ("draft", 1), ("target", -1)], [("draft", 4, 2, 0)]),
             step(2, [("draft", 0), ("target", -1)], [("draft", 3, 1, 0)]),
             step(3, [("target", -1)], [("draft", 2, 0, 0)]),
         ]
     )
-    assert found["draft"].accepted == [2, 1, 0, 0]
-    assert found["draft"].judged == [3, 3, 2, 1]
+    assert found == {"draft": [3, 3, 2, 1]}
 
 
 def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the_counts() -> None:
@@ -71,14 +70,15 @@ def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the
         [("draft", 0), ("draft", 1), ("suffix", 2), ("target", -1)],
         [("suffix", 3, 1, 0), ("draft", 2, 2, 0), ("forced", 1, 0, 0)],
     )
-    found = positions([chain])
-    assert (found["draft"].accepted, found["draft"].judged) == ([1, 1], [1, 1])
-    assert found["suffix"].accepted == [0, 0, 1, 0, 0]
-    assert found["suffix"].judged == [0, 0, 1, 1, 1]
-    assert found["forced"].judged == [0, 0, 0, 0, 0, 1]
+    found = judged_by_place([chain])
+    assert found == {
+        "draft": [1, 1],
+        "suffix": [0, 0, 1, 1, 1],
+        "forced": [0, 0, 0, 0, 0, 1],
+    }
 
 
 def test_what_stood_behind_the_end_was_not_judged() -> None:
-    found = positions([step(1, [("draft", 0), ("target", -1)], [("draft", 5, 1, 3)])])
-    assert found["draft"].judged == [1, 1]
-    assert positions([step(1, [], [("draft", 5, 0, 5)])]) == {}
+    found = judged_by_place([step(1, [("draft", 0), ("target", -1)], [("draft", 5, 1, 3)])])
+    assert found == {"draft": [1, 1]}
+    assert judged_by_place([step(1, [], [("draft", 5, 0, 5)])]) == {}
