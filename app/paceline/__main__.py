@@ -4,8 +4,8 @@ Nothing heavy is imported before it is known to be needed: commands load no Qt, 
 and ``--help`` load no native library either.
 """
 
-from __future__ import annotations
-
+# No `__future__` here, which would be read from its file where `main` cannot answer to Ctrl+C yet;
+# so annotations are texts.
 import os
 import sys
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paceline.errors import UserError
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run the program; returns its exit code."""
     try:
         import signal
@@ -58,7 +58,7 @@ def _main(given: list[str]) -> int:
     return run(given, _open_window, _smoke_test, _draw_chart)
 
 
-def _open_window(files: Sequence[Path]) -> int:
+def _open_window(files: "Sequence[Path]") -> int:
     import gc
 
     gc.disable()  # nothing of what is imported goes, and to look for it takes a tenth of the time
@@ -71,7 +71,7 @@ def _open_window(files: Sequence[Path]) -> int:
     return run(sys.argv[:1], files)
 
 
-def _smoke_test(out: Path) -> int:
+def _smoke_test(out: "Path") -> int:
     try:
         from paceline.gui.smoke import run_smoke_test
     except ImportError as error:
@@ -79,7 +79,7 @@ def _smoke_test(out: Path) -> int:
     return run_smoke_test(out)
 
 
-def _draw_chart(report: Report, path: Path) -> int:
+def _draw_chart(report: "Report", path: "Path") -> int:
     try:
         from paceline.gui.bench.chart import draw_chart
     except ImportError as error:
@@ -87,7 +87,7 @@ def _draw_chart(report: Report, path: Path) -> int:
     return draw_chart(report, path)
 
 
-def _no_window(error: ImportError) -> UserError:
+def _no_window(error: ImportError) -> "UserError":
     """Return what a person can do about a library of Qt, or of the system, that is not there."""
     from paceline.errors import UserError
 

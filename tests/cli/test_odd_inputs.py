@@ -154,7 +154,7 @@ def test_help_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
 @pytest.mark.parametrize("delay_ms", range(0, 120, 8))
 def test_ctrl_c_while_the_program_starts_shows_nothing_of_it(delay_ms: int) -> None:
-    """What Python itself does before `main` is called is out of the program's reach."""
+    """What Python itself does before the program's first line is out of its reach."""
     process = subprocess.Popen(
         [*COMMAND, "chat", *HI], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -162,8 +162,7 @@ def test_ctrl_c_while_the_program_starts_shows_nothing_of_it(delay_ms: int) -> N
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode
-    ours = [line for line in err.splitlines() if f"paceline{os.sep}" in line]
-    assert all("__main__.py" in line and "<module>" in line for line in ours)
+    assert f"paceline{os.sep}" not in err
 
 
 def test_ctrl_c_in_the_making_of_a_class_is_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
