@@ -1,4 +1,4 @@
-"""The table of steps, and what was judged by the place in the draft."""
+"""The table of steps, and acceptance by the place in the draft."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import io
 
 from gui.fake_client import STATS, plain_step, step_of
 from paceline.gui.run.drafters_card import judged_by_place
-from paceline.gui.state.metrics import steps_csv
+from paceline.gui.state.metrics import StepMetrics, steps_csv
+from paceline.gui.state.sources import Sources
 from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 
@@ -53,15 +54,21 @@ def test_plain_steps_are_marked_and_what_is_not_known_is_empty() -> None:
     assert rows_of(steps_csv([], None)) == []
 
 
-def test_places_count_what_was_judged() -> None:
-    found = judged_by_place(
-        [
-            step(1, [("draft", 0), ("draft", 1), ("target", -1)], [("draft", 4, 2, 0)]),
-            step(2, [("draft", 0), ("target", -1)], [("draft", 3, 1, 0)]),
-            step(3, [("target", -1)], [("draft", 2, 0, 0)]),
-        ]
-    )
-    assert found == {"draft": [3, 3, 2, 1]}
+def accepted_by_place(steps: list[StepCommitted]) -> dict[str, list[int]]:
+    metrics = StepMetrics(Sources(()))
+    for each in steps:
+        metrics.push(each)
+    return {name: tally.accepted_per_position for name, tally in metrics.tallies.items()}
+
+
+def test_places_count_what_was_accepted_and_what_was_judged() -> None:
+    steps = [
+        step(1, [("draft", 0), ("draft", 1), ("target", -1)], [("draft", 4, 2, 0)]),
+        step(2, [("draft", 0), ("target", -1)], [("draft", 3, 1, 0)]),
+        step(3, [("target", -1)], [("draft", 2, 0, 0)]),
+    ]
+    assert accepted_by_place(steps) == {"draft": [2, 1]}
+    assert judged_by_place(steps) == {"draft": [3, 3, 2, 1]}
 
 
 def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the_counts() -> None:
@@ -70,8 +77,8 @@ def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the
         [("draft", 0), ("draft", 1), ("suffix", 2), ("target", -1)],
         [("suffix", 3, 1, 0), ("draft", 2, 2, 0), ("forced", 1, 0, 0)],
     )
-    found = judged_by_place([chain])
-    assert found == {
+    assert accepted_by_place([chain]) == {"draft": [1, 1], "suffix": [0, 0, 1], "forced": []}
+    assert judged_by_place([chain]) == {
         "draft": [1, 1],
         "suffix": [0, 0, 1, 1, 1],
         "forced": [0, 0, 0, 0, 0, 1],
