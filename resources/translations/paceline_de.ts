@@ -5557,12 +5557,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>PresetList</name>
     <message>
-        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <location filename="../../app/paceline/gui/state/presets.py"/>
         <source>Give the preset a name.</source>
         <translation>Geben Sie der Vorgabe einen Namen.</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <location filename="../../app/paceline/gui/state/presets.py"/>
         <source>There is a preset of this name.</source>
         <translation>Eine Vorgabe dieses Namens gibt es schon.</translation>
     </message>
@@ -5570,12 +5570,12 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
 <context>
     <name>PresetNamer</name>
     <message>
-        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <location filename="../../app/paceline/gui/state/presets.py"/>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <location filename="../../app/paceline/gui/kit/presets.py"/>
+        <location filename="../../app/paceline/gui/state/presets.py"/>
         <source>Rename the preset</source>
         <translation>Vorgabe umbenennen</translation>
     </message>

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
-from paceline.gui.kit.presets import PresetMenu
 from paceline.gui.speculation.draft_settings import MAX_LAST, DraftPresets, key_of
+from paceline.gui.state.presets import PresetMenu
 from paceline.messages import LoadPair, ModelParams
 from paceline.settings import DraftPreset, Settings, load_settings
 

@@ -20,11 +20,11 @@ from paceline.gui.kit.file_dialogs import OpenFile
 from paceline.gui.kit.labels import YieldingButton
 from paceline.gui.kit.layouts import row_of, styled
 from paceline.gui.kit.notices import Action
-from paceline.gui.kit.presets import PresetNamer, add_entry
 from paceline.gui.kit.translation import fields_in_words, value_in_words
 from paceline.gui.sampling.presets import PresetButton, PresetsState, ReplyPresets
 from paceline.gui.sampling.reply_form import MAX_FORM_BYTES
 from paceline.gui.sampling.sampling_settings import SamplingSettings
+from paceline.gui.state.presets import PresetNamer, add_entry
 from paceline.gui.state.settings_store import SAVE_AFTER_MS
 from paceline.names import visible
 from paceline.params import MAX_SEED, ReplySettings

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy
 
 from paceline.chat.presets import clean_name, free_name
 from paceline.gui.kit.labels import YieldingButton
-from paceline.gui.kit.presets import PresetList, PresetMenu
 from paceline.gui.kit.translation import local
+from paceline.gui.state.presets import PresetList, PresetMenu
 from paceline.names import visible
 from paceline.params import ReplySettings, SamplingParams
 from paceline.settings import ReplyPreset

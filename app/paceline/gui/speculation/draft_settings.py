@@ -22,8 +22,8 @@ from paceline.gui.kit.card import Card
 from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import YieldingCheckBox, say, text_label, with_soft_breaks
 from paceline.gui.kit.layouts import column_of, discard, fill, row_of, styled
-from paceline.gui.kit.presets import PresetList, PresetMenu, PresetNamer, add_entry
 from paceline.gui.kit.translation import local
+from paceline.gui.state.presets import PresetList, PresetMenu, PresetNamer, add_entry
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.settings import DraftPreset
 
