@@ -1,4 +1,4 @@
-"""How high a share may be of which few cases were seen."""
+"""Upper bound of a share of which few cases were seen."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class UserError(Exception):
 
 
 class ReasonError(Exception):
-    """Why something cannot be, as a part of a sentence that says what it is.
+    """The reason for which something cannot be, as a part of a sentence that names it.
 
     Attributes:
         reason: That part; it is given as a literal template with its arguments.

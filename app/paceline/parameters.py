@@ -1,4 +1,4 @@
-"""What can be set, declared once: its name, what it means, and which values it takes.
+"""Parameters, declared once: their names, meanings, and the values they take.
 
 A drafter lists its parameters. Settings are fields of dataclasses, `declared` with a parameter of
 their own. Window, command line, presets, stored settings and engine read it from there. Any thread.
@@ -17,7 +17,7 @@ from paceline.errors import refuse
 from paceline.sentence import Sentence, sentence
 
 LARGEST_INT = 2**31 - 1
-"""What fits into the native library's integers."""
+"""The largest integer of the native library."""
 Kind = Literal["int", "float", "bool", "choice", "text"]
 AUTO = 0.0
 """In place of a length: as many tokens as pay, decided again in every step."""
@@ -94,7 +94,7 @@ class Parameter:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers."""
+        """True where its values are numbers."""
         return self.kind in ("int", "float")
 
     @property

@@ -190,7 +190,7 @@ def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, A
 
 
 def in_english(record: RunRecord) -> RunRecord:
-    """Return a record without the templates of its sentences, for whoever reads its JSON."""
+    """Return a record without the templates of its sentences, for readers of its JSON."""
     error = record.error and replace(
         record.error, message=str(record.error.message), hint=str(record.error.hint)
     )

@@ -1,4 +1,4 @@
-"""What streaming costs the window: ``python packaging/benchmarks replay [--json OUT]``.
+"""The cost of streaming to the window: ``python packaging/benchmarks replay [--json OUT]``.
 
 A reply of 4,000 tokens, made from a seed (`replay_script.py`), is played back at 200 tokens per
 second into a conversation of 300 messages, in the real window with a real database, offscreen

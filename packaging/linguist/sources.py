@@ -49,7 +49,7 @@ _TEMPLATES = {
     (2, 4): "TurnFailed LoadFailed",
     (3, 5): "TuneRejected",
 }
-"""Which arguments of a call are templates; of errors that derive from others, as of these."""
+"""Arguments of a call that are templates; of errors that derive from others, as of these."""
 CURATED = "resources/curated_pairs.json"
 
 
@@ -195,7 +195,7 @@ class _Templates(ast.NodeVisitor):
 
 
 def _is_made(node: ast.expr) -> bool:
-    """Whether a text is put together here."""
+    """Return true where a text is put together here."""
     match node:
         case ast.JoinedStr() | ast.BinOp() | ast.Call(ast.Attribute(ast.Constant())):
             return True

@@ -1,4 +1,4 @@
-"""What is offered first: of the models of this computer, and of reported pairs."""
+"""First offers: of the models of this computer, and of reported pairs."""
 
 from __future__ import annotations
 

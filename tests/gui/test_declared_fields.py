@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OF_REPLIES = [each for each in FIELDS if each[0] is not ModelParams]
 OF_MODELS = [name for cls, name in FIELDS if cls is ModelParams]
 ONLY_OPTIONS = {"n_threads_batch"}
-"""What the command line alone offers."""
+"""Fields that the command line alone offers."""
 DEVICES = tuple(DeviceInfo(f"CUDA{n}", f"Card {n}", "gpu", 10, 10) for n in range(2))
 every_reply_setting = pytest.mark.parametrize(("cls", "name"), OF_REPLIES)
 every_model_setting = pytest.mark.parametrize("name", OF_MODELS)

@@ -43,7 +43,7 @@ GB = 10**9
 
 
 class Said:
-    """What a page has said."""
+    """Signals that a page has sent."""
 
     def __init__(self, page: Page) -> None:
         self.picked: list[str] = []

@@ -174,7 +174,7 @@ def test_a_model_is_described_as_far_as_it_is_known() -> None:
 
 
 def changed(words: SamenessWords) -> list[tuple[str, ...]]:
-    """What is marked on either side, per row."""
+    """Return the marked text of either side, per row."""
     assert words.difference is not None
     return [
         tuple("".join(part.text for part in side if not part.is_same).strip() for side in row[:2])

@@ -1,4 +1,4 @@
-"""What engine and catalogue say is shown in German, from whatever process it comes."""
+"""Sentences of engine and catalogue are shown in German, from whatever process they come."""
 
 from __future__ import annotations
 

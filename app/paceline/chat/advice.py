@@ -1,4 +1,4 @@
-"""What a user could try next, told from the figures of one reply. No Qt, any thread.
+"""Advice on what to try next, from the figures of one reply. No Qt, any thread.
 
 The rules are the usual ones for llama.cpp's speculative decoding: drafts that are mostly accepted
 may be longer; drafts that are mostly rejected should be shorter, more confident, or another
@@ -161,7 +161,7 @@ _CHANGES: dict[AdviceCode, Sentence] = {
     "shorter-match": sentence("shorter matches are found more often"),
     "another-drafter": sentence("this drafter is right too rarely here, or finds nothing"),
 }
-"""What changes with a strategy that is advised."""
+"""The change that an advised strategy brings."""
 
 
 class _Try(NamedTuple):

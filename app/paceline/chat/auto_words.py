@@ -348,7 +348,7 @@ def unused_words(drafters: Sequence[Outlook], title: Titles) -> str:
 
 
 def is_used(outlook: Outlook) -> bool:
-    """Whether a drafter did anything that can be shown, or pauses."""
+    """Return true where a drafter did anything that can be shown, or pauses."""
     return outlook.n_judged > 0 or not outlook.is_open
 
 

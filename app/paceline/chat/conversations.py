@@ -304,7 +304,7 @@ class Conversations:
         return self._kept.mark()
 
     def is_written(self, mark: int) -> bool:
-        """Whether that is on the disk, or cannot be now."""
+        """Return true where that is on the disk, or cannot be now."""
         return self._kept.is_written(mark)
 
     def keep_record(self, conversation: Conversation, record: RunRecord) -> None:

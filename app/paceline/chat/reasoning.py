@@ -319,7 +319,7 @@ def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
 
 
 def _may_be_slip(state: _State, text: str) -> bool:
-    """Whether the closing mark in a fence stands there as one that ends a reasoning would."""
+    """Return true where a closing mark in a fence stands as one that ends a reasoning would."""
     at = state.slip
     if at < 0 or _OPEN.search(text, state.fence_start, at):
         return False

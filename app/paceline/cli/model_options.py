@@ -32,7 +32,7 @@ _DRAFT = "_draft"
 
 
 def _is_shared(parameter: Parameter) -> bool:
-    """Whether one option holds for both models."""
+    """Return true where one option holds for both models."""
     option = parameter.option
     return option is not None and "{}" not in option.name + option.flag
 

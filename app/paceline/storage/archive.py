@@ -63,7 +63,7 @@ from paceline.storage.writing import is_carried_out
 
 _T = TypeVar("_T")
 READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
-"""How long a read, and a message that is sent or finished, wait for the writer at most."""
+"""Longest waits for the writer, of a read and of a message that is sent or finished."""
 
 _REST = 10
 """After a wait, reads wait less for this many times as long, so that their waits do not add up."""
@@ -189,7 +189,7 @@ class ConversationStore:
         return 0
 
     def is_written(self, mark: int) -> bool:  # noqa: ARG002  there is no disk
-        """Whether everything up to a mark is on the disk, or cannot be now."""
+        """Return true where everything up to a mark is on the disk, or cannot be now."""
         return True
 
     # ------------------------------------------------------------------------------- private

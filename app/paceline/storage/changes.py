@@ -128,7 +128,7 @@ def is_urgent(change: Change) -> bool:
 
 
 def is_shown(change: Change) -> bool:
-    """Whether it is a message that was sent or a reply that ended, which are written when shown."""
+    """Return true for a message that was sent and a reply that ended, written when shown."""
     match change:
         case SaveChat(messages=(message,)):  # an import has many, and a reply that begins is empty
             return bool(message.content or message.attachments)

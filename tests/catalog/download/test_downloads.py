@@ -82,7 +82,7 @@ def content(path: str, version: int) -> bytes:
 
 @dataclass
 class File:
-    """What the model knows of one file of a download; `safe` bytes outlast a power failure."""
+    """The model's knowledge of one file of a download; `safe` bytes outlast a power failure."""
 
     path: str
     version: int = -1
@@ -103,7 +103,7 @@ End = tuple[str, str]
 
 @dataclass
 class Item:
-    """What the model knows of one download; `run` hangs where the server holds bytes back."""
+    """The model's knowledge of one download; `run` hangs where the server holds bytes back."""
 
     id: str
     which: int
@@ -133,7 +133,7 @@ class Item:
 
 @dataclass
 class Model:
-    """What should be: downloads, the files beside them, and what the server is asked for."""
+    """The expected state: downloads, the files beside them, and what the server is asked for."""
 
     weather: str = "holds"
     versions: Counter[str] = field(default_factory=Counter)
@@ -440,7 +440,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(end=st.sampled_from(["close", "kill", "power failure"]), is_at_rest=st.booleans())
     def restart(self, end: str, is_at_rest: bool) -> None:
-        """What a killed program has written is there, after a power failure what it flushed."""
+        """Bytes that a killed program wrote are there; after a power failure, those it flushed."""
         for item in self.model.items if is_at_rest else ():
             self.downloads.pause(item.id)
             item.stop()

@@ -1,4 +1,4 @@
-"""What the state machine of `test_downloads` leaves out: other programs, threads, odd places."""
+"""Cases beside the state machine of `test_downloads`: other programs, threads, odd places."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from paceline.sentence import sentence
 
 Listener = Callable[[Download], None]
 Wanted = Literal["run", "pause", "cancel", "renew"]
-"""What is wanted of a download; "renew" is a cancel after which it begins again from zero."""
+"""The state that is wanted; "renew" is a cancel after which a download begins again from zero."""
 
 _CLOSE_S = 1.0
 _TELL_EVERY_S = 0.2
@@ -71,11 +71,11 @@ class _Task:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it runs as soon as it is its turn."""
+        """True where it runs as soon as it is its turn."""
         return self.now.status == "waiting" and not self.is_at_work
 
     def is_stopped(self) -> bool:
-        """Whether a run has to end; needs no lock."""
+        """Return true where a run has to end; needs no lock."""
         return self.wanted != "run"
 
     def change(self, **changes: Any) -> Download:

@@ -1,4 +1,4 @@
-"""What to offer first: the best models of this computer, and reported pairs of its size."""
+"""First offers: the best models of this computer, and reported pairs of its size."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "
 
 
 class GrammarError(ReasonError):
-    """Where and why a grammar cannot be used."""
+    """The place in a grammar and the reason for which it cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,7 +51,7 @@ _MOST = {
 
 
 class PatternError(ReasonError):
-    """Why an expression cannot be used."""
+    """The reason for which an expression cannot be used."""
 
 
 class _Form(NamedTuple):

@@ -60,7 +60,7 @@ _tr = translator("BenchChart")
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Where the parts of a chart stand, in pixels: names, bars, the ratio, the speed."""
+    """The places of the parts of a chart, in pixels: names, bars, the ratio, the speed."""
 
     left: float
     name: float

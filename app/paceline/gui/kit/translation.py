@@ -159,5 +159,5 @@ def with_signs(number: str) -> str:
 
 
 def with_unit(number: str) -> str:
-    """A number with the language's signs, and its unit behind a thin space that does not break."""
+    """A number with the language's signs, and its unit after a thin space that does not break."""
     return with_signs(number).replace(" ", "\N{NARROW NO-BREAK SPACE}")

@@ -1,4 +1,4 @@
-"""Who drafted what: a table in llama.cpp's words, and bars by the place in the draft."""
+"""The drafters of a reply: a table in llama.cpp's words, and bars by the place in the draft."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def figures_words(record: RunRecord) -> str:
 
 
 def plain_words(record: RunRecord) -> str:
-    """What plain decoding would have taken; an estimate, and how it was made."""
+    """Return the time of plain decoding; an estimate, and how it was made."""
     stats = record.stats
     if stats is None:
         return ""
@@ -123,7 +123,7 @@ def plain_words(record: RunRecord) -> str:
 
 
 def ending_words(record: RunRecord) -> str:
-    """How the reply ended; empty where it failed."""
+    """Return how the reply ended; empty where it failed."""
     words = {
         "eog": _tr("The model ended the reply."),
         "stop": _tr("A stop text ended the reply."),
@@ -135,7 +135,7 @@ def ending_words(record: RunRecord) -> str:
 
 
 def times(record: RunRecord) -> TimeShares:
-    """Where the time went, prefill included; from the steps where there are no figures."""
+    """Return where the time went, prefill included; from the steps where there are no figures."""
     steps, stats = record.last_part, record.stats
     verify = sum(step.verify_s for step in steps)
     draft = sum(step.draft_s for step in steps)
@@ -160,7 +160,7 @@ def heading(record: RunRecord) -> str:
 
 
 def settings_rows(record: RunRecord) -> tuple[Row, ...]:
-    """What the reply was asked with."""
+    """Return the settings of the reply."""
     strategy = record.asked_strategy or record.strategy
     if record.strategy and record.strategy != strategy:
         strategy = _tr("{} at first, {} at the end").format(strategy, record.strategy)
@@ -214,7 +214,7 @@ def _prompt_rows(record: RunRecord) -> list[Row]:
 
 
 def logit_words(stats: TurnStats) -> str:
-    """Whether the text can depend on drafts, and what that was concluded from."""
+    """Return whether the text can depend on drafts, and from what that was concluded."""
     if stats.batch_invariant is None:
         return _tr("not known yet whether they depend on the batch width")
     if not stats.batch_invariant:
@@ -227,7 +227,7 @@ def logit_words(stats: TurnStats) -> str:
 
 
 _TRUNCATION = ("top_k", "top_p", "min_p")
-"""What means nothing where the likeliest token is always taken"""
+"""Settings without effect where the likeliest token is always taken"""
 
 
 def sampling_words(sampling: SamplingParams) -> str:

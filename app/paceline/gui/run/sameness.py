@@ -1,4 +1,4 @@
-"""What a check of sameness found, in words and with both texts side by side."""
+"""The result of a check of sameness, in words and with both texts side by side."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _tr = translator("SamenessWords")
 
 
 def progress_words(n_same: int, n_tokens: int) -> str:
-    """How far a check is."""
+    """Return the progress of a check."""
     return _tr("{:,} of {:,} tokens the same").format(local(n_same), local(n_tokens))
 
 
 def result_words(result: Result) -> SamenessWords:
-    """What came out."""
+    """Return the result."""
     if isinstance(result, Same):
         return SamenessWords(
             "accent",
@@ -77,7 +77,7 @@ def _different(result: Differs) -> SamenessWords:
 
 
 def _explanation(result: Differs) -> str:
-    """Why a difference that no promise excludes can be."""
+    """Return the cause of a difference that no promise excludes."""
     cure = _tr("Exact mode (in the loading settings) avoids that.")
     most = result.logit_difference
     if result.is_exact:

@@ -172,7 +172,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
         return [row.title for row in self.rows]
 
     def obstacle(self, name: str, but: str = "") -> str:
-        """Why a preset cannot have a name; it could be the key of a built-in one."""
+        """Return why a preset cannot have a name; it could be the key of a built-in one."""
         if clean_name(name).startswith(BUILT_IN):
             return self.tr("A name cannot begin with a colon.")
         return super().obstacle(name, but)
@@ -211,7 +211,7 @@ class ReplyPresets(PresetList[ReplyPreset]):
 
     @property
     def state(self) -> PresetsState:
-        """What `restore` brings back."""
+        """The state that `restore` brings back."""
         return self.own, self.chosen, self._default
 
     def restore(self, state: PresetsState) -> None:

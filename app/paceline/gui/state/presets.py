@@ -33,7 +33,7 @@ class PresetList(QObject, Generic[_Preset]):
     changed = Signal()
     """The list, or what it is compared with"""
     kept_changed = Signal()
-    """What is to be saved"""
+    """The values to be saved"""
 
     def __init__(self, own: Sequence[_Preset] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class PresetList(QObject, Generic[_Preset]):
 
     @property
     def room(self) -> int:
-        """How many more can get a name; one made of an older file may be one too many."""
+        """Room for further named presets; an older file may have made one too many."""
         return max(MAX_PRESETS - sum(bool(preset.name) for preset in self.own), 0)
 
     def find(self, name: str) -> _Preset | None:
@@ -59,7 +59,7 @@ class PresetList(QObject, Generic[_Preset]):
         return next((preset for preset in self.offered if preset.name == name), None)
 
     def obstacle(self, name: str, but: str = "") -> str:
-        """Why a preset cannot have a name, in words; empty: it can. `but` is its own one."""
+        """Return why a preset cannot have a name; empty: it can. `but` is its present name."""
         name = clean_name(name)
         if not name:
             return self.tr("Give the preset a name.")

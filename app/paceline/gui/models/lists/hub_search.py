@@ -1,4 +1,4 @@
-"""What is asked of the Hub for the window, and what came of it, without ever keeping it waiting.
+"""Requests of the window to the Hub, and their results, without ever keeping it waiting.
 
 Every request runs on a thread of its own pool, since one may take 40 s; a request that is no longer
 needed is stopped and ends within a fraction of a second. Late answers are dropped. Main thread.

@@ -70,7 +70,7 @@ class LibraryController(QObject):
     opened = Signal(object)
     """Offer of a file that was opened"""
     refused = Signal(object, object)  # as `str` it would become a text of Qt's, without arguments
-    """Why a file that was opened cannot be used, and what to do about it"""
+    """The reason why an opened file cannot be used, and what to do about it"""
 
     def __init__(
         self,

@@ -109,7 +109,7 @@ class Offer:
         return None
 
     def is_picked(self, picks: Picks) -> bool:
-        """Whether this is what is picked."""
+        """Return true where this is picked."""
         match self.role:
             case "model":
                 return _is_same(picks.picked, self.model)
@@ -150,7 +150,7 @@ class Offers(Rows[Offer]):
         return row.spoken or row.title
 
     def tip(self, row: Offer) -> str:
-        """What else is known."""
+        """Further facts."""
         return row.tip
 
 
@@ -345,7 +345,7 @@ def _offer_of_draft(key: str, pair: CuratedPair) -> Offer:
 
 
 def has_head_inside(pair: CuratedPair) -> bool:
-    """Whether the target's file holds what drafts for it."""
+    """Return true where the target's file holds a head that drafts for it."""
     return pair.kind == "mtp" and not pair.draft_repo
 
 

@@ -32,7 +32,7 @@ _TEXT_PX = 360
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """What a page says in place of its rows.
+    """The words of a page in place of its rows.
 
     Attributes:
         title: Why there are none.

@@ -26,7 +26,7 @@ _LINE_PX = 600
 
 
 class PairDetails(Card):
-    """What is known of a pair, and where from."""
+    """The facts about a pair, with their sources."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -27,7 +27,7 @@ class RepositoryCard(Shown):
     def __init__(self) -> None:
         super().__init__()
         self.repository: HubRepository | None = None
-        """What is shown."""
+        """The repository that is shown."""
         self._recommended: HubChoice | None = None
         back, tip = self.tr("Back to the results"), self.tr("Back to the results (Alt+Left)")
         self.back_button = IconButton("back", back, tip)
