@@ -215,15 +215,17 @@ def test_the_program_starts_with_the_host_of_the_settings(
     places = Paths.from_environment()
     save_settings(places.config_dir / app.SETTINGS_FILE, Settings(engine_host=host))
     program = app.make_program(places)
-    program.start()
-    wait_until_ready(program, qtbot)
-    loading = program.window.panel.loading
-    assert loading.own_process.isChecked() == has_engine_process() == (host == "process")
-    assert program.settings.settings.engine_host == host
-    program.window.close()
-    program.window.deleteLater()
-    program.deleteLater()
-    deliver_deletes()
+    try:
+        program.start()
+        wait_until_ready(program, qtbot)
+        loading = program.window.panel.loading
+        assert loading.own_process.isChecked() == has_engine_process() == (host == "process")
+        assert program.settings.settings.engine_host == host
+    finally:
+        close(program, qtbot)  # waits for the engine, which the next test would find
+        program.window.deleteLater()
+        program.deleteLater()
+        deliver_deletes()
 
 
 # ------------------------------------------------------------------------------- death in a reply
