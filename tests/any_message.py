@@ -6,6 +6,7 @@ import dataclasses
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 from hypothesis import strategies as st
 
 from message_samples import MESSAGES
@@ -17,7 +18,7 @@ def any_message() -> st.SearchStrategy[Any]:
 
 
 def any_of(cls: type) -> st.SearchStrategy[Any]:
-    """Every value of a dataclass that its types allow."""
+    """Every value of a class of messages that its types allow."""
     return st.builds(cls, **{name: _value(hint) for name, hint in get_type_hints(cls).items()})
 
 
@@ -32,7 +33,7 @@ def _value(hint: Any) -> st.SearchStrategy[Any]:
         if items[-1] is not Ellipsis:
             return st.tuples(*map(_value, items))
         return st.lists(_value(items[0]), max_size=3).map(tuple)
-    if dataclasses.is_dataclass(hint):
+    if dataclasses.is_dataclass(hint) or issubclass(hint, msgspec.Struct):
         return any_of(hint)
     return {
         str: st.text(max_size=20),

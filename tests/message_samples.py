@@ -9,6 +9,8 @@ import dataclasses
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import msgspec
+
 from paceline import messages
 
 COMMANDS = get_args(messages.Command)
@@ -29,6 +31,6 @@ def _filled(hint: Any) -> Any:
         return get_args(hint)[0]
     if origin is tuple:
         return tuple(_filled(item) for item in get_args(hint) if item is not Ellipsis)
-    if dataclasses.is_dataclass(hint):
+    if dataclasses.is_dataclass(hint) or issubclass(hint, msgspec.Struct):
         return sample(hint)
     return {str: "ä", int: 7, float: 0.5, bool: True}[hint]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,15 @@ from hypothesis import strategies as st
 from any_message import any_message
 from message_samples import MESSAGES, sample
 from paceline import messages
-from paceline.codec import CodecError, by_name, decode, decode_part, encode, encode_part
+from paceline.codec import (
+    CodecError,
+    by_name,
+    decode,
+    decode_known,
+    decode_part,
+    encode,
+    encode_part,
+)
 
 CLASSES = by_name(messages.Command | messages.Event)
 JSON = st.recursive(
@@ -164,3 +174,57 @@ def test_tuples_of_a_fixed_length() -> None:
 def test_tuples_that_do_not_fit(data: Any) -> None:
     with pytest.raises(CodecError, match=r"must be a (list of 2|text|whole number)"):
         decode_part(Record, data)
+
+
+class Words(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """A kind of part."""
+
+    text: str
+
+
+class Sound(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """Another one, of parts of its own."""
+
+    samples: tuple[int, ...]
+    words: Words | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Note:
+    """What has parts of several kinds."""
+
+    parts: tuple[Words | Sound, ...]
+    best: Words | Sound | None = None
+
+
+def any_part() -> st.SearchStrategy[Words | Sound]:
+    words = st.builds(Words, st.text())
+    numbers = st.lists(st.integers(), max_size=3).map(tuple)
+    return words | st.builds(Sound, numbers, st.none() | words)
+
+
+@given(st.builds(Note, st.lists(any_part(), max_size=3).map(tuple), st.none() | any_part()))
+def test_a_value_of_one_of_several_kinds_keeps_its_kind(note: Note) -> None:
+    assert decode(through_json(note), {"Note": Note}) == note
+    assert decode_known(Note, json.loads(json.dumps(encode_part(note)))) == note
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ("x", "parts[1]"),
+        ({"text": "x"}, "parts[1]"),
+        ({"type": "Picture", "text": "x"}, "parts[1]"),
+        ({"type": ["Words"], "text": "x"}, "parts[1]"),
+        ({"type": "Words"}, "parts[1]"),
+        ({"type": "Words", "text": 1}, "parts[1].text"),
+        ({"type": "Words", "text": "x", "extra": 1}, "parts[1]"),
+        ({"type": "Sound", "samples": [1, True]}, "parts[1].samples[1]"),
+        ({"type": "Sound", "samples": [1.0]}, "parts[1].samples[0]"),
+        ({"type": "Sound", "samples": [], "words": {"type": "Sound"}}, "parts[1].words"),
+    ],
+)
+def test_a_value_of_no_kind_is_refused(part: Any, place: str) -> None:
+    data = {"type": "Note", "parts": [{"type": "Words", "text": "x"}, part]}
+    with pytest.raises(CodecError, match=re.escape(place)):
+        decode(data, {"Note": Note})

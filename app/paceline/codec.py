@@ -2,7 +2,8 @@
 
 `encode` gives plain JSON data with the message's name under ``"type"``; `decode` checks names,
 fields and types and refuses everything else, because in the process host the other end of the
-pipe may be a broken child. A text that is a `Sentence` stays one. Any thread.
+pipe may be a broken child. A field can be one of several kinds of value: frozen `msgspec.Struct`s,
+each with a tag. A text that is a `Sentence` stays one. Any thread.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from paceline.errors import ReasonError
 from paceline.sentence import Argument, Sentence, joined, made, sentence
@@ -127,7 +130,7 @@ def made_of(cls: type[T], source: object, **given: Any) -> T:
 def _known(hint: Any, data: Any) -> Any:
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
-        return _known(_inner(hint), data)
+        return data if _is_of_structs(hint) else _known(_inner(hint), data)
     if origin is tuple and isinstance(data, list):
         return [_known(get_args(hint)[0], item) for item in data]
     if not (dataclasses.is_dataclass(hint) and isinstance(data, dict)):
@@ -136,8 +139,14 @@ def _known(hint: Any, data: Any) -> Any:
     return {key: _known(hints[key], value) for key, value in data.items() if key in hints}
 
 
+def _is_of_structs(hint: Any) -> bool:
+    """Return whether a type is a kind of `msgspec.Struct`, or one of several."""
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    return all(isinstance(kind, type) and issubclass(kind, msgspec.Struct) for kind in kinds)
+
+
 def _inner(hint: Any) -> Any:
-    """Every union in the messages is `X | None`."""
+    """Return X of `X | None`."""
     (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
     return inner
 
@@ -148,6 +157,8 @@ def encode_value(value: Any) -> Any:
         return [item if type(item) in _PLAIN else encode_value(item) for item in value]
     if hasattr(type(value), "__dataclass_fields__"):
         return encode_part(value)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value, enc_hook=encode_value)
     if isinstance(value, Sentence):
         arguments = {name: encode_value(item) for name, item in value.arguments.items()}
         return {"template": value.template, "arguments": arguments}
@@ -204,6 +215,8 @@ def _dataclass_reader(cls: type) -> _Reader:
 @functools.cache
 def _reader(hint: Any) -> _Reader:
     origin = get_origin(hint)
+    if origin in (Union, types.UnionType, None) and _is_of_structs(hint):
+        return _struct_reader(hint)
     if origin in (Union, types.UnionType):
         return _optional_reader(hint)
     if origin is Literal:
@@ -232,6 +245,17 @@ def misfit(value: object, expected: str, place: str = "") -> CodecError:
         expected=made(expected, {}),
         value=repr(value),
     )
+
+
+def _struct_reader(hint: Any) -> _Reader:
+    def read(value: Any) -> Any:
+        try:
+            return msgspec.convert(value, hint)
+        except (msgspec.ValidationError, UnicodeError) as error:
+            _, _, path = str(error).partition(" - at ")  # such as `$.parts[0].text`
+            raise misfit(value, "an object", path.strip("`").removeprefix("$")) from None
+
+    return read
 
 
 def _optional_reader(hint: Any) -> _Reader:
