@@ -56,7 +56,8 @@ BUDGETS = {
     "gui/sampling": Size(7, 1_370),
     "gui/settings": Size(5, 850),
     "gui/speculation": Size(8, 1_370),
-    "gui/state": Size(12, 1_430),
+    # Which chat is shown and what the next reply is generated with are state, each in a file.
+    "gui/state": Size(15, 1_700),
     "gui/welcome": Size(5, 780),
     "hosting": Size(10, 1_450),
     "storage": Size(14, 2_270),

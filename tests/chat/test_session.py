@@ -373,6 +373,15 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) ->
     assert len(bench.told.answers) == 2
 
 
+def test_the_engine_is_not_told_twice_of_the_same_strategy(bench: Bench) -> None:
+    bench.options = TurnOptions(strategy("draft"))
+    bench.session.send("Hello?")
+    for text in ("draft", "off", "off", "draft"):
+        assert bench.session.tune(strategy(text))
+    told = [command.strategy for command in bench.client.all(Tune)]
+    assert told == [strategy("off"), strategy("draft")]
+
+
 def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: Bench) -> None:
     bench.session.send("Hello?")
     reply = bench.session.active

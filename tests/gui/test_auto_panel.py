@@ -116,7 +116,7 @@ def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
 ) -> None:
     program = make_program(Settings(was_welcomed=True))
     assert (
-        program.speculation.strategy == program.panel.turn_options().strategy == Strategy.of("auto")
+        program.speculation.strategy == program.next_reply.options().strategy == Strategy.of("auto")
     )
     for action in (program.window.actions_.no_draft, program.window.actions_.demo_pair):
         action.trigger()

@@ -168,6 +168,7 @@ def test_a_change_reaches_the_running_reply_once_it_rests(
     field = program.window.panel.draft_settings.fields["n_max"]
     for position in (2, 5, 7):
         field.slider.setValue(position)
+    assert program.next_reply.options().strategy == strategy_of("draft:n_max=8"), "at once"
     assert client.all(Tune) == []
     qtbot.waitUntil(lambda: client.all(Tune) == [Tune(turn_id, strategy_of("draft:n_max=8"))])
 
@@ -246,7 +247,7 @@ def test_a_strategy_that_lacks_its_model_says_so_at_once(
 
 def test_sampling_settings_go_into_the_next_reply(program: Program, client: FakeClient) -> None:
     sampling = program.window.panel.sampling
-    assert program.panel.turn_options() == TurnOptions(
+    assert program.next_reply.options() == TurnOptions(
         strategy=Strategy.of("draft"), remember=True, cuts=True
     )
     sampling.sliders["temperature"].field.setValue(0.0)

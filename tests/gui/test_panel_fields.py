@@ -251,8 +251,8 @@ def test_cutting_is_one_truth_with_the_settings_dialog(program: Program) -> None
     assert cuts.isChecked()
     cuts.click()
     assert preference.value is False
-    assert not program.panel.turn_options().cuts
+    assert not program.next_reply.options().cuts
     assert not program.settings.settings.cuts_long_chats
     preference.set_value(True)
     assert cuts.isChecked()
-    assert program.panel.turn_options().cuts
+    assert program.next_reply.options().cuts

@@ -306,7 +306,7 @@ def test_presets_survive_a_restart(
     assert menu_action(second, "Work").text() == "Work (new chats)"
     assert second.window.panel.sampling.settings == WORK
     assert replace(second.settings.settings, window=loaded.settings.window) == loaded.settings
-    assert not second.panel.turn_options().cuts
+    assert not second.next_reply.options().cuts
 
 
 def test_presets_are_in_the_palette(program: Program) -> None:

@@ -100,14 +100,14 @@ def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
     )
     program.models.load_models(Pair(ModelParams(f"/models/{name}")))
     client.finish_load()
-    assert program.panel.turn_options().prompting == Prompting(think="high")
+    assert program.next_reply.options().prompting == Prompting(think="high")
     tell(client, "off", "on")
-    assert program.panel.turn_options().prompting == Prompting()
+    assert program.next_reply.options().prompting == Prompting()
     assert kept(program) == (others,)
     program.models.load_models(Pair(ModelParams("/elsewhere/other.gguf")))
     client.finish_load()
     assert client.last(RenderPrompt).prompting == others.prompting
-    assert program.panel.turn_options().prompting == others.prompting
+    assert program.next_reply.options().prompting == others.prompting
 
 
 def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_it_is_called(
@@ -120,7 +120,7 @@ def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_it_is_called
         program.models.load_models(Pair(ModelParams(path)))
         client.finish_load(file_id=file_id)
         tell(client, "off", "high")
-        return program.panel.turn_options().prompting
+        return program.next_reply.options().prompting
 
     assert load("/one/model.gguf", "a" * 16) == Prompting(think="high")
     think(program, "off")

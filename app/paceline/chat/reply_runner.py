@@ -155,6 +155,7 @@ class ReplyRunner:
         self.active: Reply | None = None
         self._is_submitted = self._is_recorded = False
         self._like: TurnOptions | None = None
+        self._told: Strategy | None = None  # what the engine was last told to use
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
 
     # ------------------------------------------------------------------------------ starting
@@ -282,6 +283,7 @@ class ReplyRunner:
         self, reply: Reply, target: ModelInfo | None, draft: ModelInfo | None
     ) -> None:
         self._is_submitted, self._models = True, (target, draft)
+        self._told = reply.options.strategy
         reply.submitted_s, reply.started_s = self._clock(), self._conversations.now()
 
     def _note_models(self, reply: Reply) -> None:
@@ -306,12 +308,16 @@ class ReplyRunner:
         self.listener.reply_progressed(reply)
 
     def tune(self, strategy: Strategy) -> bool:
-        """Change the strategy from the next step on; False when no reply is under way."""
+        """Change the strategy from the next step on; False when no reply is under way.
+
+        The engine hears of one that it was not told last.
+        """
         if self.active is None:
             return False
-        if self._is_submitted:
+        if self._is_submitted and strategy != self._told:
+            self._told = strategy
             self._client.submit(Tune(self.active.turn_id, strategy))
-        else:
+        elif not self._is_submitted:
             self.active.strategy = strategy_text(strategy)  # until the options are asked for again
         return True
 

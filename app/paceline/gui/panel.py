@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from paceline.chat.advice import MOST, Advice, advise, pair_advice
 from paceline.chat.pair import PairState
-from paceline.chat.reply import Reply, TurnOptions
+from paceline.chat.reply import Reply
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import FoldSection
 from paceline.gui.kit.dialogs import scrolling
@@ -33,7 +33,7 @@ from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
 from paceline.gui.sampling.prompting import REFUSALS as TEMPLATE_CODES
-from paceline.gui.sampling.prompting import TEMPLATE, prompting_for
+from paceline.gui.sampling.prompting import TEMPLATE
 from paceline.gui.sampling.sampling_settings import REFUSALS, SamplingSettings
 from paceline.gui.speculation.draft_settings import DraftSettings
 from paceline.gui.speculation.learning import LearningCard
@@ -245,7 +245,6 @@ class PanelController(QObject):
         self._pair = pair = context.pair
         self._notifications = context.notices
         signals = context.signals
-        self._settings = context.settings
         self._tune = QTimer(self, singleShot=True, interval=TUNE_AFTER_MS)
         self._tune.timeout.connect(self._on_tune)
         speculation.strategy_changed.connect(self._on_strategy_changed)
@@ -269,21 +268,11 @@ class PanelController(QObject):
         self.show_settings()
         self._on_pair_changed(pair.state)
 
-    def turn_options(self) -> TurnOptions:
-        """What the next reply uses besides its chat's settings; asked for when one begins."""
-        self._tune.stop()  # the reply starts with the newest strategy
-        return TurnOptions(
-            strategy=self._speculation.strategy,
-            remember=self._settings.value("learns_from_chats"),
-            cuts=self._settings.value("cuts_long_chats"),
-            prompting=prompting_for(self._settings.value("promptings"), self._pair.state),
-        )
-
     # --------------------------------------------------------------------------- what users do
 
     @Slot()
     def _on_strategy_changed(self) -> None:
-        self._check_models()
+        self._show_obstacle()
         self._tune.start()
         self.show_settings()
         self.settings_changed.emit()
@@ -411,12 +400,16 @@ class PanelController(QObject):
 
     @Slot()
     def _check_models(self) -> None:
-        """Show that the chosen strategy lacks its draft model, without waiting for a reply."""
+        """Show what is wrong with the chosen strategy, without waiting for a reply."""
+        if not self._show_obstacle():
+            self._speculation.check()
+
+    def _show_obstacle(self) -> bool:
+        """Show that the chosen strategy lacks its draft model; return whether it does."""
         obstacle = self._speculation.obstacle(self._speculation.current.name)
         if obstacle:
             self._panel.draft_settings.show_problem(obstacle)
-        else:
-            self._speculation.check()
+        return bool(obstacle)
 
     @Slot()
     def _on_busy(self) -> None:

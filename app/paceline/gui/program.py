@@ -55,6 +55,7 @@ from paceline.gui.speculation.learning import LearningController
 from paceline.gui.speculation.strategy_helper import StrategyAdvisor
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
 from paceline.gui.state.sources import Sources
@@ -192,6 +193,7 @@ class Program(QObject):
         self.speculation = SpeculationModel(infos, settings.strategies, self)
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
         self.pair = PairModel(self)
+        self.next_reply = NextReply(self.speculation, self.settings, self.pair, self)
         self.signals = ChatSignals(self)
         self.notices = Notifications(self)
         self.background = Background(self)
@@ -214,7 +216,7 @@ class Program(QObject):
         self.session = ChatSession(
             self._client,
             self.loader,
-            lambda: self.panel.turn_options(),  # noqa: PLW0108 - `panel` is made later
+            self.next_reply.options,
             store=self.storage.store,
             defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,
@@ -260,7 +262,7 @@ class Program(QObject):
         self.runs = RunController(context, hashes=self.hashes, plot=window.panel.plot, parent=self)
         self.versions = VersionsController(context, self)
         self.context_meter = ContextMeterController(
-            context, pane.composer, self.panel.turn_options, self.panel.settings_changed, self
+            context, pane.composer, self.next_reply.options, self.panel.settings_changed, self
         )
 
     def _make_models(self, models: Models | None) -> None:

@@ -6,9 +6,7 @@ which choices there are for the model's reasoning.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
@@ -26,6 +24,7 @@ from paceline.gui.kit.translation import local
 from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.gui.sampling.sampling_settings import SamplingSettings
+from paceline.gui.state.next_reply import kept_for, names_of
 from paceline.messages import ChatMessage, Event, PromptRendered, RenderPrompt
 from paceline.params import Prompting
 from paceline.settings import MAX_PROMPTINGS, ModelPrompting
@@ -181,23 +180,6 @@ _MOST_CHARS = 100_000
 """Of the chat, from its end, that the editor shows through the template."""
 
 
-def prompting_for(kept: Sequence[ModelPrompting], state: PairState) -> Prompting:
-    """Return what is kept for a pair's target; the defaults where nothing is."""
-    return _kept_for(kept, _names_of(state))
-
-
-def _kept_for(kept: Sequence[ModelPrompting], names: Sequence[str]) -> Prompting:
-    found = (each.prompting for name in names for each in kept if each.target == name)
-    return next(found, Prompting())
-
-
-def _names_of(state: PairState) -> tuple[str, ...]:
-    """Return what a target's choices are kept under: its id, or, before that, its file name."""
-    if state.target is None:
-        return ()
-    return tuple(filter(None, (state.target.file_id, Path(state.target.path).name)))
-
-
 class PromptingController(DialogOwner[TemplateEditor]):
     """Binds the choice of reasoning and the editor to engine and settings; main thread."""
 
@@ -225,7 +207,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
     @property
     def prompting(self) -> Prompting:
         """What is kept for the target that was loaded last."""
-        return _kept_for(self._kept.value, self._names)
+        return kept_for(self._kept.value, self._names)
 
     @Slot()
     def open(self) -> None:
@@ -296,7 +278,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
     def _on_pair(self, state: PairState) -> None:
         if state.status == "ready":
             if self.dialog is None:  # what is written there belongs to the model from before
-                self._names = _names_of(state)
+                self._names = names_of(state)
                 self._ask_about_model()
         else:  # an open editor stays, with what is written in it
             self._context.actions.chat_template.setEnabled(False)
