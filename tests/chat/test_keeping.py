@@ -40,7 +40,7 @@ class Diary(ConversationStore):
         super().end_run(conversation_id, record, text)
 
 
-def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:
+def test_question_and_answer_are_saved_together_before_the_engine_hears_of_them() -> None:
     diary = Diary()
     bench = ChatBench(diary)
     submit = bench.client.submit
@@ -52,13 +52,17 @@ def test_the_question_is_saved_before_the_engine_hears_of_it() -> None:
     bench.client.submit = noted  # type: ignore[method-assign]
     bench.session.send("One")
     before = diary.lines[: diary.lines.index("StartTurn")]
-    assert before[:2] == ["save user", "save assistant"]
-    assert "begin" in before
+    assert before == ["save user assistant", "begin"]
     bench.client.start_turn()
     bench.client.step("1", 0)
     bench.client.step("2", 1)
     bench.client.finish_turn("12")
     assert diary.lines[-3:] == ["extend 1", "extend 2", "end finished 12"]
+    bench.session.edit(bench.message(0), "Uno")
+    assert [line for line in diary.lines if "save" in line][1:] == ["save user assistant"]
+    bench.client.finish_turn("12")
+    bench.session.regenerate()
+    assert diary.lines[-3:] == ["save assistant", "begin", "StartTurn"]
 
 
 def test_what_was_asked_and_answered_is_there_after_a_restart(store: ConversationStore) -> None:

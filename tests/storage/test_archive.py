@@ -328,12 +328,13 @@ def test_what_was_sent_or_finished_is_on_the_disk_at_once(
     made = chat("c", "question")
     with contextlib.closing(sqlite3.connect(db)) as other:
         texts = "SELECT content FROM messages ORDER BY key"
-        archive.save(made, ["c-0"])
-        assert other.execute(texts).fetchall() == [("question",)]
-        archive.save(made.add(Message("c-1", "c-0", "assistant", "")), ["c-1"])
+        archive.save(made.add(Message("c-1", "c-0", "assistant", "")), ["c-0", "c-1"])
+        assert other.execute(texts).fetchall() == [("question",), ("",)]
         archive.begin_run("c", RunRecord("c-1"))
         archive.end_run("c", record("c-1", "ans", "wer"), "answer")
         assert other.execute(texts).fetchall() == [("question",), ("answer",)]
+        archive.save(chat("d", "alone"), ["d-0"])
+        assert ("alone",) in other.execute(texts).fetchall()
 
 
 def test_the_waits_of_reads_do_not_add_up(

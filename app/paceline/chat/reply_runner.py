@@ -4,9 +4,9 @@ Events of any other turn are dropped, so a late event can never write into anoth
 that is asked for before the models are ready waits for them here, because a turn that was queued
 after a failing load could only fail.
 
-The question is handed to the store before the engine hears of it, and the reply step by step; so
-however the program ends, the question and the reply as far as it was shown are kept. The store puts
-steps together that come close to each other.
+The question and the place of its answer are handed to the store together, before the engine hears
+of them, and the reply step by step; so however the program ends, the question and the reply as far
+as it was shown are kept. The store puts steps together that come close to each other.
 """
 
 from __future__ import annotations
@@ -162,6 +162,7 @@ class ReplyRunner:
 
     def start(
         self,
+        conversation: Conversation,
         question_id: str,
         drawing: Drawing | None = None,
         *,
@@ -171,6 +172,7 @@ class ReplyRunner:
         """Start a reply in the shown conversation; none may be under way.
 
         Args:
+            conversation: Its value, with the question; both messages are put together.
             question_id: The message that it answers.
             drawing: None: as it is set.
             shows_again: Whether the listener must show the conversation again, since the shown
@@ -190,12 +192,12 @@ class ReplyRunner:
             old = self._conversations.full_reply(replaced.message_id) if replaced else None
             if drawing.keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
-            options = self._asked_options(self._conversations.current.conversation_id, settings)
+            options = self._asked_options(conversation.conversation_id, settings)
         answer = self._conversations.new_message("assistant", "", question_id)
         reply = Reply(
             self._conversations.new_id(),
             answer.message_id,
-            self._conversations.current.conversation_id,
+            conversation.conversation_id,
             options,
             app_version=__version__,
         )
@@ -206,8 +208,9 @@ class ReplyRunner:
         first = replaced or continued
         reply.earlier = self._versions(first, question_id, options)
         self.active, self._is_submitted = reply, False
-        current = self._conversations.current.add(answer)
-        self._conversations.put(current, (answer.message_id,))
+        current, kept = conversation.add(answer), self._conversations.current.messages
+        asked = () if question_id in kept else (question_id,)
+        self._conversations.put(current, (*asked, answer.message_id))
         self._conversations.add_reply(reply)
         if recording is not None:
             self._note_submission(reply, recording.target, None)

@@ -188,8 +188,7 @@ class ChatSession:
         text = clean(text).strip()
         if self.active is not None or not (text or attachments):
             return False
-        question_id = self._add_question(text, attachments)
-        self._runner.start(question_id, Drawing(greedy=greedy))
+        self._runner.start(*self._with_question(text, attachments), Drawing(greedy=greedy))
         return True
 
     def begin_recorded(self, recording: Recording) -> Reply | None:
@@ -201,17 +200,19 @@ class ChatSession:
         """
         if self.active is not None:
             return None
-        return self._runner.start(self._add_question(recording.question), recording=recording)
+        return self._runner.start(*self._with_question(recording.question), recording=recording)
 
-    def _add_question(self, text: str, attachments: tuple[Attachment, ...] = ()) -> str:
-        """Add a message of the user at the end of the shown path; returns its id."""
+    def _with_question(
+        self, text: str, attachments: tuple[Attachment, ...] = ()
+    ) -> tuple[Conversation, str]:
+        """Return the shown one with a message of the user at its end, and the message's id."""
         question = self.conversations.new_message("user", text, self.current.leaf_id, attachments)
-        self._put_question(self.current.add(question), question.message_id)
-        return question.message_id
+        return self._as_asked(self.current.add(question)), question.message_id
 
-    def _put_question(self, conversation: Conversation, question_id: str) -> None:
+    def _as_asked(self, conversation: Conversation) -> Conversation:
+        """Return it with the title that its questions give, and the settings in force."""
         named = with_title(self.current, conversation)
-        self.conversations.put(replace(named, settings=self.conversations.settings), (question_id,))
+        return replace(named, settings=self.conversations.settings)
 
     def edit(
         self,
@@ -246,8 +247,8 @@ class ChatSession:
         replaced = self._answer_to(message_id)
         new_id, now = self.conversations.new_id(), self.conversations.now()
         edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
-        self._put_question(edited, new_id)
-        self._runner.start(new_id, Drawing(replaced=replaced, keeps=keeps), shows_again=True)
+        drawing = Drawing(replaced=replaced, keeps=keeps)
+        self._runner.start(self._as_asked(edited), new_id, drawing, shows_again=True)
         return True
 
     def _answer_to(self, question_id: str) -> Message | None:
@@ -273,7 +274,8 @@ class ChatSession:
         if question_id is None:
             return False
         replaced = old if is_reply else self._answer_to(question_id)
-        self._runner.start(question_id, Drawing(replaced=replaced, keeps=keeps), shows_again=True)
+        drawing = Drawing(replaced=replaced, keeps=keeps)
+        self._runner.start(self.current, question_id, drawing, shows_again=True)
         return True
 
     def repeat(self, message_id: str, strategy: Strategy) -> bool:
@@ -300,7 +302,7 @@ class ChatSession:
         if old.reason in (None, "cancelled", "context") and old.traces:
             settings = replace(settings, max_tokens=len(old.traces))
         like = replace(old.options, settings=settings, strategy=strategy)
-        self._runner.start(question_id, Drawing(like=like), shows_again=True)
+        self._runner.start(self.current, question_id, Drawing(like=like), shows_again=True)
         return True
 
     def bring_up_to_date(self) -> bool:
@@ -322,10 +324,11 @@ class ChatSession:
     def _ask_later(self, turns: Sequence[Message], n_before: int) -> None:
         n_questions = n_before + sum(message.role == "user" for message in turns)
         question, *after = turns
-        question_id = self._add_question(question.content, question.attachments)
+        asked, question_id = self._with_question(question.content, question.attachments)
         self.later = LaterTurns(question_id, n_questions, n_before + 1)
         replaced = next((m for m in after[:1] if m.role == "assistant"), None)
-        self._runner.start(question_id, Drawing(replaced=replaced, keeps=True), shows_again=True)
+        drawing = Drawing(replaced=replaced, keeps=True)
+        self._runner.start(asked, question_id, drawing, shows_again=True)
 
     def _go_on_later(self) -> None:
         """Ask the next question where the last one was answered; otherwise it is over."""
@@ -354,7 +357,8 @@ class ChatSession:
         is_reply = old is not None and old.role == "assistant" and bool(old.content)
         if self.active is not None or old is None or not is_reply or old.parent_id is None:
             return False
-        self._runner.start(old.parent_id, Drawing(continued=old), shows_again=True)
+        drawing = Drawing(continued=old)
+        self._runner.start(self.current, old.parent_id, drawing, shows_again=True)
         return True
 
     def stop(self) -> None:

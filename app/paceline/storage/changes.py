@@ -130,8 +130,9 @@ def is_urgent(change: Change) -> bool:
 def is_shown(change: Change) -> bool:
     """Return true for a message that was sent and a reply that ended, written when shown."""
     match change:
-        case SaveChat(messages=(message,)):  # an import has many, and a reply that begins is empty
-            return bool(message.content or message.attachments)
+        case SaveChat(messages=(question, *rest)):  # an import has many
+            is_sent = not any(message.content for message in rest)  # but the reply that begins
+            return is_sent and bool(question.content or question.attachments)
         case _:
             return isinstance(change, EndRun)
 
