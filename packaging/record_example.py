@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import os
 import platform
 import sys
@@ -19,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from paceline import starter
-from paceline.chat.recording import Recording
-from paceline.codec import encode, encode_part
+from paceline.chat.recording import Recording, write_recording
 from paceline.engine.api import generate, load_pair
+from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.model.own_kernels import processor
 from paceline.messages import Event, SamplingParams, TurnEvent, TurnFinished
 from paceline.paths import Paths, resources
@@ -55,25 +54,7 @@ def record(file: Path) -> Recording:
     cores = f"{processor().split('|')[0]}, {os.cpu_count()} cores"
     machine = f"{cores}, {target.n_threads} thread(s), {platform.system()}"
     today = datetime.datetime.now().astimezone().date().isoformat()
-    return Recording(QUESTION, STRATEGY, target, machine, today, tuple(events))
-
-
-def write_recording(path: Path, recording: Recording) -> None:
-    """Write a recording, one event a line.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    head = {
-        "question": recording.question,
-        "strategy": recording.strategy,
-        "target": encode_part(recording.target),
-        "machine": recording.machine,
-        "date": recording.date,
-    }
-    lines = [head, *([round(seconds, 4), encode(event)] for seconds, event in recording.events)]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    path.write_text(text, "utf-8")
+    return Recording(QUESTION, read_strategy(STRATEGY), target, machine, today, tuple(events))
 
 
 def main() -> int:

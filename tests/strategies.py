@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from paceline.engine.draft.strategy import drafters_named, read_strategy, settings_named
+from paceline.engine.draft.strategy import (
+    drafters_named,
+    parse_strategy,
+    read_strategy,
+    settings_named,
+)
 from paceline.errors import UserError
 from paceline.messages import Strategy
 
@@ -19,6 +24,11 @@ def strategy(text: str) -> Strategy:
             owner, _, name = key.rpartition(".")
             settings[owner or names[0]].append((name, float(value or "nan")))
         return Strategy(tuple((name, tuple(settings[name])) for name in names))
+
+
+def whole(text: str) -> Strategy:
+    """Return the strategy of a text with all its settings, as events carry it."""
+    return parse_strategy(text).value
 
 
 def with_strategy(options: dict[str, object]) -> dict[str, object]:

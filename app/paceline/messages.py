@@ -489,21 +489,21 @@ class FiguresReported:
 
 @dataclass(frozen=True, slots=True)
 class TuneApplied:
-    """The running turn uses this strategy from now on.
-
-    Events name strategies as texts, since records and recordings keep them so.
-    """
+    """The running turn uses this strategy, given with all its settings, from now on."""
 
     turn_id: str
-    strategy: str
+    strategy: Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class TuneRejected:
-    """The running turn goes on as before; `message` says why."""
+    """The running turn goes on as before, or without a drafter that failed; `message` says why.
+
+    `strategy` is what was asked for, or what was in force until now.
+    """
 
     turn_id: str
-    strategy: str
+    strategy: Strategy
     code: str
     message: str
     hint: str
@@ -530,16 +530,18 @@ class TextDiverged:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The reply is complete, or was stopped (reason "cancelled"). `tokens` keeps a final
-    end-of-generation id and what a stop text cut from `text`.
-    """  # noqa: D205
+    """The reply is complete, or was stopped (reason "cancelled").
+
+    `tokens` keeps a final end-of-generation id and what a stop text cut from `text`; `strategy` is
+    the one in force at the end, with all its settings.
+    """
 
     turn_id: str
     reason: FinishReason
     text: str
     tokens: tuple[int, ...]
     seed: int
-    strategy: str
+    strategy: Strategy
     stats: TurnStats
 
 

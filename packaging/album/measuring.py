@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QScrollArea
 
 from album.scenes import QUESTION
 from album.studio import Studio
+from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.bench.setup_page import CHAT
 
 REPEATS = 2
@@ -15,8 +16,8 @@ LIMIT_S = 120.0
 def auto(studio: Studio) -> None:
     """Auto at work: its decisions in the panel, and what it knows after "Why"."""
     program, panel = studio.program, studio.window.panel
-    usual = program.speculation.text
-    program.speculation.use("auto")
+    usual = program.speculation.strategy
+    program.speculation.use(read_strategy("auto"))
     panel.why.toggle.setChecked(True)
     program.session.new()
     panel.sampling.max_tokens.setValue(700)

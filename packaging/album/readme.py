@@ -15,6 +15,7 @@ from pathlib import Path
 from album import texts
 from album.studio import Studio
 from paceline.chat.pair import Pair
+from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.look.current import look
 from paceline.messages import ModelParams
 from paceline.params import ReplySettings
@@ -71,7 +72,7 @@ def take(folder: Path) -> None:
         program.models.load_models(Pair(ModelParams(str(target)), ModelParams(str(draft))))
         studio.until(lambda: program.pair.state.status != "ready")
         studio.until_ready()
-        program.speculation.use(STRATEGY)
+        program.speculation.use(read_strategy(STRATEGY))
         program.session.new()
         program.session.send(QUESTION)
         studio.until(lambda: len(program.session.current.path()) == 2)

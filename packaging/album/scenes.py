@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
 from album import texts
 from album.studio import Studio
+from paceline.engine.draft.strategy import read_strategy
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.reply_body import ReasoningBlock
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -184,7 +185,7 @@ def parts(studio: Studio) -> None:
 def live(studio: Studio) -> None:
     """A reply of the real engine, in the middle and at its end."""
     program, panel = studio.program, studio.window.panel
-    program.speculation.use("draft:n_max=4")
+    program.speculation.use(read_strategy("draft:n_max=4"))
     program.session.new()
     panel.sampling.max_tokens.setValue(1200)
     program.session.send(QUESTION)

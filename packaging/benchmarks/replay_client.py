@@ -8,7 +8,6 @@ from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from paceline.engine.draft.strategy import strategy_text
 from paceline.hosting.client import Listener
 from paceline.messages import (
     Command,
@@ -121,7 +120,7 @@ class ReplayClient(QObject):
                     "".join(self._tokens),
                     (),
                     7,
-                    strategy_text(turn.strategy),
+                    turn.strategy,
                     self._stats(),
                 )
             )

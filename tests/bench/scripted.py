@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from message_samples import sample
-from paceline.engine.draft.strategy import strategy_text
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -104,6 +103,6 @@ def finished(command: StartTurn, figures: TurnStats, tokens: tuple[int, ...] = (
         "text",
         ids,
         command.seed or 0,
-        strategy_text(command.strategy),
+        command.strategy,
         figures,
     )

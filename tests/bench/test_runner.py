@@ -34,6 +34,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from paceline.params import Strategy
 
 
 def workload(name: str, text: str = "Hi", **more: object) -> Workload:
@@ -185,7 +186,9 @@ def test_what_is_under_way_at_a_stop_does_not_count() -> None:
     assert not run.is_over, "the engine is still at it"
     run.on_event(TurnFailed("another turn", "cancelled", "", ""))
     assert not run.is_over
-    run.on_event(TurnFinished(last.turn_id, "cancelled", "", (1,), 1, "off", stats(0.1)))
+    run.on_event(
+        TurnFinished(last.turn_id, "cancelled", "", (1,), 1, Strategy.of("off"), stats(0.1))
+    )
     assert run.is_over
     assert len(run.result().runs) == 2
 

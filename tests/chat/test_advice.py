@@ -19,7 +19,13 @@ from paceline.chat.advice import (
     recommendations,
 )
 from paceline.engine.draft.registry import available
-from paceline.engine.draft.strategy import Needs, complete, read_strategy, strategy_text
+from paceline.engine.draft.strategy import (
+    Needs,
+    brief,
+    complete,
+    strategy_named,
+    strategy_text,
+)
 from paceline.figures import Outlook, WidthCost
 from paceline.messages import ControlReported, DrafterStats, ModelInfo, TurnStats
 
@@ -82,7 +88,7 @@ CHAIN = did("prompt-lookup", 800, 720), did("draft", 600, 180)
         ([did("draft", 6200, 6200)], "draft:n_max=62:p_min=0", []),
         ([did("draft", 6200, 6200)], "draft:n_max=10000:p_min=0", []),
         # Good drafts that end early may be bolder.
-        ([did("draft", 300, 270)], "draft:n_max=16", ["lower-p-min draft:n_max=16:p_min=0.25"]),
+        ([did("draft", 300, 270)], "draft:n_max=16", ["lower-p-min draft:p_min=0.25"]),
         ([did("draft", 300, 270)], "draft:p_min=0", []),
         ([did("draft", 1000, 500)], "draft", []),
         # Drafts that are mostly rejected should be surer and shorter.
@@ -130,7 +136,7 @@ CHAIN = did("prompt-lookup", 800, 720), did("draft", 600, 180)
     ],
 )  # fmt: skip
 def test_what_is_advised(drafters: list[DrafterStats], strategy: str, advised: list[str]) -> None:
-    found = advise(figures(*drafters), strategy)
+    found = advise(figures(*drafters), strategy_named(strategy))
     assert [f"{a.code} {strategy_text(a.strategy)}" for a in found if a.strategy] == advised
 
 
@@ -153,7 +159,7 @@ def test_what_is_advised(drafters: list[DrafterStats], strategy: str, advised: l
 def test_a_loss_is_the_drafters_or_the_batches(
     drafter: DrafterStats, strategy: str, advised: list[str]
 ) -> None:
-    found = advise(figures(drafter, speed=SLOW), strategy)
+    found = advise(figures(drafter, speed=SLOW), strategy_named(strategy))
     assert [f"{a.code} {strategy_text(a.strategy)}" for a in found if a.strategy] == advised
 
 
@@ -166,7 +172,7 @@ def test_a_loss_is_the_drafters_or_the_batches(
     ],
 )
 def test_what_may_be_as_fast_as_plain_is_no_loss(stats: TurnStats) -> None:
-    assert advise(stats, "draft") == ()
+    assert advise(stats, strategy_named("draft")) == ()
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.9])
@@ -176,8 +182,12 @@ def test_small_samples_give_no_advice(rate: float, speed: float) -> None:
     few_tokens = figures(did("draft", n, int(rate * n), drafts=2), speed=speed)
     few_steps = figures(did("draft", 1000, int(rate * 1000)), speed=speed, n_steps=MIN_STEPS - 1)
     few_calls = figures(did("prompt-lookup", 0, 0, drafts=0, calls=MIN_STEPS - 1), speed=speed)
-    assert advise(few_tokens, "draft") == advise(few_steps, "draft") == ()
-    assert advise(few_calls, "prompt-lookup") == ()
+    assert (
+        advise(few_tokens, strategy_named("draft"))
+        == advise(few_steps, strategy_named("draft"))
+        == ()
+    )
+    assert advise(few_calls, strategy_named("prompt-lookup")) == ()
 
 
 @st.composite
@@ -209,14 +219,14 @@ def any_figures(draw: st.DrawFn) -> TurnStats:
 
 @given(any_figures(), strategies())
 def test_every_strategy_that_is_named_can_be_used(stats: TurnStats, strategy: str) -> None:
-    advice = advise(stats, strategy)
+    advice = advise(stats, strategy_named(strategy))
     assert len(advice) <= MOST
     for piece in advice:
         assert piece.strategy is not None
         complete(piece.strategy)
         text = strategy_text(piece.strategy)
         assert piece.text.startswith(f"Try {text}: ")
-        assert piece.strategy != read_strategy(strategy)
+        assert brief(piece.strategy) != brief(strategy_named(strategy))
 
 
 # ---------------------------------------------------------------------------- about the loaded pair

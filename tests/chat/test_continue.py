@@ -9,7 +9,7 @@ import pytest
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.messages import SamplingParams, StartTurn, TurnFinished
-from paceline.params import ReplySettings
+from paceline.params import ReplySettings, Strategy
 
 if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
@@ -31,7 +31,7 @@ def cut(bench: ChatBench, text: str, reason: str) -> None:
     bench.client.step("One", 0)
     bench.client.step(" two", 1)
     bench.client.emit(
-        TurnFinished(turn_id, reason, text, (1, 1, 2, 3), 7, "off", STATS)  # type: ignore[arg-type]
+        TurnFinished(turn_id, reason, text, (1, 1, 2, 3), 7, Strategy.of("off"), STATS)  # type: ignore[arg-type]
     )
 
 

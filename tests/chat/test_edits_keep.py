@@ -110,7 +110,9 @@ def test_a_stopped_reply_is_repeated_as_far_as_it_goes_and_a_continued_one_is_no
     turn_id = bench.client.start_turn()
     bench.client.step("Thr", 0)
     bench.client.step("ee", 1)
-    bench.client.emit(TurnFinished(turn_id, "cancelled", "Three", (1, 2, 3, 4), 7, "off", STATS))
+    bench.client.emit(
+        TurnFinished(turn_id, "cancelled", "Three", (1, 2, 3, 4), 7, Strategy.of("off"), STATS)
+    )
     stopped = bench.message(5)
     assert bench.session.repeat(stopped, Strategy.of("off"))
     assert asked(bench).max_tokens == 4
@@ -245,7 +247,7 @@ def test_a_stop_ends_it_and_the_rest_can_be_asked_afterwards(bench: ChatBench) -
     bench.session.bring_up_to_date()
     turn_id = bench.client.start_turn()
     bench.session.stop()
-    bench.client.emit(TurnFinished(turn_id, "cancelled", "New", (1,), 7, "off", STATS))
+    bench.client.emit(TurnFinished(turn_id, "cancelled", "New", (1,), 7, Strategy.of("off"), STATS))
     assert bench.session.later is None
     assert bench.session.active is None
     assert later(bench) == ["Three?", "Three."]

@@ -13,6 +13,7 @@ from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage.archive import ConversationStore
 from strategies import strategy
+from strategies import whole as whole_strategy
 
 
 class Diary(ConversationStore):
@@ -84,8 +85,9 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     was = first.reply()
     assert (whole.steps, whole.traces) == (was.steps, was.traces)
     assert to_record(whole) == to_record(was)
-    assert whole.options == TurnOptions(settings=settings)
-    assert whole.asked_strategy == was.asked_strategy == "draft:n_max=4"
+    asked = to_record(whole).asked_strategy
+    assert asked == "draft:n_max=4"
+    assert whole.options == TurnOptions(whole_strategy(asked), settings=settings)
     assert whole.target is not None
     assert whole.draft is not None
     assert (whole.target.file, whole.target.fingerprint) == ("target.gguf", "abc")

@@ -12,6 +12,7 @@ from paceline.chat.exchange.words import to_markdown
 from paceline.chat.reasoning import Known
 from paceline.chat.reply import known_of
 from paceline.messages import FinishReason, StartTurn, TurnFinished, TurnStarted
+from paceline.params import Strategy
 
 if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
@@ -28,7 +29,9 @@ def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) ->
     command = bench.client.last(StartTurn)
     bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, knows_marks=marks))
     bench.client.step(text, 0)
-    bench.client.emit(TurnFinished(command.turn_id, reason, text, (1, 2), 7, "off", STATS))
+    bench.client.emit(
+        TurnFinished(command.turn_id, reason, text, (1, 2), 7, Strategy.of("off"), STATS)
+    )
 
 
 def asked(bench: ChatBench) -> list[str]:
@@ -103,7 +106,9 @@ def test_half_a_character_that_was_stored_once_is_not_gone_on_after(bench: ChatB
     assert bench.session.send("Go?")
     turn_id = bench.client.start_turn()
     bench.client.step("a", 0)
-    bench.client.emit(TurnFinished(turn_id, "length", "a\ufffd", (1, 2), 7, "off", STATS))
+    bench.client.emit(
+        TurnFinished(turn_id, "length", "a\ufffd", (1, 2), 7, Strategy.of("off"), STATS)
+    )
     assert bench.session.continue_reply()
     assert bench.client.last(StartTurn).begun_text == "a"
     bench.client.start_turn()

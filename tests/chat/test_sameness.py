@@ -28,7 +28,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
-from paceline.params import Prompting, ReplySettings
+from paceline.params import Prompting, ReplySettings, Strategy
 from paceline.run_record import ModelRecord, RunRecord
 from strategies import strategy
 
@@ -105,7 +105,7 @@ class Bench:
         self, turn_id: str, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
     ) -> None:
         figures = replace(STATS, **stats)  # type: ignore[arg-type]
-        self.client.emit(TurnFinished(turn_id, reason, text, ids, 7, "off", figures))
+        self.client.emit(TurnFinished(turn_id, reason, text, ids, 7, Strategy.of("off"), figures))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from paceline.messages import (
     TurnStarted,
     Unloaded,
 )
-from paceline.params import ReplySettings
+from paceline.params import ReplySettings, Strategy
 from paceline.run_record import INTERRUPTED
 from strategies import strategy
 
@@ -141,7 +141,7 @@ def test_events_of_a_foreign_turn_are_dropped(bench: Bench) -> None:
     for event in (
         TurnStarted("foreign", 3, 0, 1),
         step_of("foreign", "intruder", 1),
-        TuneApplied("foreign", "off"),
+        TuneApplied("foreign", Strategy.of("off")),
         TurnFailed("foreign", "bug", "No.", ""),
     ):
         bench.client.emit(event)
@@ -226,7 +226,7 @@ def test_another_strategy_counts_while_waiting() -> None:
     command = bench.client.last(StartTurn)
     assert command.strategy == strategy("off")
     assert reply is not None
-    assert (reply.strategy, reply.options) == ("off", bench.options)
+    assert (reply.strategy, reply.options) == (strategy("off"), bench.options)
     assert bench.client.all(Tune) == []
 
 
@@ -364,12 +364,14 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: Bench) ->
     turn_id = bench.client.start_turn()
     assert bench.session.tune(strategy("off"))
     assert bench.client.last(Tune) == Tune(turn_id, strategy("off"))
-    bench.client.emit(TuneApplied(turn_id, "off"))
+    bench.client.emit(TuneApplied(turn_id, Strategy.of("off")))
     reply = bench.session.active
     assert reply is not None
-    assert reply.strategy == "off"
-    bench.client.emit(TuneRejected(turn_id, "draft", "no-draft-model", "None.", "Load one."))
-    assert reply.strategy == "off"
+    assert reply.strategy == Strategy.of("off")
+    bench.client.emit(
+        TuneRejected(turn_id, Strategy.of("draft"), "no-draft-model", "None.", "Load one.")
+    )
+    assert reply.strategy == Strategy.of("off")
     assert len(bench.told.answers) == 2
 
 

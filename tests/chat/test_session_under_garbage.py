@@ -26,6 +26,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from paceline.params import Strategy
 
 NUMBERS = (-(2**63), -1, 0, 1, 10**30)
 FLOATS = (-1.0, 0.0, 1e308, float("inf"), float("nan"))
@@ -65,7 +66,7 @@ class Chat:
 def sequence_of(turn_id: str) -> list[Event]:
     """A sound reply."""
     steps = [step_of(turn_id, f"word {n} ", n) for n in range(4)]
-    finished = TurnFinished(turn_id, "eog", "word " * 4, (1, 2), 1, "draft", STATS)
+    finished = TurnFinished(turn_id, "eog", "word " * 4, (1, 2), 1, Strategy.of("draft"), STATS)
     return [
         TurnStarted(turn_id, 9, 0, 1),
         PrefillProgressed(turn_id, 9, 9),

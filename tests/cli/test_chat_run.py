@@ -42,6 +42,7 @@ from paceline.messages import (
     TurnStarted,
     TurnStats,
 )
+from paceline.params import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,7 @@ def step(index: int, text: str, *, drafted: tuple[DraftCount, ...] = ()) -> Step
 
 
 def finished(text: str, stats: TurnStats = STATS, reason: str = "eog") -> TurnFinished:
-    return TurnFinished(TURN_ID, reason, text, (0, 1), 7, "off", stats)  # type: ignore[arg-type]
+    return TurnFinished(TURN_ID, reason, text, (0, 1), 7, Strategy.of("off"), stats)  # type: ignore[arg-type]
 
 
 class ScriptedClient:
@@ -132,7 +133,9 @@ def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
 def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
     loaded = replace(LOADED, notes=("From the load.",))
     started = replace(STARTED, notes=("From the turn.",))
-    rejected = TuneRejected(TURN_ID, "draft", "broken", "The drafter failed.", "Try another.")
+    rejected = TuneRejected(
+        TURN_ID, Strategy.of("draft"), "broken", "The drafter failed.", "Try another."
+    )
     run([started, rejected, finished("")], [loaded])
     err = capsys.readouterr().err.splitlines()
     assert err[:4] == [

@@ -10,7 +10,7 @@ import numpy as np
 from engine.harness import PROMPT
 from fake_model import EOG, ByteVocabulary
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.draft.strategy import Strategy
+from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Grammar
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
@@ -83,9 +83,9 @@ def info_of(name: str, drafter: Member, family: Any = "lookup") -> DrafterInfo:
     return DrafterInfo(name, name, f"{name}.", family, (), lambda _bench, _settings: drafter)
 
 
-def strategy(**members: Member) -> Strategy:
+def strategy(**members: Member) -> CompleteStrategy:
     """Drafters by name, in order; the one called `model` is the draft model."""
-    return Strategy(
+    return CompleteStrategy(
         tuple(
             (info_of(name, drafter, "model" if name == "model" else "lookup"), {})
             for name, drafter in members.items()

@@ -15,7 +15,7 @@ from paceline.engine.decode.decoder import Decoder
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft import auto_chain, step_clock
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.draft.strategy import Strategy, parse_strategy
+from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
@@ -94,11 +94,11 @@ class Scripted:
         self.closed += 1
 
 
-def strategy_of(drafter: Scripted) -> Strategy:
+def strategy_of(drafter: Scripted) -> CompleteStrategy:
     def make(bench: Workbench, settings: Settings) -> Scripted:
         return drafter
 
-    return Strategy(((DrafterInfo("test", "Test", "For tests.", "lookup", (), make), {}),))
+    return CompleteStrategy(((DrafterInfo("test", "Test", "For tests.", "lookup", (), make), {}),))
 
 
 def oracle(model: FakeModel, sampler: Sampler, n_prompt: int = len(PROMPT)) -> Scripted:

@@ -32,6 +32,7 @@ from paceline.engine import (
 from paceline.engine.model.context import BatchWidths
 from paceline.errors import EngineError
 from paceline.messages import Event, StepCommitted, TuneApplied, TurnFinished, TurnStarted
+from paceline.params import Strategy
 
 TEXT = "Lists hold things, and lists hold lists. Lists hold things."
 PROMPT = tuple(b"ask")
@@ -81,7 +82,7 @@ def test_a_reply_comes_step_by_step() -> None:
         result = reply.result
         assert isinstance(result, TurnFinished)
         assert (result.text, result.reason, result.seed) == (TEXT, "eog", 1)
-        assert result.strategy == "Knowing"
+        assert result.strategy == Strategy((("Knowing", (("n", 3),)),))
         assert result.stats == reply.stats
         (drafter,) = reply.stats.by_drafter
         assert drafter.drafter == "Knowing"
@@ -316,8 +317,10 @@ def test_another_strategy_in_mid_reply() -> None:
                 reply.tune("nonsense")
         assert reply.text == TEXT
     applied = [event.strategy for event in events if isinstance(event, TuneApplied)]
-    assert applied == ["mine:n=1", "<lambda>"]
-    assert [(r.strategy, r.code) for r in reply.rejections] == [("nonsense", "bad-strategy")]
+    assert applied == [Strategy((("mine", (("n", 1.0),)),)), Strategy.of("<lambda>")]
+    assert [(r.strategy, r.code) for r in reply.rejections] == [
+        (Strategy.of("nonsense"), "bad-strategy")
+    ]
     assert {d.drafter for d in reply.stats.by_drafter} == {"Knowing", "mine", "<lambda>"}
 
 

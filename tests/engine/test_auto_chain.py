@@ -42,7 +42,7 @@ from paceline.engine.draft.auto_chain import LONGEST_REST, OWN_SHARE, AutoChain,
 from paceline.engine.draft.base import Draft
 from paceline.engine.draft.chain import Chain, Proposal
 from paceline.engine.draft.step_clock import Lap
-from paceline.engine.draft.strategy import Strategy, parse_strategy
+from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.stats import TurnMeter
 from paceline.errors import CancelledError, UserError
 from paceline.figures import Decision, DraftCount, Reason
@@ -537,7 +537,7 @@ def test_what_is_learned_outlives_a_change_of_strategy() -> None:
 
 
 def decoded(
-    strategy: str | Strategy, language: Any, draft: FakeModel | None = None, **options: Any
+    strategy: str | CompleteStrategy, language: Any, draft: FakeModel | None = None, **options: Any
 ) -> tuple[Decoder, list[Any]]:
     text = strategy if isinstance(strategy, str) else "off"
     decoder = decoder_for(FakeModel(language), text, draft=draft, **options)

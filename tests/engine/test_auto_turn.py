@@ -44,6 +44,7 @@ from paceline.messages import (
     TurnStarted,
 )
 from strategies import strategy as strategy_of
+from strategies import whole
 
 LANGUAGE = random_language(3)
 REPLY = "aaaa bbbb aaaa bbbb aaaa bbbb aaaa bbbb aaaa bbbb"
@@ -180,7 +181,7 @@ def test_tuning_to_auto_and_back_keeps_the_text_and_what_was_learned() -> None:
     last = finished(bench.ask(strategy="auto", **LONG))
     assert last.tokens == expected
     applied = [event.strategy for event in events_of(bench, TuneApplied)]
-    assert applied[:3] == ["draft:n_max=2", "auto", "off"]
+    assert applied[:3] == [whole("draft:n_max=2"), whole("auto"), whole("off")]
     counts = [
         {c.width: c.n_samples for c in report.costs} for report in events_of(bench, ControlReported)
     ]

@@ -26,7 +26,7 @@ from fake_model import EOG, FakeModel, scripted
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.chain import Chain, Proposal
-from paceline.engine.draft.strategy import Strategy
+from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Grammar
 from paceline.engine.stats import TurnMeter
 from paceline.errors import CancelledError, EngineError, UserError
@@ -270,15 +270,15 @@ def test_a_chain_that_cannot_be_made_lets_go_of_its_beginning() -> None:
 
     bad = DrafterInfo("model", "m", "m.", "model", (), impossible)
     with pytest.raises(UserError):
-        Chain(Strategy(((info_of("a", first), {}), (bad, {}))), bench(), TurnMeter())
+        Chain(CompleteStrategy(((info_of("a", first), {}), (bad, {}))), bench(), TurnMeter())
     assert first.closed == 1
 
 
 # ------------------------------------------------------------------------------------- settings
 
 
-def with_settings(old: Strategy, value: float) -> Strategy:
-    return Strategy(tuple((info, {"n": value}) for info in old.infos))
+def with_settings(old: CompleteStrategy, value: float) -> CompleteStrategy:
+    return CompleteStrategy(tuple((info, {"n": value}) for info in old.infos))
 
 
 def test_settings_reach_every_member_without_a_new_chain() -> None:
@@ -305,7 +305,7 @@ def test_other_drafters_ask_for_a_new_chain() -> None:
     chain = chain_of(a=a, b=b)
     infos = {"a": info_of("a", a), "b": info_of("b", b)}
     for names in ("a", "b", "ba", "aa"):
-        assert not chain.tune(Strategy(tuple((infos[name], {}) for name in names)))
+        assert not chain.tune(CompleteStrategy(tuple((infos[name], {}) for name in names)))
     assert (a.settings, b.settings) == (None, None)
 
 
@@ -320,7 +320,7 @@ def test_switching_closes_the_old_members_and_begins_the_new_ones(kind: type[Mem
     info = DrafterInfo("a", "a", "a.", "lookup", (), make)
     decoder = decoder_for(FakeModel(scripted(REPLY, len(PROMPT))))
     for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
-        decoder.switch(Strategy(((info, {"n": 2 + i}),)))
+        decoder.switch(CompleteStrategy(((info, {"n": 2 + i}),)))
     assert decoder.reply == REPLY
     assert len(made) == (1 if kind is Lookup else i + 1)
     assert all(member.closed == 1 for member in made)
@@ -337,10 +337,10 @@ def test_a_member_that_breaks_while_it_is_tuned_is_made_anew() -> None:
 
     info = DrafterInfo("a", "a", "a.", "lookup", (), make)
     decoder = decoder_for(FakeModel(scripted(REPLY, len(PROMPT))))
-    decoder.switch(Strategy(((info, {}),)))
+    decoder.switch(CompleteStrategy(((info, {}),)))
     for i, _ in enumerate(decoder.run(PROMPT, lambda _n: None)):
         if i == 2:
-            decoder.switch(Strategy(((info, {"n": 1}),)))
+            decoder.switch(CompleteStrategy(((info, {"n": 1}),)))
     assert decoder.reply == REPLY
     assert len(made) == 2
     assert decoder.draft_failures == []
@@ -396,7 +396,7 @@ def test_an_extension_is_legal_behind_the_models_draft() -> None:
 
 
 def test_without_drafters_a_grammar_drafts_nothing() -> None:
-    off = Strategy(
+    off = CompleteStrategy(
         ((DrafterInfo("off", "o", "o.", "off", (), lambda _b, _s: Member(nothing)), {}),)
     )
     chain = Chain(off, bench(TextsGrammar(b"name: a")), TurnMeter())

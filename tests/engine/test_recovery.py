@@ -48,6 +48,7 @@ from paceline.messages import (
     Unloaded,
 )
 from strategies import strategy as strategy_of
+from strategies import whole
 
 REPLY = "The quick brown fox jumps."
 N_TOKENS = len(REPLY) + 1
@@ -542,13 +543,13 @@ def test_a_mended_reply_says_once_that_it_goes_on_plainly(
     finished = bench.finish(strategy, plan={3: failure} if failure else {})
     if failure is None:
         assert bench.rejections == []
-        assert finished.strategy == strategy
+        assert finished.strategy == whole(strategy)
         return
     (rejection,) = bench.rejections
     assert rejection.code == failure.code
-    assert rejection.strategy == strategy
+    assert rejection.strategy == whole(strategy)
     assert "plainly" in rejection.message
-    assert finished.strategy == "off"
+    assert finished.strategy == whole("off")
     again = bench.finish()  # the next reply drafts again
     assert again.stats.n_accepted > 0
     assert bench.rejections == []
@@ -602,9 +603,12 @@ def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> Non
 
     bench.on_event = tune
     finished = bench.finish(plan={3: NO_MEMORY})
-    assert [r.strategy for r in bench.rejections] == ["draft:n_max=3:p_min=0", "prompt-lookup"]
+    assert [r.strategy for r in bench.rejections] == [
+        whole("draft:n_max=3:p_min=0"),
+        strategy_of("prompt-lookup"),
+    ]
     assert bench.rejections[1].code == "out-of-memory"
-    assert finished.strategy == "off"
+    assert finished.strategy == whole("off")
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_tune_takes_effect_within_the_reply_and_a_bad_one_changes_nothing() -> N
     assert isinstance(plain, TurnFinished)
     assert isinstance(tuned, TurnFinished)
     assert tuned.tokens == plain.tokens
-    assert tuned.strategy == "off"
+    assert tuned.strategy == strategy("off")
     answers = [e for e in bench.events if isinstance(e, (TuneApplied, TuneRejected))]
     assert [type(a) for a in answers] == [TuneApplied, TuneRejected, TuneRejected, TuneApplied]
     assert isinstance(answers[1], TuneRejected)

@@ -44,7 +44,7 @@ from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft import registry
 from paceline.engine.draft.auto_chain import AutoChain
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
-from paceline.engine.draft.strategy import Strategy, parse_strategy
+from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.model.context import CachedContext
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import CancelledError
@@ -121,7 +121,7 @@ def faulty(seed: int, faults: Sequence[str]) -> tuple[DrafterInfo, Settings]:
 
 
 @st.composite
-def strategies(draw: st.DrawFn) -> Strategy:
+def strategies(draw: st.DrawFn) -> CompleteStrategy:
     """Any chain that the registry allows, with settings from within their ranges; Auto as well."""
     if draw(st.integers(0, 2)) == 0:
         return parse_strategy(f"auto:n_max={draw(st.integers(1, 62))}")
@@ -149,7 +149,7 @@ def strategies(draw: st.DrawFn) -> Strategy:
         methods = ["propose", "extend", "observe", "tune", "close"]
         member = faulty(draw(st.integers(0, 99)), draw(st.lists(st.sampled_from(methods))))
         rest = [m for m in strategy.drafters if m[0].family != "off"]
-        strategy = Strategy((member, *rest))
+        strategy = CompleteStrategy((member, *rest))
     return strategy
 
 
@@ -224,8 +224,9 @@ class Life(RuleBasedStateMachine):
         control=st.integers(-20, 20), replaces=st.booleans(),
     )  # fmt: skip
     def start_a_turn(
-        self, keep: float, added: str, strategy: Strategy, temperature: float, penalty: float,
-        seed: int, max_tokens: int, stop: str, is_warm: bool, control: int, replaces: bool,
+        self, keep: float, added: str, strategy: CompleteStrategy, temperature: float,
+        penalty: float, seed: int, max_tokens: int, stop: str, is_warm: bool, control: int,
+        replaces: bool,
     ) -> None:  # fmt: skip
         """Edit the history anywhere and ask again."""
         self.flag.clear()
@@ -284,7 +285,7 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.steps is not None)
     @rule(strategy=strategies(), control=st.integers(-20, 20))
-    def switch(self, strategy: Strategy, control: int) -> None:
+    def switch(self, strategy: CompleteStrategy, control: int) -> None:
         assert self.decoder is not None
         self.decoder.switch(strategy)
         self.control_at_random(control)
@@ -300,7 +301,7 @@ class Life(RuleBasedStateMachine):
             (info, {**have, **{name: value for name in ("n_max", "n_pred") if name in have}})
             for info, have in old.drafters
         ]
-        self.decoder.switch(Strategy(tuple(members)))
+        self.decoder.switch(CompleteStrategy(tuple(members)))
 
     def control_at_random(self, seed: int) -> None:
         """Let chance decide in the controller's place, or not: seeds below 0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from paceline.engine.draft.strategy import strategy_text
+from paceline.engine.draft.strategy import complete
 from paceline.messages import (
     Command,
     DraftCount,
@@ -132,11 +132,8 @@ class FakeClient:
     def finish_turn(self, text: str, *, stats: TurnStats = STATS) -> None:
         """End the last turn."""
         command = self.last(StartTurn)
-        self.emit(
-            TurnFinished(
-                command.turn_id, "eog", text, (1, 2, 3), 7, strategy_text(command.strategy), stats
-            )
-        )
+        used = complete(command.strategy).value
+        self.emit(TurnFinished(command.turn_id, "eog", text, (1, 2, 3), 7, used, stats))
 
     def reply(self, text: str, *, stats: TurnStats = STATS) -> None:
         """One whole turn."""

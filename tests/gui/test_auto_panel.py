@@ -13,7 +13,7 @@ from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, model_info, perhaps
 from gui.test_run_dialog import is_filled
 from paceline.chat.decisions import mix_of
-from paceline.engine.draft.strategy import parse_strategy
+from paceline.engine.draft.strategy import parse_strategy, strategy_named
 from paceline.figures import WidthCost
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
@@ -82,7 +82,7 @@ def test_auto_is_the_first_group(program: Program, client: FakeClient, qtbot: Qt
 
 def test_a_length_can_be_left_to_auto(program: Program) -> None:
     model, settings = program.speculation, program.window.panel.draft_settings
-    model.use("draft:n_max=6:p_min=0.6")
+    model.use(strategy_named("draft:n_max=6:p_min=0.6"))
     length = settings.fields["n_max"]
     assert length.automatic is not None
     assert settings.fields["p_min"].automatic is None
@@ -92,7 +92,7 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert length.automatic.isEnabled()
     length.automatic.click()
     assert model.text == "draft:n_max=6:p_min=0.6"
-    model.use("draft:n_max=1")  # the least is a value like any other
+    model.use(strategy_named("draft:n_max=1"))  # the least is a value like any other
     length.automatic.click()
     length.automatic.click()
     assert model.text == "draft:n_max=1"

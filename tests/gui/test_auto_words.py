@@ -39,6 +39,7 @@ from paceline.chat.auto_words import (
 )
 from paceline.chat.decisions import Phase, PhaseKind, mix_of
 from paceline.engine.draft import grammar_drafter, registry
+from paceline.engine.draft.strategy import strategy_named
 from paceline.figures import Decision, Reason, Speedup, SpeedupVerdict
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import in_words, install_language
@@ -103,7 +104,7 @@ def advice(sources: Sources) -> Iterator[Advice]:
         (stats(did("ngram-mod", 10, 5, 1)), "ngram-mod"),
     )
     for figures, strategy in cases:
-        yield from advise(figures, strategy, title=sources.title)
+        yield from advise(figures, strategy_named(strategy), title=sources.title)
     small = replace(model_info("x.gguf"), size_bytes=70 << 20)
     bad = outlook(n_judged=2400, saved_s=-1.2, gain=0.97)
     for target, drafter, curve in (

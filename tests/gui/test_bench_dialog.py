@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from gui.fake_client import FakeClient, described
+from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.bench.controller import report_text
 from paceline.gui.bench.result_page import RATIO, SAME
 from paceline.gui.look.colours import DARK, LIGHT
@@ -179,7 +180,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert real.speculation.text == "suffix"
     assert not results.table.buttons["suffix"].isEnabled()
-    real.speculation.use("draft:n_max=3")
+    real.speculation.use(strategy_named("draft:n_max=3"))
     assert results.table.buttons["suffix"].isEnabled()
     assert not results.table.buttons["draft:n_max=3"].isEnabled()
     # It is still there when the dialog comes back.

@@ -18,6 +18,7 @@ from paceline.bench.runs import Failure
 from paceline.chat.prompt import build_messages
 from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
+from paceline.engine.draft.strategy import strategy_named
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import ROW_PX, BenchChart, draw_chart, picture_of
@@ -181,7 +182,7 @@ def test_strategies_are_called_by_what_they_do(
 
 
 def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:
-    model = SpeculationModel(registry.available(), ("draft:n_max=5",))
+    model = SpeculationModel(registry.available(), [strategy_named("draft:n_max=5")])
     offered = contenders(model)
     names = [c.strategy for c in offered]
     assert names[0] == "off"

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from paceline.chat.pair import Pair
+from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.speculation.draft_settings import MAX_LAST, DraftPresets, key_of
 from paceline.gui.state.presets import PresetMenu
 from paceline.messages import LoadPair, ModelParams
@@ -82,9 +83,9 @@ def load(program: Program, client: FakeClient, pair: Pair) -> None:
 def test_the_last_strategy_of_a_pair_comes_back(program: Program, client: FakeClient) -> None:
     speculation = program.speculation
     load(program, client, PAIR_A)
-    speculation.use("suffix+draft:draft.n_max=5")
+    speculation.use(strategy_named("suffix+draft:draft.n_max=5"))
     load(program, client, PAIR_B)
-    speculation.use("suffix:max=12")
+    speculation.use(strategy_named("suffix:max=12"))
     load(program, client, PAIR_A)
     assert speculation.text == "suffix+draft:draft.n_max=5"
     load(program, client, PAIR_B)
@@ -92,7 +93,7 @@ def test_the_last_strategy_of_a_pair_comes_back(program: Program, client: FakeCl
 
 
 def test_a_pair_that_is_new_changes_nothing(program: Program, client: FakeClient) -> None:
-    program.speculation.use("suffix+draft")
+    program.speculation.use(strategy_named("suffix+draft"))
     load(program, client, PAIR_A)
     assert program.speculation.text == "suffix+draft"
     assert program.draft_presets.presets.last == ""
@@ -105,11 +106,11 @@ def test_what_is_chosen_while_a_pair_is_loaded_is_meant_for_it(
     program: Program, client: FakeClient
 ) -> None:
     load(program, client, PAIR_A)
-    program.speculation.use("draft:n_max=3")
+    program.speculation.use(strategy_named("draft:n_max=3"))
     load(program, client, PAIR_B)
     assert program.speculation.text == "suffix"  # since there is no draft model
     program.loader.load(PAIR_A)
-    program.speculation.use("off")
+    program.speculation.use(strategy_named("off"))
     client.finish_load()
     assert program.speculation.text == "off"
     assert program.draft_presets.presets.last == "off"
@@ -120,10 +121,10 @@ def test_a_strategy_without_its_model_is_not_remembered(
 ) -> None:
     load(program, client, PAIR_B)
     assert program.draft_presets.presets.last == ""  # what took its place was not chosen
-    program.speculation.use("draft")
+    program.speculation.use(strategy_named("draft"))
     assert program.draft_presets.presets.last == ""
     program.loader.load(PAIR_B)
-    program.speculation.use("draft:n_max=3")
+    program.speculation.use(strategy_named("draft:n_max=3"))
     client.finish_load()
     assert program.speculation.text == "suffix"
 
@@ -158,14 +159,14 @@ def test_named_presets_by_menu_and_after_a_restart(
     client.finish_load()
     load(program, client, PAIR_A)
     assert not button.isHidden()
-    program.speculation.use("draft:n_max=5")
+    program.speculation.use(strategy_named("draft:n_max=5"))
     menu.fill()
     action(menu, "Save as…").trigger()
     dialog = program.draft_presets.dialog
     assert dialog is not None
     qtbot.keyClicks(dialog.field, "Fast & sure")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    program.speculation.use("off")
+    program.speculation.use(strategy_named("off"))
     menu.fill()
     action(menu, "Fast && sure").trigger()
     assert program.speculation.text == "draft:n_max=5"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
 from paceline.chat.advice import advise
-from paceline.engine.draft.strategy import strategy_text
+from paceline.engine.draft.strategy import complete, strategy_named
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
@@ -26,6 +26,7 @@ from paceline.messages import (
     TurnFailed,
     TurnFinished,
 )
+from paceline.params import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,7 +187,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.live.refreshed.emit()
     assert line.isHidden()
     client.finish_turn("a", stats=BAD)
-    first = advise(BAD, strategy_text(client.last(StartTurn).strategy))[0]
+    first = advise(BAD, complete(client.last(StartTurn).strategy).value)[0]
     assert not line.isHidden()
     assert line.text.text() == (
         "Try “Draft model” with Min. confidence 0.75: drafts end where their drafter is unsure."
@@ -203,7 +204,7 @@ def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClien
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
     line = program.window.panel.advice
-    wanted = advise(BAD, "draft")[0].strategy
+    wanted = advise(BAD, strategy_named("draft"))[0].strategy
     assert not line.apply.isHidden()
     line.apply.click()
     assert line.isHidden()
@@ -216,7 +217,7 @@ def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
 ) -> None:
     program.session.send("Hello?")
     client.reply("Hi", stats=BAD)
-    advice = advise(BAD, "draft")
+    advice = advise(BAD, strategy_named("draft"))
     assert len(advice) > 1
     line = program.window.panel.advice
     for known in advice:
@@ -228,7 +229,7 @@ def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
 
 
 def test_advice_without_a_strategy_and_memory_to_free_has_no_button(qtbot: QtBot) -> None:
-    advice = replace(advise(BAD, "draft")[0], strategy=None)
+    advice = replace(advise(BAD, strategy_named("draft"))[0], strategy=None)
     host = QWidget()  # a window would have size hints, which the offscreen platform regrets
     qtbot.addWidget(host)
     line = AdviceLine()
@@ -244,7 +245,9 @@ def test_advice_belongs_to_the_conversation_that_is_shown(
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.step("a", 0)
-    client.emit(TurnFinished(turn_id, "eog", "a", (1,), 7, "draft", BAD))
+    client.emit(
+        TurnFinished(turn_id, "eog", "a", (1,), 7, complete(Strategy.of("draft")).value, BAD)
+    )
     first = program.session.current.conversation_id
     program.session.new()
     assert program.window.panel.advice.isHidden()

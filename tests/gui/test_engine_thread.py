@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QThread
 
-from paceline.engine.draft.strategy import strategy_text
 from paceline.gui import engine_thread
 from paceline.gui.engine_thread import EngineThread, make_process_service, service_factory
 from paceline.hosting.inline import make_engine_service
@@ -59,7 +58,7 @@ class Scripted:
             while not self.inbox.flag.is_set():
                 tune = self.inbox.take_between(command.turn_id)
                 if isinstance(tune, Tune):
-                    self.emit(TuneApplied(command.turn_id, strategy_text(tune.strategy)))
+                    self.emit(TuneApplied(command.turn_id, tune.strategy))
                 time.sleep(0.001)
         self.emit(Unloaded())
 
@@ -106,7 +105,7 @@ def test_cancelling_does_not_queue_behind_the_turn(
 ) -> None:
     scripted.submit(StartTurn("t"))
     scripted.submit(Tune("t", Strategy.of("off")))
-    qtbot.waitUntil(lambda: listener.events == [TuneApplied("t", "off")])
+    qtbot.waitUntil(lambda: listener.events == [TuneApplied("t", Strategy.of("off"))])
     scripted.cancel("another")
     qtbot.wait(20)
     assert len(listener.events) == 1

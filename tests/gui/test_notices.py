@@ -59,7 +59,7 @@ def test_a_reply_that_waits_for_another_target_takes_a_strategy_that_fits(
     assert program.speculation.group == "lookup"
     reply = program.session.active
     assert reply is not None
-    assert reply.strategy == program.speculation.usual("lookup")
+    assert reply.strategy == Strategy.of(program.speculation.usual("lookup"))
     qtbot.wait(TUNE_AFTER_MS + 60)
     assert client.all(Tune) == []
 
@@ -164,7 +164,7 @@ def test_a_reply_that_was_cut_says_why_below_its_text(
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.step("A", 0)
-    client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, "off", STATS))
+    client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, Strategy.of("off"), STATS))
     view = program.window.chat_pane.chat.findChild(ReplyView)
     assert view is not None
     view.flush()

@@ -19,7 +19,7 @@ from gui.fake_client import (
 )
 from paceline.chat.reply import TurnOptions
 from paceline.engine.draft import registry
-from paceline.engine.draft.strategy import parse_strategy
+from paceline.engine.draft.strategy import parse_strategy, strategy_named
 from paceline.errors import UserError
 from paceline.gui.state.figures import stats_line
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
@@ -52,6 +52,10 @@ pytestmark = pytest.mark.usefixtures("plain_windows")
 @pytest.fixture
 def model(qapp: object) -> SpeculationModel:
     return SpeculationModel(registry.available())
+
+
+def model_of(*saved: str) -> SpeculationModel:
+    return SpeculationModel(registry.available(), [strategy_named(text) for text in saved])
 
 
 def test_the_text_names_only_what_is_not_the_default(model: SpeculationModel) -> None:
@@ -98,8 +102,8 @@ def test_settings_that_do_not_fit_together_keep_the_last_valid_strategy(
 
 
 def test_saved_settings_of_all_drafters_come_back(model: SpeculationModel) -> None:
-    model.use("draft:n_max=4")
-    model.use("prompt-lookup:n_pred=3")
+    model.use(strategy_named("draft:n_max=4"))
+    model.use(strategy_named("prompt-lookup:n_pred=3"))
     again = SpeculationModel(registry.available(), model.saved())
     assert again.text == "prompt-lookup:n_pred=3"
     again.choose("draft")
@@ -109,17 +113,16 @@ def test_saved_settings_of_all_drafters_come_back(model: SpeculationModel) -> No
 def test_what_was_saved_by_another_version_gives_way_to_the_default(
     model: SpeculationModel,
 ) -> None:
-    infos = registry.available()
-    again = SpeculationModel(infos, ("nonsense", "prompt-lookup:n_max=x", "draft:n_max=4"))
-    assert (again.text, again.unusable) == ("auto", "nonsense")
+    again = model_of("nonsense", "prompt-lookup:n_max=x", "draft:n_max=4")
+    assert (again.text, again.unusable) == ("auto", Strategy.of("nonsense"))
     again.choose("draft")
     assert again.text == "draft:n_max=4"
-    again = SpeculationModel(infos, ("off", "nonsense"))
-    assert (again.text, again.unusable) == ("off", "")
-    again = SpeculationModel(infos, ("draft:n_max=-9", "prompt-lookup"))
-    assert (again.text, again.unusable) == ("auto", "draft:n_max=-9")
+    again = model_of("off", "nonsense")
+    assert (again.text, again.unusable) == ("off", None)
+    again = model_of("draft:n_max=-9", "prompt-lookup")
+    assert (again.text, again.unusable) == ("auto", Strategy.of("draft:n_max=-9"))
     with pytest.raises(UserError):
-        model.use("nonsense")
+        model.use(strategy_named("nonsense"))
 
 
 def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> None:
@@ -187,10 +190,14 @@ def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient)
     problem = program.window.panel.draft_settings.problem
     program.session.send("Hello?")
     turn_id = client.start_turn()
-    client.emit(TuneRejected(turn_id, "draft", "no-draft-model", "None is loaded.", "Load one."))
+    client.emit(
+        TuneRejected(
+            turn_id, Strategy.of("draft"), "no-draft-model", "None is loaded.", "Load one."
+        )
+    )
     assert not problem.isHidden()
     assert "None is loaded. Load one." in problem.text()
-    client.emit(TuneApplied(turn_id, "off"))
+    client.emit(TuneApplied(turn_id, Strategy.of("off")))
     assert problem.isHidden()
 
 

@@ -10,11 +10,12 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
+from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.kit.fields import Choice, SliderField
 from paceline.gui.look.current import look
 from paceline.gui.sampling.reply_form import EXAMPLES, SeedField, StopField, judge
 from paceline.messages import TurnFinished
-from paceline.params import MAX_SEED
+from paceline.params import MAX_SEED, Strategy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +165,7 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
 
 
 def test_one_draft_setting_is_put_back(program: Program) -> None:
-    program.speculation.use("draft:n_max=3:p_min=0.25")
+    program.speculation.use(strategy_named("draft:n_max=3:p_min=0.25"))
     fields = program.window.panel.draft_settings.fields
     fields["n_max"].put_back_button.click()
     assert program.speculation.text == "draft:p_min=0.25"
@@ -239,7 +240,7 @@ def test_json_that_was_cut_is_told(
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.step(text, 1)
-    client.emit(TurnFinished(turn_id, reason, text, (1, 2, 3), 7, "draft", STATS))
+    client.emit(TurnFinished(turn_id, reason, text, (1, 2, 3), 7, Strategy.of("draft"), STATS))
     errors = program.window.chat_pane.errors
     assert errors.isHidden() == (not words)
     assert words in errors.text.text()

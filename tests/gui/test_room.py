@@ -18,6 +18,7 @@ from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
 from paceline.chat.advice import Advice
 from paceline.engine.draft import grammar_drafter
+from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.conversations.model import ChatGroups
@@ -109,7 +110,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     """Show in the panel all that is long."""
     panel = program.window.panel
     panel.open_only(("drafters", "loading", "advanced"))
-    program.speculation.use(LONG_CHAIN)
+    program.speculation.use(strategy_named(LONG_CHAIN))
     program.session.send("Hello?")
     turn_id = client.start_turn()
     for number, drafter in enumerate(("suffix", "ngram-map-k4v", "ngram-mod", "draft"), start=1):
@@ -244,7 +245,7 @@ def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
 ) -> None:
     card = program.window.panel.draft_settings
     program.window.panel.open_only(("drafters",))
-    program.speculation.use("suffix+draft")
+    program.speculation.use(strategy_named("suffix+draft"))
     qtbot.waitUntil(lambda: all(field.isVisible() for field in card.fields.values()))
     card.presets.setFocus()
     reached: list[str] = []
@@ -264,8 +265,8 @@ def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_long_chain_has_several_lines_in_the_list(program: Program) -> None:
     picker = program.window.panel.picker
-    program.speculation.use("suffix+draft")
-    program.speculation.use(LONG_CHAIN)
+    program.speculation.use(strategy_named("suffix+draft"))
+    program.speculation.use(strategy_named(LONG_CHAIN))
     picker.chooser.click()
     rows = {
         name: picker.menu.list.sizeHintForRow(row) for row, name in enumerate(picker.menu.names())
@@ -277,7 +278,7 @@ def test_a_long_chain_has_several_lines_in_the_list(program: Program) -> None:
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_first_box_of_a_chain_has_the_keyboard(program: Program, qtbot: QtBot) -> None:
     picker = program.window.panel.picker
-    program.speculation.use("suffix+draft")
+    program.speculation.use(strategy_named("suffix+draft"))
     picker.menu.own_wanted.emit()
     dialog = picker.chain.dialog
     assert dialog is not None
@@ -322,7 +323,7 @@ def test_the_context_is_counted_while_a_reply_grows(
 
 
 def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
-    program.speculation.use("draft")
+    program.speculation.use(strategy_named("draft"))
     program.session.send("Hello?")
     turn_id = client.start_turn()
     client.emit(step_of(turn_id, "x", 0))

@@ -13,6 +13,7 @@ from paceline.chat.pair import Pair
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import DrafterInfo, Parameter
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
+from paceline.engine.draft.strategy import strategy_named, strategy_text
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.state.speculation import USUAL_CHAINS, SpeculationModel, choice_of
 from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
@@ -249,7 +250,7 @@ def test_a_chain_is_put_together_in_the_order_of_the_ticks(
 
 
 def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) -> None:
-    model.use("draft+ngram-simple:draft.n_max=4:ngram-simple.n=6")
+    model.use(strategy_named("draft+ngram-simple:draft.n_max=4:ngram-simple.n=6"))
     assert model.current.name == "ngram-simple+draft"
     assert model.text == "ngram-simple+draft:ngram-simple.n=6:draft.n_max=4"
     assert "ngram-simple+draft" in [c.name for c in model.choices("mixed")]
@@ -267,15 +268,15 @@ def test_a_chain_from_elsewhere_shows_and_comes_back(model: SpeculationModel) ->
      "suffix:max=auto:p_min=0.9", "auto:n_max=8"],
 )  # fmt: skip
 def test_automatic_lengths_are_kept(qapp: object, text: str) -> None:
-    model = SpeculationModel(registry.available(), (text,))
+    model = SpeculationModel(registry.available(), [strategy_named(text)])
     assert model.text == text
     assert model.is_controlled
-    assert model.saved()[0] == text
+    assert strategy_text(model.saved()[0]) == text
 
 
 def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None:
     saved = ("prompt-lookup+draft:draft.n_max=4", "draft:n_max=9", "prompt-lookup:n_pred=3")
-    model = SpeculationModel(registry.available(), saved)
+    model = SpeculationModel(registry.available(), [strategy_named(text) for text in saved])
     assert model.value("draft", "n_max") == 4
     assert model.text == "prompt-lookup+draft:draft.n_max=4"
     model.choose("draft")

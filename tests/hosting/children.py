@@ -44,7 +44,6 @@ from paceline.messages import (
     Shutdown,
     StartTurn,
     StepCommitted,
-    Strategy,
     Tune,
     TuneApplied,
     TuneRejected,
@@ -125,20 +124,13 @@ def answer(line: Line, command: Command) -> None:
             line.send(replace(sample(TurnStarted), turn_id=command.turn_id))
             _TURNS[(command.prompt or "finish").split()[0]](line, command)
         case Tune():
-            line.send(
-                TuneRejected(command.turn_id, drafters_of(command.strategy), "not-running", "", "")
-            )
+            line.send(TuneRejected(command.turn_id, command.strategy, "not-running", "", ""))
         case DescribeEngine():
             line.send(sample(EngineDescribed))
         case Unload():
             line.send(Unloaded())
         case _:
             pass
-
-
-def drafters_of(strategy: Strategy) -> str:
-    """The strategy's text without settings; a child that loads no NumPy dies at once."""
-    return "+".join(drafter for drafter, _ in strategy.drafters)
 
 
 def finished(turn: StartTurn, reason: FinishReason = "eog") -> TurnFinished:
@@ -171,14 +163,14 @@ def _slowly_cancelled(line: Line, turn: StartTurn) -> None:
 
 def _take_tune(line: Line, turn: StartTurn) -> None:
     tune = line.wait_for(Tune)
-    line.send(Done(), TuneApplied(turn.turn_id, drafters_of(tune.strategy)), finished(turn))
+    line.send(Done(), TuneApplied(turn.turn_id, tune.strategy), finished(turn))
 
 
 def _miss_tune(line: Line, turn: StartTurn) -> None:
     """End before the `Tune` that is there already is taken: it is answered as a command."""
     tune = line.wait_for(Tune)
     line.send(finished(turn), Done())
-    line.send(TuneRejected(turn.turn_id, drafters_of(tune.strategy), "not-running", "", ""))
+    line.send(TuneRejected(turn.turn_id, tune.strategy, "not-running", "", ""))
 
 
 def _steps(line: Line, turn: StartTurn) -> None:
@@ -193,7 +185,7 @@ def _steps(line: Line, turn: StartTurn) -> None:
             except BlockingIOError:
                 time.sleep(0.001)
                 continue
-            line.send(Done(), TuneApplied(turn.turn_id, drafters_of(tune.strategy)))
+            line.send(Done(), TuneApplied(turn.turn_id, tune.strategy))
     line.pipe.settimeout(None)
     line.send(finished(turn))
 

@@ -85,7 +85,7 @@ def test_thousands_of_commands_in_a_row(rig: MakeRig) -> None:
     began = time.monotonic()
     for number in range(2000):
         (answer,) = r.submit(Tune("t", Strategy.of(str(number))))
-        assert answer == TuneRejected("t", str(number), "not-running", "", "")
+        assert answer == TuneRejected("t", Strategy.of(str(number)), "not-running", "", "")
     assert time.monotonic() - began < 20  # a round trip, not a poll of 20 ms
 
 

@@ -198,7 +198,11 @@ def test_a_tune_without_a_child_is_answered_and_needs_none(rig: MakeRig) -> None
     r = rig()
     (answer,) = r.submit(Tune("t", Strategy.of("draft")))
     assert isinstance(answer, TuneRejected)
-    assert (answer.turn_id, answer.strategy, answer.code) == ("t", "draft", "not-running")
+    assert (answer.turn_id, answer.strategy, answer.code) == (
+        "t",
+        Strategy.of("draft"),
+        "not-running",
+    )
     assert r.service.pid == 0
 
 
@@ -206,12 +210,12 @@ def test_every_tune_has_one_answer_whenever_it_comes(rig: MakeRig) -> None:
     r = rig()
     r.load()
     chance = random.Random(4)
-    asked: list[str] = []
+    asked: list[Strategy] = []
 
     def ask(event: Event) -> None:
         if isinstance(event, (StepCommitted, TurnFinished)) and chance.random() < 0.3:
-            asked.append(str(len(asked)))
-            r.client.submit(Tune(event.turn_id, Strategy.of(asked[-1])))
+            asked.append(Strategy.of(str(len(asked))))
+            r.client.submit(Tune(event.turn_id, asked[-1]))
 
     r.on_event = ask
     answers = []
@@ -219,7 +223,8 @@ def test_every_tune_has_one_answer_whenever_it_comes(rig: MakeRig) -> None:
         r.submit(StartTurn(str(number), prompt="steps", seed=number))
         assert r.kinds.count(TurnFinished) == 1
         answers += [e for e in r.events if isinstance(e, (TuneApplied, TuneRejected))]
-    assert sorted(answer.strategy for answer in answers) == sorted(asked)
+    assert {answer.strategy for answer in answers} == set(asked)
+    assert len(answers) == len(asked)
     assert {type(answer) for answer in answers} == {TuneApplied, TuneRejected}
 
 

@@ -37,6 +37,7 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import ReplySettings, Strategy
+from strategies import whole
 
 QUESTION = "What does os.path.join do?"
 N_CALLS = 50
@@ -145,7 +146,7 @@ def undisturbed(bench: Bench, binding: Binding, strategy: str) -> tuple[TurnFini
     reply = bench.reply(strategy)
     assert isinstance(reply, TurnFinished)
     assert bench.rejections == []
-    assert reply.strategy == strategy
+    assert reply.strategy == whole(strategy)
     assert bench.told == reply.tokens
     assert len(binding.calls) >= N_CALLS
     assert max(call.n_tokens for call in binding.calls) < 64
@@ -224,7 +225,7 @@ def check(
         assert isinstance(last, TurnFinished), last
         assert (last.reason, last.tokens, last.text) == ("length", control.tokens, control.text)
         assert told == last.tokens
-        assert last.strategy == ("off" if codes else control.strategy)
+        assert last.strategy == (whole("off") if codes else control.strategy)
     else:
         assert isinstance(last, TurnFailed), last
         assert last.code == {-1: "batch-refused", -3: "compute-failed"}[code]

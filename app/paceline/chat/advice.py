@@ -7,7 +7,7 @@ not cheaper than decoding; a lookup that finds nothing needs a shorter key. Each
 is judged by its own figures. Small samples give no advice, because a setting that is changed for
 noise is changed back for noise.
 
-A strategy keeps the settings that its user gave, but for those that the advice changes.
+An advised strategy keeps all settings but those that the advice changes.
 
 Beside the replies, what Auto measures says two things about the loaded pair (`pair_advice`), and
 there is a strategy to start with for each kind of work (`recommendations`; sources:
@@ -24,13 +24,8 @@ from typing import Literal, NamedTuple
 from paceline.chat.auto_words import Titles
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.draft.base import DrafterInfo, Settings
-from paceline.engine.draft.strategy import (
-    Needs,
-    complete,
-    needs_of,
-    read_strategy,
-    strategy_text,
-)
+from paceline.engine.draft.registry import find
+from paceline.engine.draft.strategy import CompleteStrategy, Needs, brief, needs_of, strategy_text
 from paceline.errors import UserError
 from paceline.messages import ControlReported, DrafterStats, ModelInfo, Outlook, TurnStats
 from paceline.params import Strategy
@@ -174,7 +169,7 @@ class _Try(NamedTuple):
 
 def advise(
     stats: TurnStats,
-    strategy: str,
+    strategy: Strategy,
     *,
     named: Callable[[Strategy], str] = strategy_text,
     title: Titles = str,
@@ -183,16 +178,17 @@ def advise(
 
     Args:
         stats: The figures of one reply.
-        strategy: The strategy that it ended with, as text; drafters that it no longer has are
-            ignored.
+        strategy: The strategy that it ended with, with all its settings, as events have it.
         named: Puts a strategy into words.
         title: Names drafters.
     """
     try:
-        given = read_strategy(strategy)
-        whole = complete(given)
+        whole = CompleteStrategy(
+            tuple((find(name), dict(settings)) for name, settings in strategy.drafters)
+        )
     except UserError:  # of another version, or a plug-in that has gone
         return ()
+    given = brief(strategy)
     if stats.n_steps < MIN_STEPS or whole.is_controlled:  # a controller sees more than this
         return ()
     did = {entry.drafter: entry for entry in stats.by_drafter}

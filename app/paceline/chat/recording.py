@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from paceline.codec import by_name, decode, decode_part
+from paceline.codec import by_name, decode, decode_part, encode, encode_part
+from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.errors import UserError
-from paceline.messages import ModelInfo, TurnEvent
+from paceline.messages import ModelInfo, Strategy, TurnEvent
 
 _EVENTS: dict[str, type[TurnEvent]] = by_name(TurnEvent)
 
@@ -30,7 +32,7 @@ class Recording:
     """
 
     question: str
-    strategy: str
+    strategy: Strategy
     target: ModelInfo
     machine: str
     date: str
@@ -42,7 +44,7 @@ class Recording:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read what `packaging/record_example.py` wrote.
+    """Read what `write_recording` wrote.
 
     Raises:
         UserError: It is missing or damaged.
@@ -50,8 +52,9 @@ def read_recording(path: Path) -> Recording:
     try:
         head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
         target = decode_part(ModelInfo, head.pop("target"))
-        events = tuple((float(seconds), decode(data, _EVENTS)) for seconds, data in lines)
-        return Recording(target=target, events=events, **head)
+        strategy = strategy_named(head.pop("strategy"))
+        events = tuple((float(seconds), _event(data)) for seconds, data in lines)
+        return Recording(target=target, strategy=strategy, events=events, **head)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(
             "no-example",
@@ -59,3 +62,32 @@ def read_recording(path: Path) -> Recording:
             "Install Paceline again.",
             error=error,
         ) from error
+
+
+def write_recording(path: Path, recording: Recording) -> None:
+    """Write a recording, one event a line; strategies are texts, for people to read.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    head = {
+        "question": recording.question,
+        "strategy": short_text(recording.strategy),
+        "target": encode_part(recording.target),
+        "machine": recording.machine,
+        "date": recording.date,
+    }
+    lines = [head, *([round(seconds, 4), _data(event)] for seconds, event in recording.events)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text(text, "utf-8")
+
+
+def _data(event: TurnEvent) -> dict[str, Any]:
+    strategy = getattr(event, "strategy", None)
+    return encode(event) | ({"strategy": short_text(strategy)} if strategy is not None else {})
+
+
+def _event(data: dict[str, Any]) -> TurnEvent:
+    if "strategy" in data:
+        data = data | {"strategy": encode_part(strategy_named(data["strategy"]))}
+    return decode(data, _EVENTS)

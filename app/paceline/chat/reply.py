@@ -8,7 +8,7 @@ from typing import Literal, assert_never
 
 from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.codec import made_of
-from paceline.engine.draft.strategy import strategy_text
+from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.messages import (
     ControlReported,
     EarlierReply,
@@ -62,11 +62,9 @@ class Reply:
         turn_id: Id of the engine's turn.
         message_id: The message of the conversation that gets the text.
         conversation_id: That conversation.
-        options: What was asked for; of a reply that was read from its record without the strategy,
-            since a drafter of its text may be gone.
+        options: What was asked for.
         status: "waiting" for the models, then "prefill", "decoding", and how it ended.
-        strategy: The strategy in force, as text; a `Tune` changes it.
-        asked_strategy: The one that it began with, as text.
+        strategy: The strategy in force: as it was asked for, until the engine says which it uses.
         text: The text so far.
         steps: One record per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
@@ -99,8 +97,7 @@ class Reply:
     conversation_id: str
     options: TurnOptions
     status: ReplyStatus = "waiting"
-    strategy: str = ""
-    asked_strategy: str = ""
+    strategy: Strategy = DEFAULT_STRATEGY
     text: str = ""
     steps: list[StepCommitted] = field(default_factory=list)
     n_prompt: int = 0
@@ -148,8 +145,7 @@ class Reply:
 
     def ask(self, options: TurnOptions) -> None:
         """Take what the turn is to be generated with."""
-        self.options = options
-        self.strategy = self.asked_strategy = strategy_text(options.strategy)
+        self.options, self.strategy = options, options.strategy
 
     @property
     def traces(self) -> list[TokenTrace]:
@@ -222,6 +218,8 @@ def to_record(reply: Reply) -> RunRecord:
         RunRecord,
         reply,
         status=reply.status if reply.has_ended else "running",
+        strategy=short_text(reply.strategy),
+        asked_strategy=short_text(options.strategy),
         sampling=settings.sampling,
         max_tokens=settings.max_tokens,
         seed=reply.seed if reply.seed is not None else settings.seed,
@@ -249,8 +247,13 @@ def to_reply(record: RunRecord, conversation_id: str, text: str) -> Reply:
         record,
         turn_id="",
         conversation_id=conversation_id,
-        options=TurnOptions(settings=record.settings, cuts=record.cuts, prompting=record.prompting),
-        asked_strategy=record.asked_strategy or record.strategy,
+        options=TurnOptions(
+            strategy_named(record.asked_strategy or record.strategy),
+            settings=record.settings,
+            cuts=record.cuts,
+            prompting=record.prompting,
+        ),
+        strategy=strategy_named(record.strategy),
         text=text,
         steps=list(record.steps),
         n_prompt=n_prompt,

@@ -24,7 +24,6 @@ from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
 from paceline.conversation import Conversation, Message
-from paceline.engine.draft.strategy import read_strategy, strategy_text
 from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.errors import UserError
 from paceline.hosting.client import EngineClient
@@ -183,7 +182,7 @@ class ReplyRunner:
         continued, replaced = drawing.continued, drawing.replaced
         self._is_recorded, self._like = recording is not None, drawing.like
         if recording is not None:
-            options = TurnOptions(read_strategy(recording.strategy))
+            options = TurnOptions(recording.strategy)
         else:
             settings = self._conversations.settings
             if drawing.greedy:
@@ -321,7 +320,7 @@ class ReplyRunner:
             self._told = strategy
             self._client.submit(Tune(self.active.turn_id, strategy))
         elif not self._is_submitted:
-            self.active.strategy = strategy_text(strategy)  # until the options are asked for again
+            self.active.strategy = strategy  # until the options are asked for again
         return True
 
     def end(self) -> None:

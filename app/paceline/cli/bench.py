@@ -218,11 +218,13 @@ class Driver:
         if self._interrupts.hit:  # it may have come when there was nothing to cancel yet
             self._stop()
         if isinstance(event, TuneRejected):
-            from paceline.engine.draft.strategy import as_written  # loads NumPy
+            from paceline.engine.draft.strategy import as_written, short_text  # loads NumPy
 
             self._progress.clear()
             cell = self._run.progress.cell
-            strategy = as_written(event.strategy, cell.strategy) if cell else event.strategy
+            strategy = (
+                as_written(event.strategy, cell.strategy) if cell else short_text(event.strategy)
+            )
             remark(f"{strategy}: {event.message} {event.hint}")  # a drafter failed
         self._run.on_event(event)
 

@@ -114,6 +114,7 @@ class ChatRun:
         self._printer: Printer = (JsonPrinter if as_json else TextPrinter)(self._results)
         self._loaded: PairLoaded | None = None
         self._finished: TurnFinished | None = None
+        self._strategy = ""
         self._error: TurnError | None = None
 
     def run(self) -> int:
@@ -148,7 +149,7 @@ class ChatRun:
         folder, turn = self._request.kept_dir, self._request.turn
         if folder is not None and self._loaded and self._finished:
             run = LastRun.of(
-                self._finished.strategy,
+                self._strategy,
                 self._finished.stats,
                 self._loaded.target,
                 self._loaded.draft,
@@ -189,9 +190,9 @@ class ChatRun:
             case TurnFinished():
                 from paceline.engine.draft.strategy import as_written  # loads NumPy
 
-                strategy = as_written(event.strategy, self._request.strategy)
-                self._finished = replace(event, strategy=strategy)
-                self._printer.finished(self._finished)
+                self._finished = event
+                self._strategy = as_written(event.strategy, self._request.strategy)
+                self._printer.finished(event, self._strategy)
             case LoadFailed() | TurnFailed():
                 self._error = TurnError(event.code, event.message, event.hint)
             case EngineDied():
@@ -238,8 +239,8 @@ class Printer:
     def control(self, event: ControlReported) -> None:
         """Auto reports what it knows."""
 
-    def finished(self, event: TurnFinished) -> None:
-        """The reply is complete or was stopped."""
+    def finished(self, event: TurnFinished, strategy: str) -> None:
+        """The reply is complete or was stopped; `strategy` is the one in force then, as text."""
 
     def close(self) -> None:
         """The turn is over, finished or failed."""
@@ -263,14 +264,14 @@ class TextPrinter(Printer):
         self._decisions.add(event)
         self._print(event.text)
 
-    def finished(self, event: TurnFinished) -> None:
+    def finished(self, event: TurnFinished, strategy: str) -> None:
         """Print the rest of the text and the figures."""
         self._progress.clear()
         self._print(event.text[self._n_printed :])
         self._results.write("\n")
         self._n_printed = 0
         if self._results.error is None:
-            remark(summary(event, self._decisions))
+            remark(summary(event, strategy, self._decisions))
 
     def close(self) -> None:
         """End the line that a failed turn left open."""
@@ -304,11 +305,11 @@ class JsonPrinter(Printer):
         """Keep it: the last one becomes a part of the finished reply."""
         self._control = event
 
-    def finished(self, event: TurnFinished) -> None:
+    def finished(self, event: TurnFinished, strategy: str) -> None:
         """Print the reply."""
         self._progress.clear()
         event = replace(event, text=event.text[self._n_opening :])
-        self._results.write(json_line(finished_object(event, self._control)))
+        self._results.write(json_line(finished_object(event, strategy, self._control)))
 
 
 def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
@@ -318,7 +319,7 @@ def _progress_text(event: LoadProgressed | PrefillProgressed) -> str:
     return f"Reading the prompt … {event.n_done} of {event.n_total} tokens"
 
 
-def summary(event: TurnFinished, decisions: Mix) -> str:
+def summary(event: TurnFinished, strategy: str, decisions: Mix) -> str:
     """Return the figures of a reply in one line."""
     stats = event.stats
     parts = [
@@ -328,7 +329,7 @@ def summary(event: TurnFinished, decisions: Mix) -> str:
         *_acceptance(stats),
         *([f"kept {percent(stats.kept.share)}% of the earlier reply"] if stats.kept else []),
         f"prompt of {_tokens(stats.n_prompt)} in {stats.prefill_s:.2f} s",
-        f"strategy {event.strategy}{decisions_in_words(decisions)}",
+        f"strategy {strategy}{decisions_in_words(decisions)}",
         f"seed {event.seed}",
         f"ended by {event.reason}",
     ]
@@ -401,8 +402,16 @@ def step_object(event: StepCommitted) -> dict[str, Any]:
     }
 
 
-def finished_object(event: TurnFinished, control: ControlReported | None = None) -> dict[str, Any]:
-    """Return the object that ends a reply; `control` is what Auto knows by then."""
+def finished_object(
+    event: TurnFinished, strategy: str, control: ControlReported | None = None
+) -> dict[str, Any]:
+    """Return the object that ends a reply.
+
+    Args:
+        event: The end of the reply.
+        strategy: The strategy in force then, as text.
+        control: What Auto knows by then.
+    """
     known = dataclasses.asdict(control) if control else None
     if known:
         del known["turn_id"]
@@ -412,7 +421,7 @@ def finished_object(event: TurnFinished, control: ControlReported | None = None)
         "tokens": list(event.tokens),
         "reason": event.reason,
         "seed": event.seed,
-        "strategy": event.strategy,
+        "strategy": strategy,
         "stats": stats_object(event.stats),
         "control": known,
     }

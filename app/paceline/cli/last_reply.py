@@ -29,7 +29,7 @@ def collect(folder: Path) -> dict[str, Any]:
     """
     from paceline.chat.advice import advise  # imports all drafters, and NumPy
     from paceline.chat.last_run import load_last_run
-    from paceline.engine.draft.strategy import strategy_text
+    from paceline.engine.draft.strategy import strategy_named, strategy_text
 
     run = load_last_run(folder)
     if run is None:
@@ -52,7 +52,7 @@ def collect(folder: Path) -> dict[str, Any]:
                 "reason": a.reason,
                 "strategy": strategy_text(a.strategy) if a.strategy is not None else "",
             }
-            for a in advise(run.stats, run.strategy)
+            for a in advise(run.stats, strategy_named(run.strategy))
         ],
     }
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Self, cast
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Drafter, DrafterInfo, Settings, Workbench
-from paceline.engine.draft.strategy import read_strategy, strategy_text
+from paceline.engine.draft.strategy import read_strategy
 from paceline.engine.model.backend import Backend, Vocabulary
 from paceline.engine.pair import LoadedPair
 from paceline.engine.service import EngineService
@@ -37,7 +36,6 @@ from paceline.messages import (
     Strategy,
     Translating,
     Tune,
-    TuneApplied,
     TuneRejected,
     TurnFinished,
     TurnStats,
@@ -55,7 +53,6 @@ class Names:
     def __init__(self, own: Mapping[str, MakeDrafter | DrafterInfo]) -> None:
         self._own = {name: registry.describe(name, make) for name, make in own.items()}
         self._single: dict[str, DrafterInfo] = {}
-        self._written: dict[str, str] = {}
 
     def read(self, strategy: StrategyLike) -> Strategy:
         """Return the strategy for anything that `generate` takes as one.
@@ -66,16 +63,10 @@ class Names:
         if isinstance(strategy, str):
             if strategy in self._single:  # even if its name looks like another one's
                 return Strategy.of(strategy)
-            read = read_strategy(strategy, self.find)
-            self._written[strategy_text(read, self.find)] = strategy
-            return read
+            return read_strategy(strategy, self.find)
         name = strategy.id if isinstance(strategy, DrafterInfo) else _name_of(strategy)
         self._single[name] = registry.describe(name, strategy)
         return Strategy.of(name)
-
-    def as_written(self, strategy: str) -> str:
-        """Return a strategy that an event names the way the script wrote it."""
-        return self._written.get(strategy, strategy)
 
     def find(self, name: str) -> DrafterInfo:
         """Return a drafter by its name; those of the script come first.
@@ -264,8 +255,6 @@ class Reply(_Closing, Iterator[StepCommitted]):
             self._turn.close()
 
     def _emit(self, event: Event) -> None:
-        if isinstance(event, (TuneApplied, TuneRejected, TurnFinished)):
-            event = replace(event, strategy=self._names.as_written(event.strategy))
         match event:
             case StepCommitted():
                 self._text.append(event.text)
@@ -282,7 +271,8 @@ class Reply(_Closing, Iterator[StepCommitted]):
             try:
                 return Tune(turn_id, self._names.read(wish))
             except UserError as error:
-                self._emit(TuneRejected(turn_id, wish, error.code, error.message, error.hint))
+                strategy = Strategy.of(wish)  # no text that can be read
+                self._emit(TuneRejected(turn_id, strategy, error.code, error.message, error.hint))
                 return None
         return Tune(turn_id, wish) if wish is not None else None
 

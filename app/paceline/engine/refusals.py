@@ -12,6 +12,7 @@ from paceline.messages import (
     CountTokens,
     PromptRendered,
     RenderPrompt,
+    Strategy,
     TokensCounted,
     TuneRejected,
     TurnFailed,
@@ -51,7 +52,7 @@ def no_model(turn_id: str) -> TurnFailed:
     )
 
 
-def not_running(turn_id: str, strategy: str) -> TuneRejected:
+def not_running(turn_id: str, strategy: Strategy) -> TuneRejected:
     """Answer a `Tune` that comes after the end of its reply."""
     return TuneRejected(
         turn_id, strategy, "not-running",

@@ -19,7 +19,6 @@ from typing import Literal
 
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.draft.strategy import strategy_text
 from paceline.engine.facts import Facts
 from paceline.engine.idle import IdleWork
 from paceline.engine.measure.calibration import calibrated
@@ -131,7 +130,7 @@ class EngineService:
     def _answer(self, command: Tune | DescribeEngine | CountTokens | RenderPrompt) -> Event:
         match command:
             case Tune():
-                return not_running(command.turn_id, strategy_text(command.strategy))
+                return not_running(command.turn_id, command.strategy)
             case DescribeEngine():
                 return self._get_backend().describe()
             case CountTokens():

@@ -13,7 +13,7 @@ from paceline.engine.decode.decoder import Decoder
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.draft.base import DrafterInfo, Workbench
 from paceline.engine.draft.registry import OFF_INFO, find
-from paceline.engine.draft.strategy import Strategy, complete, strategy_text
+from paceline.engine.draft.strategy import CompleteStrategy, complete
 from paceline.engine.measure.known import keep_acceptance, recall_what_was_forgotten
 from paceline.engine.model.states import no_copies
 from paceline.engine.pair import LoadedPair
@@ -40,6 +40,7 @@ from paceline.messages import (
     PrefillProgressed,
     StartTurn,
     StepCommitted,
+    Strategy,
     TextDiverged,
     Tune,
     TuneApplied,
@@ -85,7 +86,6 @@ class Turn:
         self._take_tune = take_tune
         self._cancel = cancel
         self._find = find
-        self._strategy_text = strategy_text(command.strategy, find)
         self._told_failures: set[str] = set()
         self._report_due = _clock() + EVERY_S
         self._told_plainly: EngineError | None = None
@@ -113,6 +113,7 @@ class Turn:
             )
         vocab = model.vocab
         asked = complete(command.strategy, find)
+        self._strategy = asked.value
         strategy = fitting(asked, pair)
         pair.uses_draft = strategy.uses_model
         self._notes += (*limits_of(asked, pair), *pair.promise.take_news())
@@ -238,7 +239,7 @@ class Turn:
                 decoder.reply,
                 tuple(decoder.generated),
                 self._seed,
-                self._strategy_text,
+                self._strategy,
                 stats,
             )
         )
@@ -290,7 +291,7 @@ class Turn:
         if tune is None:
             return
         if plainly is not None:
-            self._reject(strategy_text(tune.strategy, self._find), plainly)
+            self._reject(tune.strategy, plainly)
         else:
             self._tune(tune)
 
@@ -299,8 +300,8 @@ class Turn:
         plainly = self._decoder.plainly
         if plainly is not None and plainly is not self._told_plainly:
             self._told_plainly = plainly
-            self._reject(self._strategy_text, plainly)
-            self._strategy_text = "off"
+            self._reject(self._strategy, plainly)
+            self._strategy = Strategy.of(OFF_INFO.id)
         self._tell_broken_drafters()
 
     def _tell_broken_drafters(self) -> None:
@@ -313,27 +314,27 @@ class Turn:
                 drafter=drafter,
                 how=sentence("without it") if self._decoder.may_draft else sentence("plainly"),
             )
-            self._reject(self._strategy_text, failure, introduction)
+            self._reject(self._strategy, failure, introduction)
             if not self._decoder.may_draft:
-                self._strategy_text = "off"
+                self._strategy = Strategy.of(OFF_INFO.id)
 
-    def _reject(self, strategy: str, error: Exception, introduction: str = "") -> None:
+    def _reject(self, strategy: Strategy, error: Exception, introduction: str = "") -> None:
         code, message, hint = describe_failure(error)
         message = joined([introduction, message])
         self._emit(TuneRejected(self._command.turn_id, strategy, code, message, hint))
 
     def _tune(self, tune: Tune) -> None:
-        text = strategy_text(tune.strategy, self._find)
         try:
-            strategy = fitting(complete(tune.strategy, self._find), self._pair)
+            asked = complete(tune.strategy, self._find)
+            strategy = fitting(asked, self._pair)
             self._decoder.switch(strategy)
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything when it is made
-            self._reject(text, error)
+            self._reject(tune.strategy, error)
         else:
-            self._strategy_text = text
+            self._strategy = asked.value
             self._pair.uses_draft = strategy.uses_model
             self._told_failures.clear()
-            self._emit(TuneApplied(tune.turn_id, text))
+            self._emit(TuneApplied(tune.turn_id, self._strategy))
 
     # ------------------------------------------------------------------------------------ events
 
@@ -343,7 +344,7 @@ class Turn:
         )
 
 
-def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
+def fitting(strategy: CompleteStrategy, pair: LoadedPair) -> CompleteStrategy:
     """Return what can be done of a strategy: on some targets Auto decodes plainly.
 
     Raises:
@@ -358,7 +359,7 @@ def fitting(strategy: Strategy, pair: LoadedPair) -> Strategy:
     )
 
 
-def limits_of(strategy: Strategy, pair: LoadedPair) -> tuple[str, ...]:
+def limits_of(strategy: CompleteStrategy, pair: LoadedPair) -> tuple[str, ...]:
     """Return what Auto has to do without, in sentences."""
     if not strategy.is_auto:
         return ()

@@ -43,7 +43,7 @@ from paceline.gui.speculation.why_card import WhyCard
 from paceline.gui.state.figures import drafter_rows
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.speculation import SpeculationModel
-from paceline.messages import EngineDescribed, EngineDied, TuneApplied, TuneRejected
+from paceline.messages import EngineDescribed, EngineDied, Strategy, TuneApplied, TuneRejected
 from paceline.settings import PanelTab
 
 MIN_WIDTH = 346
@@ -288,8 +288,8 @@ class PanelController(QObject):
         self.obstacle_changed.emit(self._panel.sampling.obstacle)
         self.settings_changed.emit()
 
-    @Slot(str)
-    def _on_advice(self, strategy: str) -> None:
+    @Slot(object)
+    def _on_advice(self, strategy: Strategy) -> None:
         self._notifications.attempt(self._speculation.use, strategy)
 
     # ------------------------------------------------------------------- what the engine reports

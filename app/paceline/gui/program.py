@@ -19,6 +19,7 @@ from paceline.chat.pair import PairLoader
 from paceline.chat.session import ChatSession
 from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.base import DrafterInfo
+from paceline.engine.draft.strategy import strategy_named, strategy_text
 from paceline.gui.bench.controller import BenchController
 from paceline.gui.chat.composer_controllers import (
     AttachmentsController,
@@ -130,10 +131,11 @@ class Program(QObject):
             self.storage.leftovers,
         )
         self.models.start()
-        if self.speculation.unusable:
+        unusable = self.speculation.unusable
+        if unusable is not None:
             self.notices.warn(
                 self.tr("The saved strategy “{}” cannot be used here.").format(
-                    self.speculation.unusable
+                    strategy_text(unusable)
                 ),
                 self.tr("“{}” takes its place.").format(self.speculation.current.title),
             )
@@ -190,7 +192,9 @@ class Program(QObject):
         look.set_code_wrap(settings.wraps_code)
         look.set_token_colours(settings.token_colours)
         self.presets = ReplyPresets(settings.reply_presets, settings.default_preset, self)
-        self.speculation = SpeculationModel(infos, settings.strategies, self)
+        self.speculation = SpeculationModel(
+            infos, [strategy_named(text) for text in settings.strategies], self
+        )
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
         self.pair = PairModel(self)
         self.next_reply = NextReply(self.speculation, self.settings, self.pair, self)
@@ -349,7 +353,7 @@ class Program(QObject):
         ):
             store.setting(name).bind(switch)
         store.update(  # what could not be used as it was saved has another value now
-            strategies=self.speculation.saved(), pairs=self.saved_pairs.pairs
+            strategies=self._saved_strategies(), pairs=self.saved_pairs.pairs
         )
         store.saving.connect(self._on_saving)
         store.setting("engine_host").changed.connect(self._on_host_set)
@@ -357,10 +361,13 @@ class Program(QObject):
         self.saved_pairs.changed.connect(self._on_pairs)
         self.signals.shown.connect(store.save_soon)
 
+    def _saved_strategies(self) -> tuple[str, ...]:
+        return tuple(strategy_text(strategy) for strategy in self.speculation.saved())
+
     @Slot()
     def _on_panel(self) -> None:
         """Keep the strategy; which sections are open is saved, too."""
-        self.settings.set("strategies", self.speculation.saved())
+        self.settings.set("strategies", self._saved_strategies())
         self.settings.save_soon()
 
     @Slot()

@@ -292,9 +292,7 @@ class ProcessService:
                 return
         match command:
             case Tune():
-                from paceline.engine.draft.strategy import strategy_text  # loads NumPy
-
-                self._emit(not_running(command.turn_id, strategy_text(command.strategy)))
+                self._emit(not_running(command.turn_id, command.strategy))
             case CountTokens():
                 self._emit(not_counted(command))
             case RenderPrompt():

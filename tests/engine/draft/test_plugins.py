@@ -23,7 +23,7 @@ from engine.harness import PROMPT, decoder_for, random_language, run
 from fake_model import EOG, ByteVocabulary, FakeModel, scripted
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Draft, Drafter, Extender, Tunable, Workbench
-from paceline.engine.draft.strategy import Strategy, parse_strategy
+from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError
 from paceline.messages import SamplingParams
@@ -360,9 +360,9 @@ def test_a_file_that_cannot_be_read(
 # ------------------------------------------------------------------------------- in the decoder
 
 
-def as_strategy(cls: Any, name: str, **settings: float) -> Strategy:
+def as_strategy(cls: Any, name: str, **settings: float) -> CompleteStrategy:
     info = registry.describe(name, cls)
-    return Strategy(((info, defaults(cls, **settings)),))
+    return CompleteStrategy(((info, defaults(cls, **settings)),))
 
 
 REPLY = "On the other hand, dates like 2024-05-17 are as well as others. On the other hand."

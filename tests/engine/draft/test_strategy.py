@@ -9,9 +9,12 @@ import pytest
 from paceline.engine.draft.base import AUTO, DrafterInfo, Settings
 from paceline.engine.draft.strategy import (
     as_written,
+    brief,
     complete,
     parse_strategy,
     read_strategy,
+    short_text,
+    strategy_named,
     strategy_text,
 )
 from paceline.errors import UserError, ValueOutOfRangeError
@@ -328,5 +331,37 @@ def test_what_there_is_not_is_written_all_the_same() -> None:
 
 def test_users_are_told_their_own_text() -> None:
     written = "draft+suffix:n_max=04"
-    assert as_written("suffix+draft:draft.n_max=4", written) == written
-    assert as_written("off", written) == "off"
+    for told in (
+        read_strategy("suffix+draft:draft.n_max=4"),
+        complete(read_strategy(written)).value,
+    ):
+        assert as_written(told, written) == written
+    assert as_written(Strategy.of("off"), written) == "off"
+    assert as_written(parse_strategy("suffix:max=7").value, written) == "suffix:max=7"
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("off", "off"),
+        ("draft:n_max=16", "draft"),
+        ("draft:n_max=9:n_min=3", "draft:n_max=9:n_min=3"),
+        ("draft:n_max=auto:p_min=0.5", "draft:n_max=auto:p_min=0.5"),  # a default that yields
+        ("draft:n_max=auto:p_min=0", "draft:n_max=auto"),
+        ("ngram-mod:n_max=9", "ngram-mod:n_max=9"),  # whose n_min yields, too
+        ("ngram-mod+draft:ngram-mod.n_min=48:draft.n_min=2", "ngram-mod+draft:draft.n_min=2"),
+    ],
+)
+def test_what_all_settings_are_is_written_in_short(text: str, short: str) -> None:
+    whole = parse_strategy(text)
+    assert complete(whole.value) == whole
+    assert short_text(whole.value) == short_text(read_strategy(text)) == short
+    assert complete(brief(whole.value)) == whole
+    assert strategy_named(short) == whole.value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "gone", "gone:n=1:p", "draft:n_max=x", "draft+draft", "a:b+c"]
+)
+def test_a_text_that_cannot_be_read_stays(text: str) -> None:
+    assert short_text(strategy_named(text)) == text

@@ -33,7 +33,7 @@ from paceline.engine.draft.auto_chain import make_chain
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.chain import Chain
 from paceline.engine.draft.step_clock import StepClock
-from paceline.engine.draft.strategy import Strategy
+from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.model.threads import own_clock
@@ -186,7 +186,7 @@ class Decoder:
         turn_id: str,
         target: CachedContext,
         bench: Workbench,
-        strategy: Strategy,
+        strategy: CompleteStrategy,
         *,
         text: TextAssembler,
         max_tokens: int,
@@ -256,7 +256,7 @@ class Decoder:
         """The reply's text so far."""
         return self._text.text
 
-    def switch(self, strategy: Strategy) -> None:
+    def switch(self, strategy: CompleteStrategy) -> None:
         """Draft by another strategy from the next step on.
 
         Raises:

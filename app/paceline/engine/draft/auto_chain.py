@@ -28,7 +28,7 @@ from paceline.engine.auto.tuning import TUNING
 from paceline.engine.draft.base import Draft, Workbench
 from paceline.engine.draft.chain import NOTHING, Chain, GuardedDrafter, Proposal
 from paceline.engine.draft.step_clock import Lap
-from paceline.engine.draft.strategy import Strategy
+from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.threads import Clock
 from paceline.engine.stats import TurnMeter
 from paceline.messages import ControlReported, Decision, DraftCount
@@ -48,7 +48,7 @@ _RESTS = Decision("", 0, "shut")
 
 
 def make_chain(
-    strategy: Strategy,
+    strategy: CompleteStrategy,
     bench: Workbench,
     meter: TurnMeter,
     knowledge: Knowledge,
@@ -94,7 +94,7 @@ class AutoChain(Chain):
 
     def __init__(
         self,
-        strategy: Strategy,
+        strategy: CompleteStrategy,
         bench: Workbench,
         meter: TurnMeter,
         knowledge: Knowledge,
@@ -120,7 +120,7 @@ class AutoChain(Chain):
         self._step = _Step()
         self._is_first = False
 
-    def tune(self, strategy: Strategy) -> bool:
+    def tune(self, strategy: CompleteStrategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
         if not super().tune(strategy):
             return False

@@ -28,7 +28,7 @@ from paceline.engine.draft.base import (
     Workbench,
 )
 from paceline.engine.draft.step_clock import Lap
-from paceline.engine.draft.strategy import Member, Strategy
+from paceline.engine.draft.strategy import CompleteStrategy, Member
 from paceline.engine.model.backend import Grammar
 from paceline.engine.sample.verify import Verdict
 from paceline.engine.stats import DrafterMeter, TurnMeter
@@ -307,7 +307,7 @@ class Chain:
         UserError: The strategy cannot work here, e.g. without a draft model.
     """
 
-    def __init__(self, strategy: Strategy, bench: Workbench, meter: TurnMeter) -> None:
+    def __init__(self, strategy: CompleteStrategy, bench: Workbench, meter: TurnMeter) -> None:
         self.strategy = strategy
         self._bench = bench
         self.failures: list[tuple[str, Exception]] = []
@@ -327,7 +327,7 @@ class Chain:
                 return True
         return False
 
-    def tune(self, strategy: Strategy) -> bool:
+    def tune(self, strategy: CompleteStrategy) -> bool:
         """Take over other settings of the same drafters; False when a new chain is needed."""
         if strategy.is_controlled != self.strategy.is_controlled:
             return False
@@ -433,7 +433,7 @@ class Chain:
         """Let a drafter see a step that verified nothing of its own."""
         member.observe(0, 0)
 
-    def _wanted(self, strategy: Strategy) -> list[Member]:
+    def _wanted(self, strategy: CompleteStrategy) -> list[Member]:
         draft = self._bench.draft
         return strategy.members(
             has_grammar=self._bench.grammar is not None,

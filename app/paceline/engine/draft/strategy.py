@@ -10,15 +10,16 @@ of all drafters of the chain, and their own lengths are its limits.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
-from paceline import params
 from paceline.engine.draft import grammar_drafter, mtp
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter, Settings
 from paceline.engine.draft.registry import LONGEST, find, portfolio
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.params import Strategy
 from paceline.sentence import Argument, joined, sentence
 
 Member = tuple[DrafterInfo, Settings]
@@ -27,10 +28,15 @@ Needs = Literal["", "draft", "mtp"]
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
-    """A parsed strategy: drafters in the order in which they are asked, with all their settings."""
+class CompleteStrategy:
+    """A strategy with its drafters' descriptions: in the order in which they are asked."""
 
     drafters: tuple[Member, ...]
+
+    @property
+    def value(self) -> Strategy:
+        """The strategy with all settings, as events carry it; `brief` takes the defaults away."""
+        return Strategy(tuple((info.id, tuple(have.items())) for info, have in self.drafters))
 
     @property
     def infos(self) -> tuple[DrafterInfo, ...]:
@@ -98,7 +104,7 @@ class Strategy:
         return members
 
 
-def parse_strategy(text: str) -> Strategy:
+def parse_strategy(text: str) -> CompleteStrategy:
     """Return the strategy that a text names, with all settings; see the module's docstring.
 
     Raises:
@@ -108,7 +114,7 @@ def parse_strategy(text: str) -> Strategy:
     return complete(read_strategy(text))
 
 
-def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> params.Strategy:
+def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> Strategy:
     """Return what a text says: the drafters, and the settings that it gives; as `parse_strategy`.
 
     Whether the settings of a drafter fit together is checked by `complete`.
@@ -136,10 +142,10 @@ def read_strategy(text: str, find: Callable[[str], DrafterInfo] = find) -> param
         if parameter.name in given[info.id]:
             _refuse("{key} is given twice.", "Give it once.", key=key)
         given[info.id][parameter.name] = _value(parameter, value)
-    return params.Strategy(tuple((info.id, tuple(given[info.id].items())) for info in infos))
+    return Strategy(tuple((info.id, tuple(given[info.id].items())) for info in infos))
 
 
-def complete(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = find) -> Strategy:
+def complete(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> CompleteStrategy:
     """Return a strategy with all settings.
 
     Raises:
@@ -154,14 +160,19 @@ def complete(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = fin
             key = f"{prefix}{name}"
             info, parameter = _setting(infos, f"{key}={_number(value)}", key)
             given[info.id][name] = _value(parameter, value)
-    return Strategy(tuple((info, _complete(info, given[info.id])) for info in infos))
+    return CompleteStrategy(tuple((info, _complete(info, given[info.id])) for info in infos))
 
 
-def strategy_text(strategy: params.Strategy, find: Callable[[str], DrafterInfo] = find) -> str:
+def strategy_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> str:
     """Return a strategy as text; the settings of a chain's drafters have their ids before them.
 
     Drafters and settings that there are not are written as well, so that they can be told.
     """
+    return text_of([name for name, _ in strategy.drafters], settings_text(strategy, find))
+
+
+def settings_text(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> tuple[str, ...]:
+    """Return the settings that a strategy gives, each as ``key=value``, as in `strategy_text`."""
     parts: list[str] = []
     for drafter_id, settings in strategy.drafters:
         prefix = f"{drafter_id}." if len(strategy.drafters) > 1 else ""
@@ -170,17 +181,57 @@ def strategy_text(strategy: params.Strategy, find: Callable[[str], DrafterInfo] 
             f"{prefix}{name}={'auto' if value == AUTO and name in lengths else _number(value)}"
             for name, value in settings
         ]
-    return text_of([name for name, _ in strategy.drafters], parts)
+    return tuple(parts)
 
 
-def as_written(told: str, written: str) -> str:
-    """Return a strategy that the engine tells the way its user wrote it, if it is that one.
+def brief(strategy: Strategy, find: Callable[[str], DrafterInfo] = find) -> Strategy:
+    """Return a strategy without the settings that `complete` adds to what is left."""
+    return Strategy(
+        tuple((name, _brief(name, dict(given), find)) for name, given in strategy.drafters)
+    )
+
+
+def as_written(told: Strategy, written: str) -> str:
+    """Return a strategy that the engine tells as text: as its user wrote it, if it is that one.
 
     Args:
-        told: The text of an event.
+        told: The strategy of an event.
         written: What the user wrote; `read_strategy` can read it.
     """
-    return written if told == strategy_text(read_strategy(written)) else told
+    return written if brief(told) == brief(read_strategy(written)) else short_text(told)
+
+
+def short_text(strategy: Strategy) -> str:
+    """Return a strategy as text, without the settings that have their defaults."""
+    return strategy_text(brief(strategy))
+
+
+def strategy_named(text: str) -> Strategy:
+    """Return the strategy, with all its settings, that a text on disk names.
+
+    A text that cannot be read, since a plug-in has gone, for example, becomes the id of a drafter:
+    so it is written as it was.
+    """
+    try:
+        return parse_strategy(text).value
+    except UserError:
+        return Strategy.of(text)
+
+
+def _brief(
+    name: str, given: dict[str, float], find: Callable[[str], DrafterInfo]
+) -> tuple[tuple[str, float], ...]:
+    try:
+        info = find(name)
+        whole = _complete(info, given)
+    except UserError:  # there is no such drafter, or these settings contradict each other
+        return tuple(given.items())
+    for key in tuple(given):
+        rest = {other: value for other, value in given.items() if other != key}
+        with contextlib.suppress(UserError):
+            if _complete(info, rest) == whole:
+                given = rest
+    return tuple(given.items())
 
 
 def _lengths(drafter_id: str, find: Callable[[str], DrafterInfo]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from math import inf
 from paceline.bench.workload import Workload
 from paceline.chat.prompt import GradualPrompt, KnownOf, build_messages, nothing_known
 from paceline.conversation import Conversation, Message
+from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.bench.words import PLAIN, title_of
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
@@ -129,7 +130,7 @@ def contenders(
     return tuple(
         _contender(speculation, strategy, is_usual=is_usual, can_rollback=can_rollback)
         for strategy, is_usual in found.items()
-        if speculation.knows(strategy)
+        if speculation.knows(strategy_named(strategy))
     )
 
 
@@ -145,7 +146,7 @@ def _further(speculation: SpeculationModel) -> Iterator[str]:
 def _contender(
     speculation: SpeculationModel, strategy: str, *, is_usual: bool, can_rollback: bool
 ) -> Contender:
-    choice = speculation.choice_of_text(strategy)
+    choice = speculation.choice_for(strategy_named(strategy))
     obstacle = ""
     if strategy != PLAIN:
         obstacle = speculation.obstacle(choice.name)
@@ -160,4 +161,4 @@ def _contender(
 def _summary(speculation: SpeculationModel, strategy: str) -> str:
     if strategy == PLAIN:
         return _tr("Everything is compared with this, so it is always measured.")
-    return speculation.choice_of_text(strategy).summary
+    return speculation.choice_for(strategy_named(strategy)).summary

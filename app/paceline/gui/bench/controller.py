@@ -13,6 +13,7 @@ from paceline.bench.plan import make_plan
 from paceline.bench.report import to_json
 from paceline.bench.runs import Report
 from paceline.bench.workload import Workload, read_workloads, shipped_workloads
+from paceline.engine.draft.strategy import strategy_named
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import picture_of
@@ -159,7 +160,7 @@ class BenchController(DialogOwner[BenchDialog]):
 
     @Slot(str)
     def _on_used(self, strategy: str) -> None:
-        self._context.notices.attempt(self._speculation.use, strategy)
+        self._context.notices.attempt(self._speculation.use, strategy_named(strategy))
 
     @Slot()
     def _on_copy(self) -> None:

@@ -14,7 +14,7 @@ from paceline.bench.runner import Progress
 from paceline.bench.runs import Report, bound_of
 from paceline.chat.auto_words import promise_words
 from paceline.engine.draft.base import DrafterInfo, Parameter
-from paceline.engine.draft.strategy import Strategy, parse_strategy, read_strategy
+from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy, read_strategy
 from paceline.errors import UserError
 from paceline.gui.bench.driver import Ending
 from paceline.gui.kit.sentences import said
@@ -86,7 +86,7 @@ def prompt_title(name: str) -> str:
     }.get(name, name)
 
 
-def _parsed(strategy: str) -> Strategy | None:
+def _parsed(strategy: str) -> CompleteStrategy | None:
     try:
         return parse_strategy(strategy)
     except UserError:

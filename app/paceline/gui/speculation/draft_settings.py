@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 from paceline.chat.pair import Pair, PairState
 from paceline.chat.presets import clean_name
 from paceline.engine.draft.base import AUTO, DrafterInfo, Parameter
+from paceline.engine.draft.strategy import read_strategy
 from paceline.errors import UserError
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
@@ -170,15 +171,16 @@ class DraftPresetsController(PresetNamer[DraftPresets]):
         if not self._speculation.obstacle(self._speculation.current.name):
             self.presets.remember(strategy)
 
-    def _use(self, strategy: str, words: str) -> None:
+    def _use(self, text: str, words: str) -> None:
         model = self._speculation
-        if model.knows(strategy) and model.obstacle(model.choice_of_text(strategy).name):
-            return  # it waits for its draft model
         try:
+            strategy = read_strategy(text)
+            if model.knows(strategy) and model.obstacle(model.choice_for(strategy).name):
+                return  # it waits for its draft model
             model.use(strategy)
         except UserError as error:
             self._context.notices.warn(
-                words.format(strategy) + " " + self.tr("It cannot be used here."), str(error)
+                words.format(text) + " " + self.tr("It cannot be used here."), str(error)
             )
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Slot
 
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.chat.reply import Reply
+from paceline.engine.draft.strategy import short_text
 from paceline.files import delete_folder
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
@@ -92,7 +93,7 @@ class LearningController(QObject):
         state = self._context.pair.state
         if reply.stats is None or state.target is None or not reply.options.remember:
             return
-        run = LastRun.of(reply.strategy, reply.stats, state.target, state.draft)
+        run = LastRun.of(short_text(reply.strategy), reply.stats, state.target, state.draft)
         save = partial(save_last_run, self._data_dir, run)
         self._context.background.start(save, failed=self._context.notices.user_error)
 

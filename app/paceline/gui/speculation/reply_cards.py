@@ -80,8 +80,8 @@ class HeadlineCard(Card):
 class AdviceLine(QFrame):
     """Shows one piece of advice at a time; dismissing it shows the next one of the same reply."""
 
-    applied = Signal(str)
-    """A strategy text that the advice names"""
+    applied = Signal(object)
+    """A `Strategy` that the advice names"""
     free_wanted = Signal()
     """The draft model is to be unloaded"""
 
@@ -153,7 +153,7 @@ class AdviceLine(QFrame):
         self._waiting = []
         self._show_next()
         if strategy is not None:
-            self.applied.emit(strategy_text(strategy))
+            self.applied.emit(strategy)
         else:
             self.free_wanted.emit()
 

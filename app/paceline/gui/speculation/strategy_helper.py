@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QWidget
 
 from paceline.chat.advice import UseCase, UseCaseStrategy, recommendations
-from paceline.engine.draft.strategy import settings_named, strategy_text
+from paceline.engine.draft.strategy import settings_text, strategy_text
 from paceline.gui.context import AppContext
 from paceline.gui.kit.card import Card
 from paceline.gui.kit.dialogs import DialogOwner, closing_row, scrolling, within_screen
@@ -21,18 +21,19 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import local_size
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import GAP, PAGE, STEP, px
+from paceline.params import DEFAULT_STRATEGY
 
 
 class _UseCaseCard(Card):
     """Keeps its button when its words change, and so the keyboard.
 
     Attributes:
-        text: The strategy that its button applies.
+        wanted: The strategy that its button applies.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = ""
+        self.wanted = DEFAULT_STRATEGY
         self.in_use = styled(QLabel(self.tr("in use")), role="pill", tone="accent")
         self.apply = QPushButton(self.tr("Apply"), autoDefault=False)
         fill(self.header, self.in_use, self.apply)
@@ -63,19 +64,19 @@ class _UseCaseCard(Card):
             is_in_use: Whether it is the strategy in force.
             hint: The memory that unloading the draft model would free; empty: none.
         """
-        self.text = strategy_text(recommended.strategy)
+        self.wanted = recommended.strategy
         title, reason = said(recommended.title), said(recommended.reason)
         self.set_title(title)
         self.reason.setText(reason)
         self.strategy.setText(f"→ {strategy}")
-        settings = settings_named(self.text)
+        settings = settings_text(self.wanted)
         self.details.setText(with_soft_breaks(", ".join(settings)))
         self.details.setVisible(bool(settings))
         self.in_use.setVisible(is_in_use)
         self.apply.setVisible(not is_in_use)
         self.apply.setAccessibleName(self.tr("Use {} for {}").format(strategy, title))
         self.apply.setAccessibleDescription(reason)
-        self.apply.setToolTip(self.tr("Use {}").format(self.text))
+        self.apply.setToolTip(self.tr("Use {}").format(strategy_text(self.wanted)))
         self.hint.setText(hint)
         self.offer.setAccessibleDescription(hint)
         self._below.setVisible(bool(hint))
@@ -146,11 +147,10 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
                 spare = self.tr("The MTP head is not needed then; without it {} more are free.")
             spare = spare.format(local_size(draft.size_bytes))
         for recommended in recommendations(model.model):
-            text = strategy_text(recommended.strategy)
             self.dialog.cards[recommended.use_case].show_strategy(
                 recommended,
-                model.choice_of_text(text).title,
-                is_in_use=text == model.text,
+                model.choice_for(recommended.strategy).title,
+                is_in_use=recommended.strategy == model.strategy,
                 hint=spare if recommended.use_case == "memory" else "",
             )
 
@@ -161,4 +161,4 @@ class StrategyAdvisor(DialogOwner[StrategyHelper]):
             return
         card = next(card for card in dialog.cards.values() if card.apply is self.sender())
         dialog.accept()
-        self._context.notices.attempt(self._context.speculation.use, card.text)
+        self._context.notices.attempt(self._context.speculation.use, card.wanted)

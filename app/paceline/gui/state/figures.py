@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from paceline import sizes
 from paceline.chat.auto_words import effect_words
 from paceline.chat.reply import Reply
-from paceline.engine.draft.strategy import drafters_named
+from paceline.engine.draft.strategy import short_text
 from paceline.figures import Kept, KernelUse, SpeedupVerdict
 from paceline.gui.kit.card import Row
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import known_size, local, translator, with_signs, with_unit
 from paceline.gui.state.metrics import StepMetrics, Tally
 from paceline.gui.state.sources import Kind, Sources
-from paceline.messages import DrafterStats, FinishReason, TurnStats
+from paceline.messages import DrafterStats, FinishReason, Strategy, TurnStats
 from paceline.run_record import ModelRecord
 
 OFF = "off"
@@ -141,7 +141,7 @@ def cut_words() -> dict[FinishReason, str]:
 
 def asks_drafter(reply: Reply) -> bool:
     """Whether the reply's strategy asks any drafter."""
-    return OFF not in drafters_named(reply.strategy)
+    return reply.strategy != Strategy.of(OFF)
 
 
 def stats_details(reply: Reply) -> str:
@@ -150,7 +150,7 @@ def stats_details(reply: Reply) -> str:
     if stats is None:
         return ""
     rows = [
-        _tr("strategy {}, seed {}").format(reply.strategy, reply.seed),
+        _tr("strategy {}, seed {}").format(short_text(reply.strategy), reply.seed),
         _tr("tokens: {}, steps: {}, {:.2f} s").format(
             stats.n_generated, stats.n_steps, local(stats.decode_s)
         ),

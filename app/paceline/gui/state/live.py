@@ -14,7 +14,6 @@ from paceline.chat.auto_words import phase_words
 from paceline.chat.decisions import DecisionLog
 from paceline.chat.reply import Reply
 from paceline.engine.draft import grammar_drafter
-from paceline.engine.draft.strategy import drafters_named
 from paceline.gui.kit.sentences import said
 from paceline.gui.state.figures import Headline, asks_drafter, headline
 from paceline.gui.state.metrics import StepMetrics
@@ -66,7 +65,7 @@ class LiveFigures(QObject):
             return Headline()
         used = [name for name in self.metrics.tallies if name != grammar_drafter.INFO.id]
         if not self.metrics.tallies:
-            used = list(drafters_named(reply.strategy))
+            used = [name for name, _ in reply.strategy.drafters]
         title = self.sources.title(used[0]) if len(used) == 1 else self.tr("Speculation")
         asks = asks_drafter(reply)
         shown = headline(self.metrics, title, reply.stats, asks=asks)

@@ -19,14 +19,13 @@ from PySide6.QtCore import QObject, Signal
 
 from paceline.engine.draft.base import AUTO, DrafterInfo
 from paceline.engine.draft.strategy import (
+    CompleteStrategy,
     Needs,
     complete,
     drafters_named,
     needs_of,
-    parse_strategy,
     strategy_text,
 )
-from paceline.engine.draft.strategy import Strategy as CompleteStrategy
 from paceline.errors import UserError
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import translator
@@ -116,7 +115,7 @@ class SpeculationModel(QObject):
 
     Attributes:
         strategy: The last valid strategy.
-        unusable: The saved strategy that was to be chosen and cannot be; empty: there is none.
+        unusable: The saved strategy that was to be chosen and cannot be; None: there is none.
     """
 
     drafter_changed = Signal()
@@ -131,10 +130,10 @@ class SpeculationModel(QObject):
     def __init__(
         self,
         infos: Sequence[DrafterInfo],
-        saved: Sequence[str] = (),
+        saved: Sequence[Strategy] = (),
         parent: QObject | None = None,
     ) -> None:
-        """Start with saved strategy texts, the chosen one first; unknown ones are `unusable`."""
+        """Start with saved strategies, the chosen one first; an unknown one is `unusable`."""
         super().__init__(parent)
         self._infos = {info.id: info for info in infos}
         self._values: dict[str, dict[str, float]] = {
@@ -148,7 +147,7 @@ class SpeculationModel(QObject):
         self._last: dict[Group, str] = {}
         self._loaded: Needs | None = None
         self._current = DEFAULT if DEFAULT in self._infos else next(iter(self._infos))
-        self.unusable = ""
+        self.unusable: Strategy | None = None
         self._load(saved)
         self._last[self.group] = self._current
         self.strategy = self.value_of(self._current)
@@ -176,7 +175,7 @@ class SpeculationModel(QObject):
     @property
     def text(self) -> str:
         """The last valid strategy, as text."""
-        return self._text(self.strategy)
+        return strategy_text(self.strategy, self._infos.__getitem__)
 
     def choices(self, group: Group) -> tuple[Choice, ...]:
         """Everything that a group offers."""
@@ -225,13 +224,13 @@ class SpeculationModel(QObject):
         """What is loaded to draft beside the target; a draft model while that is not known."""
         return "draft" if self._loaded is None else self._loaded
 
-    def knows(self, strategy: str) -> bool:
-        """Whether a strategy text names drafters and settings that there are."""
-        return self._parse(strategy) is not None
+    def knows(self, strategy: Strategy) -> bool:
+        """Whether there are all drafters of a strategy."""
+        return all(name in self._infos for name, _ in strategy.drafters)
 
-    def choice_of_text(self, strategy: str) -> Choice:
-        """What a menu shows of a strategy, by a text that `knows` accepts."""
-        return choice_of([self._infos[name] for name in drafters_named(strategy)])
+    def choice_for(self, strategy: Strategy) -> Choice:
+        """What a menu shows of a strategy that `knows` accepts."""
+        return choice_of([self._infos[name] for name, _ in strategy.drafters])
 
     def told(self, strategy: Strategy) -> str:
         """A strategy of drafters that there are in words, with what differs from the chosen one."""
@@ -297,14 +296,14 @@ class SpeculationModel(QObject):
         self.drafter_changed.emit()
         self.check()
 
-    def use(self, strategy: str) -> None:
-        """Choose what a strategy text names, with its settings.
+    def use(self, strategy: Strategy) -> None:
+        """Choose a strategy with its settings.
 
         Raises:
-            UserError: It names nothing that there is.
+            UserError: Its drafters or settings are not those that there are.
         """
-        parsed = parse_strategy(strategy)
-        for info in parsed.infos:
+        whole = complete(strategy)
+        for info in whole.infos:
             if info.id not in self._infos:
                 raise UserError(
                     "unknown-drafter",
@@ -312,7 +311,7 @@ class SpeculationModel(QObject):
                     "Choose another.",
                     name=info.id,
                 )
-        self._take(parsed)
+        self._take(whole)
         self._last[self.group] = self._current
         self.drafter_changed.emit()
         self.check()
@@ -330,13 +329,17 @@ class SpeculationModel(QObject):
             self.strategy = strategy
             self.strategy_changed.emit()
 
-    def saved(self) -> tuple[str, ...]:
+    def saved(self) -> tuple[Strategy, ...]:
         """What `__init__` takes as `saved`."""
         in_use = {info.id for info in self.members}
         others = [self.value_of(name) for name in self._infos if name not in in_use]
-        changed = [self._text(other) for other in others if other.drafters[0][1]]
-        chains = [name for name in self._own_chains if name != self._current]
-        return (self.text, *changed, *chains)
+        changed = [other for other in others if other.drafters[0][1]]
+        chains = [
+            Strategy(tuple((info.id, ()) for info in self._members(name)))
+            for name in self._own_chains
+            if name != self._current
+        ]
+        return (self.strategy, *changed, *chains)
 
     # ------------------------------------------------------------------------------ within
 
@@ -346,9 +349,6 @@ class SpeculationModel(QObject):
     def value_of(self, name: str) -> Strategy:
         """A strategy with those of its settings that are not the default."""
         return Strategy(tuple((info.id, self._changed(info)) for info in self._members(name)))
-
-    def _text(self, strategy: Strategy) -> str:
-        return strategy_text(strategy, self._infos.__getitem__)
 
     def _changed(self, info: DrafterInfo) -> tuple[tuple[str, float], ...]:
         values, defaults = self._values[info.id], self._defaults(info.id)
@@ -370,8 +370,8 @@ class SpeculationModel(QObject):
             for parameter in self._infos[drafter_id].parameters
         }
 
-    def _load(self, saved: Sequence[str]) -> None:
-        strategies = [self._parse(text) for text in saved]
+    def _load(self, saved: Sequence[Strategy]) -> None:
+        strategies = [self._completed(strategy) for strategy in saved]
         # From the last to the first: where two texts differ about a drafter, the chosen one counts.
         for strategy in reversed(strategies[1:]):
             if strategy is not None:
@@ -385,12 +385,11 @@ class SpeculationModel(QObject):
         elif strategies:
             self.unusable = saved[0]
 
-    def _parse(self, text: str) -> CompleteStrategy | None:
+    def _completed(self, strategy: Strategy) -> CompleteStrategy | None:
         try:
-            strategy = parse_strategy(text)
+            return complete(strategy) if self.knows(strategy) else None
         except UserError:
             return None
-        return strategy if all(info.id in self._infos for info in strategy.infos) else None
 
     def _take(self, strategy: CompleteStrategy) -> None:
         self._current = name_of(strategy.infos)
