@@ -3,16 +3,17 @@ from types import MappingProxyType
 
 import pytest
 
+from paceline.content import of_text
 from paceline.conversation import Attachment, Conversation, Message, heading_of, title_of
 
 
 def tree() -> Conversation:
     conversation = Conversation("c")
     for message in (
-        Message("q1", None, "user", "First question"),
-        Message("a1", "q1", "assistant", "One"),
-        Message("q2", "a1", "user", "Second"),
-        Message("a2", "q2", "assistant", "Two"),
+        Message.of_text("q1", None, "user", "First question"),
+        Message.of_text("a1", "q1", "assistant", "One"),
+        Message.of_text("q2", "a1", "user", "Second"),
+        Message.of_text("a2", "q2", "assistant", "Two"),
     ):
         conversation = conversation.add(message)
     return conversation
@@ -28,38 +29,42 @@ def test_the_path_ends_at_what_was_added_last() -> None:
 
 
 def test_regenerating_makes_a_sibling_and_keeps_the_old_reply() -> None:
-    conversation = tree().add(Message("a2b", "q2", "assistant", "Another"))
+    conversation = tree().add(Message.of_text("a2b", "q2", "assistant", "Another"))
     assert ids(conversation) == ["q1", "a1", "q2", "a2b"]
     assert [m.message_id for m in conversation.siblings("a2b")] == ["a2", "a2b"]
-    assert conversation.messages["a2"].content == "Two"
+    assert conversation.messages["a2"].text == "Two"
 
 
 def test_editing_starts_a_branch_that_leaves_the_rest_untouched() -> None:
-    conversation = tree().edit("q1", "q1b", "Other question")
+    conversation = tree().edit("q1", "q1b", of_text("Other question"))
     assert ids(conversation) == ["q1b"]
     assert [m.message_id for m in conversation.siblings("q1b")] == ["q1", "q1b"]
     assert ids(conversation.activate("q1")) == ["q1", "a1", "q2", "a2"]
 
 
 def test_activating_goes_on_to_the_newest_leaf() -> None:
-    conversation = tree().add(Message("a2b", "q2", "assistant", "Another")).edit("q1", "q1b", "x")
+    conversation = (
+        tree()
+        .add(Message.of_text("a2b", "q2", "assistant", "Another"))
+        .edit("q1", "q1b", of_text("x"))
+    )
     assert ids(conversation.activate("a1")) == ["q1", "a1", "q2", "a2b"]
     assert ids(conversation.activate("a2")) == ["q1", "a1", "q2", "a2"]
 
 
 def test_a_newer_reply_that_was_left_for_an_older_one_hides_nothing() -> None:
-    left = tree().add(Message("a1b", "q1", "assistant", "Left")).activate("a1")
+    left = tree().add(Message.of_text("a1b", "q1", "assistant", "Left")).activate("a1")
     assert ids(left) == ["q1", "a1", "q2", "a2"]
     assert ids(left.activate("q1")) == ["q1", "a1b"], "it is newer than what follows the older one"
-    gone_on = left.add(Message("q3", "a2", "user", "Third"))
+    gone_on = left.add(Message.of_text("q3", "a2", "user", "Third"))
     assert ids(gone_on.activate("q1")) == ["q1", "a1", "q2", "a2", "q3"]
 
 
 def test_a_change_leaves_the_old_value_alone() -> None:
     old = tree()
-    new = old.with_content("a2", "Changed")
-    assert old.messages["a2"].content == "Two"
-    assert new.messages["a2"].content == "Changed"
+    new = old.with_content("a2", of_text("Changed"))
+    assert old.messages["a2"].text == "Two"
+    assert new.messages["a2"].text == "Changed"
     assert list(new.messages) == list(old.messages)
     with pytest.raises(TypeError):
         new.messages["a2"] = old.messages["a2"]  # type: ignore[index]
@@ -67,7 +72,10 @@ def test_a_change_leaves_the_old_value_alone() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [Message("q1", None, "user", "again"), Message("x", "nobody", "user", "no parent")],
+    [
+        Message.of_text("q1", None, "user", "again"),
+        Message.of_text("x", "nobody", "user", "no parent"),
+    ],
 )
 def test_what_does_not_fit_into_the_tree_is_refused(message: Message) -> None:
     with pytest.raises(ValueError, match=message.message_id):
@@ -97,17 +105,17 @@ def test_titles_are_one_short_line(content: str, title: str) -> None:
 def test_a_message_brings_the_change_and_an_edit_keeps_the_files() -> None:
     files = (Attachment("a.txt", "a", 1),)
     conversation = Conversation("c", created_s=1.0, changed_s=5.0).add(
-        Message("q1", None, "user", "x", 9.0, files)
+        Message.of_text("q1", None, "user", "x", 9.0, attachments=files)
     )
     assert conversation.changed_s == 9.0
-    edited = conversation.edit("q1", "q1b", "y", created_s=7.0)
+    edited = conversation.edit("q1", "q1b", of_text("y"), created_s=7.0)
     assert (edited.changed_s, edited.messages["q1b"].created_s) == (9.0, 7.0)
     assert edited.messages["q1b"].attachments == files
-    assert edited.edit("q1b", "q1c", "z", attachments=()).messages["q1c"].attachments == ()
+    assert edited.edit("q1b", "q1c", of_text("z"), attachments=()).messages["q1c"].attachments == ()
 
 
 def test_one_steps_through_siblings_and_not_beyond() -> None:
-    conversation = tree().add(Message("a2b", "q2", "assistant", "Another"))
+    conversation = tree().add(Message.of_text("a2b", "q2", "assistant", "Another"))
     sibling = conversation.sibling("a2b", -1)
     assert sibling is not None
     assert sibling.message_id == "a2"
@@ -122,7 +130,8 @@ def test_one_steps_through_siblings_and_not_beyond() -> None:
 
 def test_ten_thousand_messages_are_no_obstacle() -> None:
     messages = {
-        str(n): Message(str(n), str(n - 1) if n else None, "user", "x") for n in range(10_000)
+        str(n): Message.of_text(str(n), str(n - 1) if n else None, "user", "x")
+        for n in range(10_000)
     }
     conversation = Conversation("c", messages=MappingProxyType(messages), leaf_id="9999")
     start = perf_counter()
@@ -136,18 +145,20 @@ def test_ten_thousand_messages_are_no_obstacle() -> None:
 def test_two_values_share_no_index() -> None:
     old = tree()
     assert len(old.siblings("a2")) == 1
-    new = old.add(Message("a2b", "q2", "assistant", "Another"))
+    new = old.add(Message.of_text("a2b", "q2", "assistant", "Another"))
     assert (len(old.siblings("a2")), len(new.siblings("a2"))) == (1, 2)
     assert old == tree()
 
 
 def test_versions_of_a_reply_answer_the_same_question_in_any_branch() -> None:
-    chat = tree().add(Message("a2b", "q2", "assistant", "Another"))
-    chat = chat.edit("q1", "q1b", "Other question").add(Message("a1b", "q1b", "assistant", "B"))
-    chat = chat.add(Message("q2b", "a1b", "user", chat.messages["q2"].content))
-    chat = chat.add(Message("a2c", "q2b", "assistant", "C"))
-    chat = chat.add(Message("q3", "a2c", "user", chat.messages["q1"].content))
-    chat = chat.add(Message("a3", "q3", "assistant", "D"))
+    chat = tree().add(Message.of_text("a2b", "q2", "assistant", "Another"))
+    chat = chat.edit("q1", "q1b", of_text("Other question")).add(
+        Message.of_text("a1b", "q1b", "assistant", "B")
+    )
+    chat = chat.add(Message.of_text("q2b", "a1b", "user", chat.messages["q2"].text))
+    chat = chat.add(Message.of_text("a2c", "q2b", "assistant", "C"))
+    chat = chat.add(Message.of_text("q3", "a2c", "user", chat.messages["q1"].text))
+    chat = chat.add(Message.of_text("a3", "q3", "assistant", "D"))
     assert [m.message_id for m in chat.versions("a1")] == ["a1", "a1b"]
     assert [m.message_id for m in chat.versions("a2c")] == ["a2", "a2b", "a2c"]
     assert [m.message_id for m in chat.versions("q1b")] == ["q1", "q1b"]
@@ -156,7 +167,11 @@ def test_versions_of_a_reply_answer_the_same_question_in_any_branch() -> None:
 
 def test_a_heading_has_more_of_the_first_question_than_the_title() -> None:
     question = "Write a Python function that sorts a list of words by their length, please.\nNow."
-    chat = Conversation("c").add(Message("m", None, "user", question)).renamed(title_of(question))
+    chat = (
+        Conversation("c")
+        .add(Message.of_text("m", None, "user", question))
+        .renamed(title_of(question))
+    )
     assert chat.title == "Write a Python function that sorts a list of…"
     assert heading_of(chat) == question.splitlines()[0]
     assert heading_of(chat.renamed("Sorting")) == "Sorting"

@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
 
+from paceline.content import Content, StoredRole, of_text, text_of, with_texts
 from paceline.params import ReplySettings
 
-Role = Literal["user", "assistant"]
 TITLE_LENGTH = 48
 HEADING_LENGTH = 160
 """Of exports, which have room for more of the first question."""
@@ -46,10 +45,29 @@ class Message:
 
     message_id: str
     parent_id: str | None
-    role: Role
-    content: str
+    role: StoredRole
+    content: Content
     created_s: float = 0.0
     attachments: tuple[Attachment, ...] = ()
+
+    @classmethod
+    def of_text(
+        cls,
+        message_id: str,
+        parent_id: str | None,
+        role: StoredRole,
+        text: str,
+        created_s: float = 0.0,
+        *,
+        attachments: tuple[Attachment, ...] = (),
+    ) -> Message:
+        """Return a message whose content is this text alone."""
+        return cls(message_id, parent_id, role, of_text(text), created_s, attachments)
+
+    @property
+    def text(self) -> str:
+        """The text of all text parts, joined."""
+        return text_of(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +202,7 @@ class Conversation(Head):
             raise ValueError(f"message {message.message_id} has an unknown parent")
         title = self.title
         if not title and message.role == "user":
-            title = title_of(message.content)
+            title = title_of(message.text)
         return replace(
             self,
             title=title,
@@ -197,17 +215,17 @@ class Conversation(Head):
         self,
         message_id: str,
         new_id: str,
-        content: str,
+        content: Content,
         *,
         created_s: float = 0.0,
         attachments: tuple[Attachment, ...] | None = None,
     ) -> Conversation:
-        """Add a sibling with another text and show it; what followed the old one stays there.
+        """Add a sibling with another content and show it; what followed the old one stays there.
 
         Args:
             message_id: The message to write again.
             new_id: The sibling's id.
-            content: Its text.
+            content: Its content.
             created_s: When that is.
             attachments: Its files; None: those of the old one.
         """
@@ -215,8 +233,8 @@ class Conversation(Head):
         files = old.attachments if attachments is None else attachments
         return self.add(Message(new_id, old.parent_id, old.role, content, created_s, files))
 
-    def with_content(self, message_id: str, content: str) -> Conversation:
-        """Fill in the text of a reply that was generated meanwhile."""
+    def with_content(self, message_id: str, content: Content) -> Conversation:
+        """Fill in the content of a reply that was generated meanwhile."""
         message = replace(self.messages[message_id], content=content)
         return replace(self, messages=MappingProxyType({**self.messages, message_id: message}))
 
@@ -290,7 +308,7 @@ def clean_message(message: Message) -> Message:
     files = tuple(
         replace(file, name=clean(file.name), text=clean(file.text)) for file in message.attachments
     )
-    return replace(message, content=clean(message.content), attachments=files)
+    return replace(message, content=with_texts(message.content, clean), attachments=files)
 
 
 def title_of(content: str, most: int = TITLE_LENGTH) -> str:
@@ -306,7 +324,7 @@ def title_of(content: str, most: int = TITLE_LENGTH) -> str:
 def heading_of(conversation: Conversation) -> str:
     """The title on one line, longer where it is the beginning of the first question."""
     title = " ".join(conversation.title.split())
-    first = next((m.content for m in conversation.path() if m.role == "user"), "")
+    first = next((m.text for m in conversation.path() if m.role == "user"), "")
     return title_of(first, HEADING_LENGTH) if title and title == title_of(first) else title
 
 
@@ -355,18 +373,18 @@ def numbered(title: str, taken: Iterable[str]) -> str:
 
 def _candidates(questions: list[Message]) -> Iterator[str]:
     """Yield titles, the best first; some are empty."""
-    prose = [_prose(question.content) for question in questions]
+    prose = [_prose(question.text) for question in questions]
     for line in prose:
         if not _is_greeting(line):
             yield title_of(line)
     for question in questions:
-        yield title_of(_code(question.content))
+        yield title_of(_code(question.text))
         for attachment in question.attachments:
             yield title_of(attachment.name)
     for line in prose:
         yield title_of(line)
     for question in questions:
-        yield title_of(question.content)
+        yield title_of(question.text)
 
 
 def _prose(content: str) -> str:

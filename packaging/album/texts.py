@@ -106,8 +106,8 @@ def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat
         asked, said = f"{name}-{number}-q", f"{name}-{number}-r"
         files = more.get("attachments", ()) if number == 0 else ()
         assert isinstance(files, tuple)
-        messages[asked] = Message(asked, parent, "user", question, attachments=files)
-        messages[said] = Message(said, asked, "assistant", reply)
+        messages[asked] = Message.of_text(asked, parent, "user", question, attachments=files)
+        messages[said] = Message.of_text(said, asked, "assistant", reply)
         records[said] = record_of(said, reply, number + len(name))
         parent = said
     tags = more.get("tags", ())

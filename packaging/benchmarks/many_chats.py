@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from paceline.conversation import Conversation, Message, Role, title_of
+from paceline.content import StoredRole
+from paceline.conversation import Conversation, Message, title_of
 from paceline.storage.archive import Archive
 from scripted import record_of
 
@@ -60,12 +61,12 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
             size = texts.random.randint(200, 1200) if is_reply else texts.random.randint(20, 200)
             if is_reply and n_replies % _EVERY == 0:
                 size = _LONG_REPLY
-            role: Role = "assistant" if is_reply else "user"
-            messages[key] = Message(key, parent, role, texts.piece(size), 1e9 + number)
+            role: StoredRole = "assistant" if is_reply else "user"
+            messages[key] = Message.of_text(key, parent, role, texts.piece(size), 1e9 + number)
             parent = key
         first = next(iter(messages.values()))
         chat = Conversation(
-            f"{number:032x}", title_of(first.content), 1e9 + number, 1e9 + number,
+            f"{number:032x}", title_of(first.text), 1e9 + number, 1e9 + number,
             messages=MappingProxyType(messages), leaf_id=parent,
         )  # fmt: skip
         archive.save(chat, list(messages))

@@ -149,10 +149,10 @@ def make_conversation(n_messages: int) -> tuple[Conversation, dict[str, RunRecor
         name = f"message-{number}"
         if number % 2 == 0:
             text = f"Question {number}: what does part {number // 2} do, and why?"
-            messages[name] = Message(name, parent, "user", text)
+            messages[name] = Message.of_text(name, parent, "user", text)
         else:
             text = "".join(long_text(150, number))
-            messages[name] = Message(name, parent, "assistant", text)
+            messages[name] = Message.of_text(name, parent, "assistant", text)
             records[name] = record_of(name, text, number)
         parent = name
     conversation = Conversation(

@@ -72,7 +72,7 @@ class ChatBench:
 
     @property
     def path(self) -> list[tuple[str, str]]:
-        return [(m.role, m.content) for m in self.session.current.path()]
+        return [(m.role, m.text) for m in self.session.current.path()]
 
     @property
     def texts(self) -> list[str]:
@@ -94,4 +94,4 @@ class ChatBench:
 
 def text_of(question: Message | None) -> str | None:
     """What a question says that was taken back, if one was."""
-    return None if question is None else question.content
+    return None if question is None else question.text

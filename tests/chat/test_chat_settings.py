@@ -323,7 +323,7 @@ def test_200_chats_of_the_version_before_have_what_their_last_reply_had(
         assert settings_of(bench) == EXPECTED[name], name
         assert bench.session.current.title == replies[0].question
         said = [text for reply in replies for text in (reply.question, reply.answer)]
-        assert [m.content for m in bench.session.current.messages.values()] == said
+        assert [m.text for m in bench.session.current.messages.values()] == said
         assert len(old.runs(name)) == sum(reply.record is not None for reply in replies)
     assert len(old.search("question 77")) == 2, "title and message are found"
     (copy,) = copies(tmp_path / "chats.db")

@@ -350,8 +350,8 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
     bench.ask("Mine", "1")
     foreign = (
         Conversation("c", created_s=5.0)
-        .add(Message("m1", None, "user", "Theirs", 6.0))
-        .add(Message("m2", "m1", "assistant", "Yes", 7.0))
+        .add(Message.of_text("m1", None, "user", "Theirs", 6.0))
+        .add(Message.of_text("m2", "m1", "assistant", "Yes", 7.0))
     )
     for _ in range(2):
         bench.import_copy(foreign, {})
@@ -361,7 +361,7 @@ def test_a_foreign_chat_is_taken_in_under_new_ids(bench: ChatBench) -> None:
 
 
 def test_a_copy_that_was_deleted_meanwhile_is_not_shown(bench: ChatBench) -> None:
-    foreign = Conversation("c").add(Message("m1", None, "user", "Theirs"))
+    foreign = Conversation("c").add(Message.of_text("m1", None, "user", "Theirs"))
     first, second = (bench.session.conversations.add_copy(foreign, {}) for _ in range(2))
     bench.session.show_copy(first)
     bench.session.remove(second)
@@ -385,7 +385,7 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
         HALF,
         1.0,
         tags=(HALF,),
-        messages={"m1": Message("m1", None, "user", HALF, 1.0, (file,))},
+        messages={"m1": Message.of_text("m1", None, "user", HALF, 1.0, attachments=(file,))},
         leaf_id="m1",
     )
     bench.import_copy(foreign, {})

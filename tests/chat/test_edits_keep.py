@@ -145,7 +145,7 @@ def test_a_question_beside_a_reply_is_no_version_of_it(store: ConversationStore)
     bench.client.reply("Uno.")
     assert later(bench) == [], "what answers the other question is no later question"
     chat = bench.session.current
-    two = next(m for m in chat.messages.values() if m.content == "Two?")
+    two = next(m for m in chat.messages.values() if m.text == "Two?")
     assert chat.versions(two.message_id) == (two,)
     assert not bench.session.bring_up_to_date()
 
@@ -178,7 +178,7 @@ def edited(bench: ChatBench) -> None:
 
 
 def later(bench: ChatBench) -> list[str]:
-    return [message.content for message in later_turns(bench.session.current)]
+    return [message.text for message in later_turns(bench.session.current)]
 
 
 def test_what_only_the_older_branch_has_comes_later(bench: ChatBench) -> None:

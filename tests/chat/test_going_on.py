@@ -74,7 +74,7 @@ class Life:
 
     @property
     def last(self) -> str:
-        return self.session.current.path()[-1].content
+        return self.session.current.path()[-1].text
 
     @property
     def context(self) -> str:

@@ -8,6 +8,7 @@ from chat.chat_bench import PAIR, ChatBench, text_of
 from gui.fake_client import STATS, described
 from paceline import __version__
 from paceline.chat.reply import TurnOptions, to_record, to_reply
+from paceline.content import Content
 from paceline.messages import EngineDied, SamplingParams, StartTurn, TurnFailed, TurnStarted
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
@@ -36,9 +37,9 @@ class Diary(ConversationStore):
         self.lines.append(f"extend {text}")
         super().extend_run(conversation_id, message_id, text, steps)
 
-    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
-        self.lines.append(f"end {record.status} {text}")
-        super().end_run(conversation_id, record, text)
+    def end_run(self, conversation_id: str, record: RunRecord, content: Content) -> None:
+        self.lines.append(f"end {record.status} {content[-1].text}")
+        super().end_run(conversation_id, record, content)
 
 
 def test_question_and_answer_are_saved_together_before_the_engine_hears_of_them() -> None:
@@ -135,7 +136,7 @@ def test_nothing_comes_behind_the_close(store: ConversationStore) -> None:
     bench.session.end_reply()
     bench.client.step("late", 1)
     bench.client.finish_turn("Half late")
-    assert bench.store.load(bench.id).path()[-1].content == "Half"
+    assert bench.store.load(bench.id).path()[-1].text == "Half"
 
 
 def test_a_failed_reply_keeps_its_reason(store: ConversationStore) -> None:
@@ -159,7 +160,7 @@ def test_a_dead_engine_costs_nothing_that_was_shown(store: ConversationStore) ->
     first.client.start_turn()
     first.client.step("Half", 0)
     first.client.emit(EngineDied("Killed.", ""))
-    assert first.store.load(first.id).path()[-1].content == "Half"
+    assert first.store.load(first.id).path()[-1].text == "Half"
 
 
 def test_a_reply_goes_on_in_the_store_while_another_chat_is_shown(store: ConversationStore) -> None:
@@ -200,7 +201,7 @@ def test_a_refused_later_question_is_taken_out_of_the_store(store: ConversationS
     assert reply is not None
     bench.client.emit(TurnFailed(reply.turn_id, "bad-grammar", "It is wrong.", ""))
     assert text_of(bench.session.take_back(reply)) == "Two"
-    assert [m.content for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
+    assert [m.text for m in bench.store.load(bench.id).messages.values()] == ["One", "1"]
     assert dict(bench.store.runs(bench.id)).keys() == {bench.message(1)}
 
 

@@ -13,7 +13,7 @@ def path(*turns: tuple[str, str]) -> list[Message]:
     messages = []
     for number, (role, content) in enumerate(turns):
         assert role in ("user", "assistant")
-        messages.append(Message(str(number), None, role, content))  # type: ignore[arg-type]
+        messages.append(Message.of_text(str(number), None, role, content))  # type: ignore[arg-type]
     return messages
 
 
@@ -47,7 +47,7 @@ def test_earlier_replies_go_without_their_reasoning(reply: str) -> None:
     messages = path(("user", "<think>a</think>b"), ("assistant", reply), ("user", "c"))
     built = build_messages(messages)
     assert [m.content for m in built] == ["<think>a</think>b", "Yes.", "c"]
-    assert messages[1].content == reply
+    assert messages[1].text == reply
 
 
 def test_a_reply_that_only_thought_is_left_out() -> None:
@@ -57,7 +57,7 @@ def test_a_reply_that_only_thought_is_left_out() -> None:
 
 def test_files_stand_before_the_text_in_fences_of_their_own() -> None:
     files = (Attachment("read.py", "print()\n", 8), Attachment("odd name", "plain", 5))
-    message = Message("1", None, "user", "What is this?", 0.0, files)
+    message = Message.of_text("1", None, "user", "What is this?", 0.0, attachments=files)
     assert build_messages([message])[0].content == (
         "read.py\n```py\nprint()\n```\n\nodd name\n```\nplain\n```\n\nWhat is this?"
     )
@@ -65,7 +65,9 @@ def test_files_stand_before_the_text_in_fences_of_their_own() -> None:
 
 def test_a_file_cannot_end_its_own_fence() -> None:
     evil = Attachment("a\n```\nb.md", "```\nout\n````\n", 9)
-    built = build_messages([Message("1", None, "user", "", 0.0, (evil,))])[0].content
+    built = build_messages([Message.of_text("1", None, "user", "", 0.0, attachments=(evil,))])[
+        0
+    ].content
     assert built == "a ``` b.md\n`````md\n```\nout\n````\n`````"
 
 

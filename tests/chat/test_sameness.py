@@ -92,7 +92,7 @@ class Bench:
     def start(self, record: RunRecord | None = None) -> bool:
         record = record or self.record
         path = self.session.current.path()
-        return self.check.start(record, path[1].content, path[:1])
+        return self.check.start(record, path[1].text, path[:1])
 
     def emit_steps(self, turn_id: str, ids: tuple[int, ...] = IDS) -> None:
         end = 0
@@ -162,7 +162,7 @@ def test_equal_tokens_are_the_same(bench: Bench) -> None:
     assert bench.results == [Same(5)]
     assert bench.told[-1] == (5, 5)
     assert not bench.check.is_running
-    assert bench.session.current.path()[1].content == "The sky is blue."
+    assert bench.session.current.path()[1].text == "The sky is blue."
 
 
 def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) -> None:
@@ -264,7 +264,7 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     path = bench.session.current.path()
     reply = bench.session.conversations.reply_of(path[3].message_id)
     assert reply is not None
-    bench.check.start(replace(to_record(reply), n_cut=2), path[3].content, path[:3])
+    bench.check.start(replace(to_record(reply), n_cut=2), path[3].text, path[:3])
     sent = bench.client.last(StartTurn).messages
     assert [(m.role, m.content) for m in sent] == [
         ("system", "Be brief."),

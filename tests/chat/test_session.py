@@ -62,7 +62,7 @@ class Bench:
 
     @property
     def path(self) -> list[tuple[str, str]]:
-        return [(m.role, m.content) for m in self.session.current.path()]
+        return [(m.role, m.text) for m in self.session.current.path()]
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_regenerating_adds_a_sibling_and_asks_the_same(bench: Bench) -> None:
     bench.client.reply("Two")
     assert bench.path == [("user", "Hello?"), ("assistant", "Two")]
     answer = bench.session.current.path()[-1]
-    contents = [m.content for m in bench.session.current.siblings(answer.message_id)]
+    contents = [m.text for m in bench.session.current.siblings(answer.message_id)]
     assert contents == ["One", "Two"]
 
 
@@ -346,7 +346,7 @@ def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(ben
     assert len(bench.client.all(StartTurn)) == 2
     assert reply.error is not None
     assert reply.error.code == "model-overwritten"
-    assert [m.content for m in bench.session.current.path()] == ["Hello?", ""]
+    assert [m.text for m in bench.session.current.path()] == ["Hello?", ""]
 
 
 def test_a_reply_that_was_stopped_does_not_wait_for_another_engine(bench: Bench) -> None:

@@ -60,7 +60,7 @@ class Chat:
         return self.client.last(StartTurn).turn_id
 
     def texts(self) -> list[str]:
-        return [message.content for message in self.session.current.path()]
+        return [message.text for message in self.session.current.path()]
 
 
 def sequence_of(turn_id: str) -> list[Event]:

@@ -15,8 +15,8 @@ def asked(*texts: str, files: tuple[str, ...] = ()) -> Conversation:
     conversation, parent = Conversation("c"), None
     for number, text in enumerate(texts):
         attachments = tuple(Attachment(name, "x", 1) for name in files) if not number else ()
-        question = Message(f"q{number}", parent, "user", text, 0.0, attachments)
-        answer = Message(f"a{number}", f"q{number}", "assistant", "An answer.")
+        question = Message.of_text(f"q{number}", parent, "user", text, 0.0, attachments=attachments)
+        answer = Message.of_text(f"a{number}", f"q{number}", "assistant", "An answer.")
         conversation = conversation.add(question).add(answer)
         parent = f"a{number}"
     return conversation
@@ -53,10 +53,10 @@ def test_a_file_without_a_word_gives_its_name() -> None:
 
 def test_a_title_of_the_users_own_is_left_alone() -> None:
     old = asked("Hi").renamed("Mine")
-    new = old.add(Message("q9", "a0", "user", "How do I read a file?"))
+    new = old.add(Message.of_text("q9", "a0", "user", "How do I read a file?"))
     assert with_title(old, new).title == "Mine"
     old = asked("Hi")
-    new = old.add(Message("q9", "a0", "user", "How do I read a file?"))
+    new = old.add(Message.of_text("q9", "a0", "user", "How do I read a file?"))
     assert with_title(old, new).title == "How do I read a file?"
 
 

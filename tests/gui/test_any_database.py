@@ -82,7 +82,7 @@ def use(
             hits = program.session.conversations.search(f"text {i} {k}", 1000)
             (chat_id,) = {hit.conversation_id for hit in hits if hit.message_id == message_id}
             program.session.show(chat_id)
-        assert program.session.current.messages[message_id].content == text
+        assert program.session.current.messages[message_id].text == text
         view = program.window.chat_pane.chat.reply_view(message_id)
         assert view is None or view.plain_text == text.strip()
     program.session.new()
@@ -97,7 +97,7 @@ def check_kept(file: Path, intact: set[str]) -> None:
     archive.open()
     try:
         chats = [archive.load(summary.conversation_id) for summary in archive.summaries()]
-        texts = {message.content for chat in chats for message in chat.messages.values()}
+        texts = {message.text for chat in chats for message in chat.messages.values()}
         assert intact | {"One more question", "One more reply"} <= texts
     finally:
         assert archive.close()

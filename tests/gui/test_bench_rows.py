@@ -300,7 +300,9 @@ def test_a_picture_that_cannot_be_written_is_a_clear_error(qtbot: QtBot, tmp_pat
 
 def test_questions_of_a_long_chat_take_no_time() -> None:
     messages = [
-        Message(f"{n}", f"{n - 1}" if n else None, "assistant" if n % 2 else "user", f"Text {n}.")
+        Message.of_text(
+            f"{n}", f"{n - 1}" if n else None, "assistant" if n % 2 else "user", f"Text {n}."
+        )
         for n in range(10_000)
     ]
     by_id = MappingProxyType({message.message_id: message for message in messages})

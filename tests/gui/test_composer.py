@@ -236,9 +236,9 @@ def test_the_offer_goes_with_the_text(composer: Composer) -> None:
 
 def test_what_comes_back_brings_its_files(composer: Composer) -> None:
     composer.files.add([OTHER])
-    composer.return_message(Message("m", None, "user", "Look", attachments=(FILE,)))
+    composer.return_message(Message.of_text("m", None, "user", "Look", attachments=(FILE,)))
     assert (composer.text, composer.attachments) == ("Look", (FILE, OTHER))
-    composer.return_message(Message("n", None, "user", "", attachments=(OTHER,)))
+    composer.return_message(Message.of_text("n", None, "user", "", attachments=(OTHER,)))
     assert (composer.text, composer.attachments) == ("Look", (OTHER, FILE))
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
-    from paceline.conversation import Role
+    from paceline.content import StoredRole
     from paceline.gui.program import Program
 
 pytestmark = [
@@ -305,9 +305,9 @@ class TestQuickly:
         monkeypatch.setattr(composer_controllers, "TURN_S", 0.0)
         chat = Conversation("long")
         for number in range(400):
-            role: Role = "assistant" if number % 2 else "user"
+            role: StoredRole = "assistant" if number % 2 else "user"
             parent = str(number - 1) if number else None
-            chat = chat.add(Message(str(number), parent, role, f"Text {number}"))
+            chat = chat.add(Message.of_text(str(number), parent, role, f"Text {number}"))
         program.session.show_copy(program.session.conversations.add_copy(chat, {}))
         program.context_meter.ask_now()
         assert client.all(CountTokens) == []

@@ -80,7 +80,7 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     assert program.window.status.state == "Writing"
     client.reply("There.")
     assert program.window.status.state == "Ready"
-    assert program.session.current.path()[-1].content == "There."
+    assert program.session.current.path()[-1].text == "There."
 
 
 def test_what_offers_to_start_it_goes_when_it_is_started_otherwise(

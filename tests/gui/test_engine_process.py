@@ -259,7 +259,7 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert len(reply.traces) < MAX_TOKENS
     text = watch.text
     assert reply.text == text != ""
-    assert window.session.current.path()[-1].content == text
+    assert window.session.current.path()[-1].text == text
     # Marked, and said.
     assert reply.error is not None
     assert (reply.error.code, reply.reason, reply.stats) == ("engine-died", None, None)
@@ -380,7 +380,7 @@ def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
     assert reply.error is not None
     assert "while it loaded “paceline-demo-target-q8_0.gguf”" in reply.error.message
     assert reply.error.message in notice(program)
-    assert [m.content for m in program.session.current.path()] == ["What is a list?", ""]
+    assert [m.text for m in program.session.current.path()] == ["What is a list?", ""]
     assert program.window.status.state == "No model is loaded"
     assert program.session.regenerate()
     assert_answers(program, active(program), qtbot)

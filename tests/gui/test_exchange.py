@@ -90,8 +90,8 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
     choose(qtbot, talked.imports.files.dialog, file)
     qtbot.waitUntil(lambda: session.current.conversation_id != before.conversation_id)
     after = session.current
-    assert [(m.role, m.content, m.created_s) for m in after.path()] == [
-        (m.role, m.content, m.created_s) for m in before.path()
+    assert [(m.role, m.text, m.created_s) for m in after.path()] == [
+        (m.role, m.text, m.created_s) for m in before.path()
     ]
     again = session.conversations.full_reply(after.path()[1].message_id)
     assert again is not None

@@ -44,7 +44,7 @@ def show(program: Program, texts: Sequence[str]) -> None:
     before = None
     for number, text in enumerate(texts):
         name = f"m{number}"
-        messages[name] = Message(name, before, "assistant" if number % 2 else "user", text)
+        messages[name] = Message.of_text(name, before, "assistant" if number % 2 else "user", text)
         before = name
     chat = Conversation("c", "Chat", messages=messages, leaf_id=before)
     program.session.show_copy(program.session.conversations.add_copy(chat, {}))

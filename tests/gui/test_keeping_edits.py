@@ -104,7 +104,7 @@ def test_later_turns_are_offered_and_asked_with_progress_and_stop(
     bar.action.click()
     client.finish_turn("New three.")
     assert bar.isHidden()
-    texts = [message.content for message in program.session.current.path()]
+    texts = [message.text for message in program.session.current.path()]
     assert texts == ["Won?", "Won.", "Two?", "New two.", "Three?", "New three."]
     assert not later.isEnabled()
 

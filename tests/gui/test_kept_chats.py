@@ -306,7 +306,7 @@ def test_an_edit_waits_while_another_reply_is_written(live: Callable[..., Life])
     life.session.send("Two")
     life.chat.edit_submitted.emit(life.message(0), "Uno")
     assert len(life.client.all(StartTurn)) == 2
-    assert life.session.current.path()[0].content == "One"
+    assert life.session.current.path()[0].text == "One"
 
 
 def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
@@ -623,7 +623,7 @@ def test_a_reply_of_the_real_engine_comes_back_token_by_token(
     ]
     assert [s.drafted for s in kept.steps] == [s.drafted for s in told.steps]
     assert kept.stats == told.stats
-    assert kept.text == path[1].content != ""
+    assert kept.text == path[1].text != ""
     assert kept.target is not None
     assert kept.target.n_ctx > 0
     assert kept.engine_version

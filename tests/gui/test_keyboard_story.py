@@ -110,7 +110,7 @@ class Story:
         self._qtbot.waitUntil(is_so, timeout=LIMIT_MS)
 
     def texts(self) -> list[str]:
-        return [message.content for message in self.program.session.current.path()]
+        return [message.text for message in self.program.session.current.path()]
 
     def is_writing(self) -> bool:
         return self.program.window.actions_.stop.isEnabled()
@@ -254,9 +254,9 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     (exported,) = read_chats(file.read_bytes(), file.name).whole
     assert exported.conversation.settings == settings
     tree, current = exported.conversation, program.session.current
-    assert [m.content for m in tree.path()] == [m.content for m in current.path()]
-    assert sorted(m.content for m in tree.messages.values()) == sorted(
-        m.content for m in current.messages.values()
+    assert [m.text for m in tree.path()] == [m.text for m in current.path()]
+    assert sorted(m.text for m in tree.messages.values()) == sorted(
+        m.text for m in current.messages.values()
     )
     replies = [m for m in tree.messages.values() if m.role == "assistant"]
     assert len(replies) == 3
@@ -264,7 +264,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
         record = exported.records[reply.message_id]
         streamed = "".join(step.text for step in record.steps)
         assert streamed
-        assert reply.content.startswith(streamed)  # the end may have been held back
+        assert reply.text.startswith(streamed)  # the end may have been held back
         assert record.stats is not None
         assert record.stats.n_generated == sum(len(step.tokens) for step in record.steps)
 

@@ -97,7 +97,7 @@ def test_small_texts_stay_text_in_a_full_field(composer: Composer) -> None:
 
 
 def test_a_text_that_comes_back_too_long_is_a_file(composer: Composer) -> None:
-    composer.return_message(Message("m", None, "user", LETTERS))
+    composer.return_message(Message.of_text("m", None, "user", LETTERS))
     assert composer.text == ""
     assert [file.text for file in composer.attachments] == [LETTERS]
 

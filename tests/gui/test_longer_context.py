@@ -174,7 +174,7 @@ def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
     path = program.session.current.path()
-    assert [message.content for message in path] == ["Hello", "Hi there"]
+    assert [message.text for message in path] == ["Hello", "Hi there"]
     assert program.session.current.place_of(path[1].message_id) == (0, 1)
     assert "Too many tokens" in program.window.chat_pane.errors.text.text()
 

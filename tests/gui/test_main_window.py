@@ -252,8 +252,8 @@ def test_a_chat_without_a_title_that_is_written_in_is_named_elsewhere(
     program: Program, client: FakeClient, private: bool, title: str
 ) -> None:
     session = program.session
-    chat = Conversation("c", private=private).add(Message("q", None, "user", "Hi"))
-    untitled = replace(chat.add(Message("r", "q", "assistant", "Hello")), title="")
+    chat = Conversation("c", private=private).add(Message.of_text("q", None, "user", "Hi"))
+    untitled = replace(chat.add(Message.of_text("r", "q", "assistant", "Hello")), title="")
     session.show_copy(session.conversations.add_copy(untitled, {}))
     session.continue_reply()
     client.start_turn()

@@ -191,7 +191,7 @@ def test_a_reply_goes_on_by_button_menu_and_key(
     client.step(" two", 0)
     client.finish_turn("One two")
     last = program.session.current.path()[-1]
-    assert last.content == "One two"
+    assert last.text == "One two"
     shown = chat.reply_view(last.message_id)
     assert shown is not None
     shown._need_actions()._actions[Act.CONTINUE].trigger()
@@ -210,7 +210,7 @@ def test_a_message_is_deleted_and_brought_back(
     assert program.session.current.path() == ()
     assert "2 messages were deleted" in without_soft_breaks(errors.text.text())
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
-    assert [m.content for m in program.session.current.path()] == ["Hello?", "One"]
+    assert [m.text for m in program.session.current.path()] == ["Hello?", "One"]
     chat.delete_requested.emit(question)
     program.session.new(private=True)
     assert errors.isHidden(), "it goes with the chat"
@@ -236,7 +236,7 @@ def test_a_reply_is_edited_where_it_stands(
     view.editor.field.setPlainText("Two")
     qtbot.keyClick(view.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     last = program.session.current.path()[-1]
-    assert last.content == "Two"
+    assert last.text == "Two"
     shown = chat.reply_view(last.message_id)
     assert shown is not None
     shown.flush()

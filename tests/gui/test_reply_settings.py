@@ -139,7 +139,7 @@ def test_a_refused_second_message_leaves_the_first(program: Program, client: Fak
     program.session.send("Three")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
-    assert [m.content for m in program.session.current.path()] == ["One", "Two"]
+    assert [m.text for m in program.session.current.path()] == ["One", "Two"]
     assert program.window.chat_pane.composer.text == "Three"
 
 
@@ -147,7 +147,7 @@ def test_other_failures_stay_in_the_chat(program: Program, client: FakeClient) -
     program.session.send("One")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "decode", "The decode failed.", ""))
-    assert [m.content for m in program.session.current.path()] == ["One", ""]
+    assert [m.text for m in program.session.current.path()] == ["One", ""]
     assert program.window.chat_pane.composer.text == ""
 
 

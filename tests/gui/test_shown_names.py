@@ -74,8 +74,10 @@ def test_no_name_in_the_window_turns_around(
     client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
     session, pane = program.session, program.window.chat_pane
     file = Attachment(f"{EVIL}.txt", "x", 1)
-    chat = Conversation("c", EVIL).add(Message("q", None, "user", "Hi", 1.0, (file,)))
-    chat = chat.add(Message("a", "q", "assistant", "Hello", 2.0))
+    chat = Conversation("c", EVIL).add(
+        Message.of_text("q", None, "user", "Hi", 1.0, attachments=(file,))
+    )
+    chat = chat.add(Message.of_text("a", "q", "assistant", "Hello", 2.0))
     session.conversations.put(chat, ("q", "a"))
     session.show("c")
     session.tag("c", (EVIL,))

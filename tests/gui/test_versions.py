@@ -205,7 +205,7 @@ def test_a_repeated_reply_that_is_refused_leaves_the_dialog_as_it_was(
     dialog.repeat.menu().actions()[0].trigger()
     turn_id = client.start_turn()
     client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
-    assert program.session.current.path()[-1].content == "Two."
+    assert program.session.current.path()[-1].text == "Two."
     qtbot.waitUntil(lambda: dialog.summary.text() == "1 difference")
     assert dialog.repeat.isEnabled()
 

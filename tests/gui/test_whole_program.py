@@ -120,7 +120,7 @@ def kept_texts(file: Path) -> dict[str, str]:
     archive.open()
     try:
         chats = [archive.load(summary.conversation_id) for summary in archive.summaries()]
-        return {m.message_id: m.content for chat in chats for m in chat.messages.values()}
+        return {m.message_id: m.text for chat in chats for m in chat.messages.values()}
     finally:
         assert archive.close()
 

@@ -349,15 +349,15 @@ def test_in_a_chat_the_next_message_loads_again_by_itself(
         assert failed is not None
         assert failed.error is not None
         assert failed.error.code == "compute-failed"
-        assert answer.content  # what was committed stays
-        assert question.content == QUESTION
+        assert answer.text  # what was committed stays
+        assert question.text == QUESTION
         assert loader.state.status == "empty"
         binding.plan = {}
         session.regenerate()
         again = session.conversations.reply_of(session.current.path()[-1].message_id)
         assert again is not None
         assert again.error is None
-        assert again.text.startswith(answer.content)
+        assert again.text.startswith(answer.text)
         assert loader.state.status == "ready"
     finally:
         client.close()

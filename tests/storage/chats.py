@@ -27,7 +27,7 @@ def chat(key: str, *texts: str, title: str = "") -> Conversation:
     made = Conversation(key, title, 100.0, changed_s=200.0)
     for i, text in enumerate(texts):
         role = "assistant" if i % 2 else "user"
-        made = made.add(Message(f"{key}-{i}", made.leaf_id, role, text, 100.0 + i))
+        made = made.add(Message.of_text(f"{key}-{i}", made.leaf_id, role, text, 100.0 + i))
     return made
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from paceline.content import of_text
 from paceline.conversation import Message
 from paceline.run_record import RunRecord
 from paceline.storage.archive import Archive
@@ -28,7 +29,7 @@ def main(path: Path, seed: int) -> None:
         archive.save(made, [f"{key}-0"])
         say(archive, f"saved {key}-0")
         reply = f"{key}-1"
-        archive.save(made.add(Message(reply, f"{key}-0", "assistant", "")), [reply])
+        archive.save(made.add(Message.of_text(reply, f"{key}-0", "assistant", "")), [reply])
         archive.begin_run(key, RunRecord(reply))
         n = drawn.randrange(30)
         for i in range(n):
@@ -36,7 +37,7 @@ def main(path: Path, seed: int) -> None:
             print(f"shown {reply} {i + 1} {time.time()}", flush=True)
             time.sleep(drawn.choice([0, 0.001, 0.01]))
         text = "".join(f"{i} " for i in range(n))
-        archive.end_run(key, record(reply, text), text)
+        archive.end_run(key, record(reply, text), of_text(text))
         say(archive, f"ended {reply} {n}")
         if drawn.random() < 0.1:
             archive.remove(key)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.content import of_text
 from paceline.storage import disk, search, writer
 from paceline.storage.archive import Archive
 from paceline.storage.problems import DamageError, Opened
@@ -34,7 +35,7 @@ def read_all(archive: Archive) -> set[str]:
     for summary in archive.summaries():
         key = summary.conversation_id
         for message in archive.load(key).messages.values():
-            texts.add(message.content)
+            texts.add(message.text)
         if key.endswith("7"):  # the slowest part
             for message_id, run in archive.runs(key).items():
                 assert run.status
@@ -53,7 +54,7 @@ def write_some(archive: Archive) -> None:
     archive.save(made, list(made.messages))
     archive.begin_run("new", record("new-1"))
     archive.extend_run("new", "new-1", "new ", steps(["new "]))
-    archive.end_run("new", record("new-1", "new ", "reply"), "new reply")
+    archive.end_run("new", record("new-1", "new ", "reply"), of_text("new reply"))
     for summary in sorted(archive.summaries(), key=lambda one: one.conversation_id)[:40:4]:
         if summary.conversation_id != "new":
             older = archive.load(summary.conversation_id)
@@ -64,7 +65,7 @@ def write_some(archive: Archive) -> None:
 
 
 def check_written(archive: Archive, more: set[str]) -> None:
-    assert [m.content for m in archive.load("new").messages.values()] == [
+    assert [m.text for m in archive.load("new").messages.values()] == [
         "new question",
         "new reply",
     ]

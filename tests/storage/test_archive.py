@@ -20,6 +20,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from paceline.content import of_text
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
@@ -72,7 +73,7 @@ class Store(RuleBasedStateMachine):
         # A reply that is under way is kept with an empty text, and its pieces.
         under_way = {one.message_id: "" for one in self.running(made.conversation_id)}
         for message_id, text in under_way.items():
-            made = made.with_content(message_id, text)
+            made = made.with_content(message_id, of_text(text))
         self.store.save(made, changed, gone)
 
     @rule(key=st.sampled_from(CHATS), text=texts, at=places)
@@ -80,9 +81,9 @@ class Store(RuleBasedStateMachine):
         message_id, self.n_messages = f"m{self.n_messages}", self.n_messages + 1
         if key in self.chats:
             parent = self.message(key, at).message_id
-            made = self.chats[key].add(Message(message_id, parent, "user", text, 1.0))
+            made = self.chats[key].add(Message.of_text(message_id, parent, "user", text, 1.0))
         else:
-            made = Conversation(key, text).add(Message(message_id, None, "user", text, 1.0))
+            made = Conversation(key, text).add(Message.of_text(message_id, None, "user", text, 1.0))
         self.put(made, [message_id])
 
     @precondition(lambda self: self.chats)
@@ -98,17 +99,19 @@ class Store(RuleBasedStateMachine):
             self.store.extend_run(key, message_id, f"{text} ", made)
             one = self.records[message_id]
             self.records[message_id] = replace(one, steps=one.steps + made)
-            text = self.chats[key].messages[message_id].content + f"{text} "  # noqa: PLW2901
-            self.chats[key] = self.chats[key].with_content(message_id, text)
+            text = self.chats[key].messages[message_id].text + f"{text} "  # noqa: PLW2901
+            self.chats[key] = self.chats[key].with_content(message_id, of_text(text))
         if end is not None:
             self.records[message_id] = record(message_id, *end.split())
-            self.chats[key] = self.chats[key].with_content(message_id, end)
-            self.store.end_run(key, self.records[message_id], end)
+            self.chats[key] = self.chats[key].with_content(message_id, of_text(end))
+            self.store.end_run(key, self.records[message_id], of_text(end))
 
     def begin(self, key: str) -> None:
         message_id, self.n_messages = f"m{self.n_messages}", self.n_messages + 1
         made = self.chats[key]
-        self.put(made.add(Message(message_id, made.leaf_id, "assistant", "", 2.0)), [message_id])
+        self.put(
+            made.add(Message.of_text(message_id, made.leaf_id, "assistant", "", 2.0)), [message_id]
+        )
         self.records[message_id] = RunRecord(message_id, started_s=5.0, strategy="draft")
         self.store.begin_run(key, self.records[message_id])
 
@@ -119,7 +122,7 @@ class Store(RuleBasedStateMachine):
         made = self.chats[key].renamed(text)
         message = self.message(key, at)
         if message.role == "user":
-            made = made.with_content(message.message_id, text)
+            made = made.with_content(message.message_id, of_text(text))
         self.put(replace(made, pinned=not made.pinned, tags=(text,)), [message.message_id])
 
     @precondition(lambda self: self.chats)
@@ -145,7 +148,7 @@ class Store(RuleBasedStateMachine):
         if was is not None:
             was = self.records[message.message_id] = replace(was, status="finished")
             self.store.begin_run(key, replace(was, steps=()))
-            self.store.end_run(key, was, message.content)
+            self.store.end_run(key, was, of_text(message.text))
 
     @rule(key=st.sampled_from(CHATS), back=st.booleans())
     def remove(self, key: str, *, back: bool) -> None:
@@ -209,7 +212,7 @@ class Store(RuleBasedStateMachine):
             (key, message.message_id)
             for key, made in shown.items()
             for message in made.messages.values()
-            if word in message.content and message.message_id not in under_way
+            if word in message.text and message.message_id not in under_way
         ]
         return messages + [(key, "") for key, made in shown.items() if word in made.title]
 
@@ -307,9 +310,13 @@ class TestStoreOnDisk(StoreOnDisk.TestCase):
 def test_whatever_a_chat_holds_comes_back(kind: str, open_archive: Callable[[], Archive]) -> None:
     files = (Attachment("a.py", "print('ä')\n", 12), Attachment("b.txt", "", 0))
     before = Conversation("c", "Title", 10.5, changed_s=20.25, pinned=True, tags=("work", "ü"))
-    before = before.add(Message("m0", None, "user", "Question?\0 with NUL", 11.0, files))
-    before = before.add(Message("m1", "m0", "assistant", "Answer", 12.0))
-    before = before.add(Message("m2", "m0", "assistant", "Another answer", 13.0)).activate("m1")
+    before = before.add(
+        Message.of_text("m0", None, "user", "Question?\0 with NUL", 11.0, attachments=files)
+    )
+    before = before.add(Message.of_text("m1", "m0", "assistant", "Answer", 12.0))
+    before = before.add(Message.of_text("m2", "m0", "assistant", "Another answer", 13.0)).activate(
+        "m1"
+    )
     before = replace(before, settings=ReplySettings(seed=9, system_prompt="Be brief. ü"))
     store = ConversationStore() if kind == "memory" else open_archive()
     store.save(before, ["m0", "m1", "m2"])
@@ -328,10 +335,10 @@ def test_what_was_sent_or_finished_is_on_the_disk_at_once(
     made = chat("c", "question")
     with contextlib.closing(sqlite3.connect(db)) as other:
         texts = "SELECT content FROM messages ORDER BY key"
-        archive.save(made.add(Message("c-1", "c-0", "assistant", "")), ["c-0", "c-1"])
+        archive.save(made.add(Message.of_text("c-1", "c-0", "assistant", "")), ["c-0", "c-1"])
         assert other.execute(texts).fetchall() == [("question",), ("",)]
         archive.begin_run("c", RunRecord("c-1"))
-        archive.end_run("c", record("c-1", "ans", "wer"), "answer")
+        archive.end_run("c", record("c-1", "ans", "wer"), of_text("answer"))
         assert other.execute(texts).fetchall() == [("question",), ("answer",)]
         archive.save(chat("d", "alone"), ["d-0"])
         assert ("alone",) in other.execute(texts).fetchall()
@@ -356,7 +363,7 @@ def test_the_waits_of_reads_do_not_add_up(
             archive.summaries()
         assert now_s - began_s == pytest.approx(archives.READ_AFTER_S, rel=0.2)
         now_s += 2.0
-    archive.end_run("c", record("c-1"), "")
+    archive.end_run("c", record("c-1"), of_text(""))
     began_s = now_s
     archive.summaries()
     assert now_s == began_s, "nor to that of a reply that ended"
@@ -370,7 +377,7 @@ def test_what_was_kept_before_plain_decoding_had_an_interval_is_kept_still(
     made = chat("c", "Question", "One two")
     archive.save(made, list(made.messages))
     now = record("c-1", "One", " two")
-    archive.end_run("c", now, "One two")
+    archive.end_run("c", now, of_text("One two"))
     archive.close()
     with contextlib.closing(sqlite3.connect(db)) as connection:
         (row,) = connection.execute("SELECT record FROM runs")
@@ -428,7 +435,7 @@ def test_two_programs_write_to_one_database(open_archive: Callable[[], Archive])
         for name, archive in zip("ab", both, strict=True):
             made = chat(f"{name}{i}", f"question {i}", "answer")
             archive.save(made, list(made.messages))
-            archive.end_run(f"{name}{i}", record(f"{name}{i}-1", "answer"), "answer")
+            archive.end_run(f"{name}{i}", record(f"{name}{i}-1", "answer"), of_text("answer"))
     for archive in both:
         assert archive.flush(20)
     for archive in both:
@@ -466,9 +473,9 @@ def test_what_is_deleted_while_a_disk_fails_is_in_no_file(tmp_path: Path) -> Non
             archive.save(made, list(made.messages))
             archive.begin_run(key, RunRecord(f"{key}-3"))
             archive.extend_run(key, f"{key}-3", "secret pi", steps(["secret pi"]))
-            archive.end_run(key, record(f"{key}-3", "secret answer"), "secret answer")
+            archive.end_run(key, record(f"{key}-3", "secret answer"), of_text("secret answer"))
             archive.extend_run(key, f"{key}-1", "first half", steps(["first half"]))
-            archive.end_run(key, record(f"{key}-1", "the whole"), "the whole")
+            archive.end_run(key, record(f"{key}-1", "the whole"), of_text("the whole"))
             archive.save_unsent(key, "secret draft")
             left = replace(made, leaf_id="kept-1")
             archive.save(left, (), [f"{key}-2", f"{key}-3"])

@@ -81,9 +81,9 @@ class Killed:
                 return []
             assert run.error == INTERRUPTED
             steps = archive.steps(message.message_id)
-            assert "".join(step.text for step in steps) == message.content
-            n = message.content.count(" ")
-            assert message.content == text_of(n)
+            assert "".join(step.text for step in steps) == message.text
+            n = message.text.count(" ")
+            assert message.text == text_of(n)
             return [self.when_s - float(at) for _, _, i, at in shown if int(i) > n][:1]
         finally:
             assert archive.close()
@@ -91,12 +91,12 @@ class Killed:
     def _check(self, archive: Archive, what: str, key: str, n: str = "") -> None:
         message = archive.load(owner(key)).messages[key]
         if what == "saved":
-            assert message.content == f"question {owner(key)}"
+            assert message.text == f"question {owner(key)}"
             found = archive.search(f"question {owner(key)}", 1000)
             assert owner(key) in {hit.conversation_id for hit in found}
         else:
             assert what == "ended"
-            assert message.content == text_of(int(n))
+            assert message.text == text_of(int(n))
             assert archive.runs(owner(key))[key].status == "finished"
             assert "".join(step.text for step in archive.steps(key)) == text_of(int(n))
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from paceline.content import of_text
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import database, writer
 from paceline.storage.archive import Archive
@@ -61,7 +62,7 @@ def filled(path: Path, n: int = 30) -> None:
         made = chat(f"c{i}", f"question {i}", "", "more")
         archive.save(made, list(made.messages))
         archive.end_run(
-            f"c{i}", record(f"c{i}-1", "answer ", "word " * 200), "answer " + "word " * 200
+            f"c{i}", record(f"c{i}-1", "answer ", "word " * 200), of_text("answer " + "word " * 200)
         )
     assert archive.close()
 
@@ -122,7 +123,7 @@ def test_a_full_disk_is_told_and_written_to_when_there_is_room(small_disk: Path)
     assert watched.archive.problem.hint
     assert not watched.archive.flush(0.2)
     assert listed(watched.archive) == {"before", *(f"c{i}" for i in range(20))}
-    assert watched.archive.load("c7").messages["c7-0"].content == "text " * 2000
+    assert watched.archive.load("c7").messages["c7-0"].text == "text " * 2000
     assert len(watched.archive.search("text")) == 40
     (small_disk / "rest").unlink()
     watched.wait_for("")
@@ -158,7 +159,7 @@ def test_what_a_full_disk_never_took_is_there_at_the_next_start(
     again = Archive(path)
     again.open()
     assert listed(again) == {"before", "c", "long"}
-    assert again.load("c").messages["c-1"].content == "half an answer"
+    assert again.load("c").messages["c-1"].text == "half an answer"
     assert again.runs("c")["c-1"].error == INTERRUPTED
     assert len(again.steps("c-1")) == 2
     assert again.flush()
@@ -238,7 +239,7 @@ if shut == "all":
 watched.archive.save(chat("new", "text"), ["new-0"])
 watched.wait_for("chats-read-only", 60)
 print(watched.archive.problem.code, sorted(s.conversation_id for s in watched.archive.summaries()))
-print(watched.archive.load("c1").messages["c1-0"].content)
+print(watched.archive.load("c1").messages["c1-0"].text)
 print(watched.archive.close(), file=sys.stdout)
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from paceline.content import of_text
 from paceline.run_record import RunRecord
 from paceline.storage.changes import BeginRun, ExtendRun
 from paceline.storage.disk import Disk
@@ -46,6 +47,6 @@ def test_a_message_waits_for_the_disk_and_the_text_under_way_does_not(
     for one in steps(["One", " two"]):
         archive.extend_run("c", "c-1", one.text, [one])
     assert has_grown.wait(5), "without being asked for"
-    archive.end_run("c", record("c-1", "One", " two"), "One two")
+    archive.end_run("c", record("c-1", "One", " two"), of_text("One two"))
     assert archive.close()
     assert levels == {False: {NORMAL}, True: {FULL}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paceline.content import of_text
 from paceline.run_record import RunRecord
 from paceline.storage.archive import Archive
 from paceline.storage.database import copies
@@ -30,7 +31,7 @@ def test_nothing_of_a_purged_chat_is_left(db: Path) -> None:
     archive.begin_run("gone", RunRecord("gone-1"))
     archive.extend_run("gone", "gone-1", f"{CANARY} checkpoint", steps([f"{CANARY} checkpoint"]))
     archive.flush()
-    archive.end_run("gone", record("gone-1"), f"{CANARY} " * 5000)
+    archive.end_run("gone", record("gone-1"), of_text(f"{CANARY} " * 5000))
     archive.save_unsent("gone", f"unsent {CANARY}")
     archive.flush()
     archive.close()
@@ -59,7 +60,7 @@ def test_replaced_texts_leave_the_file(db: Path) -> None:
     made = chat("c", f"the {CANARY}")
     archive.save(made.renamed("Title"), list(made.messages))
     archive.flush()
-    archive.save(made.with_content("c-0", "other").renamed("Title"), ["c-0"])
+    archive.save(made.with_content("c-0", of_text("other")).renamed("Title"), ["c-0"])
     archive.flush()
     assert archive.search(CANARY) == ()
     archive.close()

@@ -14,6 +14,7 @@ import pytest
 
 from message_samples import sample
 from paceline.codec import CodecError
+from paceline.content import Text, of_text
 from paceline.conversation import Head, ViewPlace
 from paceline.storage import changes as rescue
 from paceline.storage.archive import Archive
@@ -41,7 +42,7 @@ CHANGES: list[Change] = [
     SaveChat(replace(sample(Head), private=False)),
     BeginRun("c", record("c-1")),
     ExtendRun("c", "c-1", 3, "texté", steps(["texté"])),
-    EndRun("c", record("c-1", "a", "b"), "ab"),
+    EndRun("c", record("c-1", "a", "b"), of_text("ab")),
     Remove("c"),
     Restore("c"),
     Purge("d"),
@@ -61,14 +62,30 @@ def test_every_change_comes_back(db: Path) -> None:
 def test_the_version_before_can_read_a_conversation(db: Path) -> None:
     path = rescue.rescue(db, CHANGES)
     assert path is not None
-    heads = [one["head"] for one in json.loads(path.read_text())["changes"] if "head" in one]
+    data = json.loads(path.read_text())["changes"]
+    heads = [one["head"] for one in data if "head" in one]
     assert len(heads) == 2
     assert not any("private" in head for head in heads)
+    saved_chat, end = data[0], data[4]
+    assert [message["content"] for message in saved_chat["messages"]] == ["question", "answer"]
+    assert end["text"] == "ab"
+    assert not any("parts" in one for one in (*saved_chat["messages"], end))
 
 
-@pytest.mark.parametrize("last", CHANGES[3:5])
+def test_parts_are_beside_their_text(db: Path) -> None:
+    content = (Text("a"), Text("b"))
+    made = chat("c", "question").with_content("c-0", content)
+    changes: list[Change] = [saved(made, ["c-0"]), EndRun("c", record("c-0"), content)]
+    path = rescue.rescue(db, changes)
+    assert path is not None
+    saved_chat, end = json.loads(path.read_text())["changes"]
+    assert (saved_chat["messages"][0]["content"], end["text"]) == ("ab", "ab")
+    assert rescue.read_rescued(path) == changes
+
+
+@pytest.mark.parametrize(("last", "text"), [(CHANGES[3], "texté"), (CHANGES[4], "ab")])
 def test_runs_of_the_version_before_are_seen_while_a_disk_is_locked(
-    db: Path, last: ExtendRun | EndRun
+    db: Path, last: Change, text: str
 ) -> None:
     archive = Archive(db)
     archive.open()
@@ -84,10 +101,10 @@ def test_runs_of_the_version_before_are_seen_while_a_disk_is_locked(
         other.execute("BEGIN IMMEDIATE")
         archive = Archive(db)
         archive.open()
-        assert archive.load("c").messages["c-1"].content == last.text
+        assert archive.load("c").messages["c-1"].text == text
     archive.retry()
     assert archive.flush()
-    assert archive.load("c").messages["c-1"].content == last.text
+    assert archive.load("c").messages["c-1"].text == text
     assert archive.runs("c")["c-1"].status == ("failed" if last is CHANGES[3] else "finished")
     assert archive.close()
 

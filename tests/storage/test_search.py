@@ -147,7 +147,9 @@ def test_the_best_come_first(archive: ConversationStore) -> None:
 
 def test_names_of_files_are_found(archive: ConversationStore) -> None:
     file = Attachment("report_final.csv", "secretcontent", 14)
-    made = Conversation("c", "x").add(Message("m", None, "user", "look", 1.0, (file,)))
+    made = Conversation("c", "x").add(
+        Message.of_text("m", None, "user", "look", 1.0, attachments=(file,))
+    )
     archive.save(made, ["m"])
     assert found(archive, "report csv") == {"c"}
     assert found(archive, "secretcontent") == set()

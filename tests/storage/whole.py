@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
+from paceline.content import of_text
 from paceline.conversation import ViewPlace
 from paceline.storage.archive import Archive
 from storage.chats import chat, record
@@ -69,7 +70,7 @@ def made_whole(path: Path) -> Whole:
         archive.save(made, list(made.messages))
         for k in range(1, N_TEXTS, 2):
             run = record(f"chat-{i}-{k}", "some ", "steps")
-            archive.end_run(f"chat-{i}", run, text_of(i, k))
+            archive.end_run(f"chat-{i}", run, of_text(text_of(i, k)))
         archive.save_place(f"chat-{i}", ViewPlace(f"chat-{i}-1", 5))
         if i % 5 == 0:
             archive.save_unsent(f"chat-{i}", f"unsent {i}")

@@ -20,12 +20,12 @@ from paceline.chat.presets import check_settings
 from paceline.chat.prompt import KnownOf
 from paceline.chat.reply import Reply, known_of, renamed, to_record, to_reply
 from paceline.codec import made_of
+from paceline.content import Content, StoredRole, of_text
 from paceline.conversation import (
     Attachment,
     Conversation,
     ConversationSummary,
     Message,
-    Role,
     SearchHit,
     ViewPlace,
     clean,
@@ -152,7 +152,7 @@ class Conversations:
         record = self._records.get(message_id) if reply is None else None
         message = self._current.messages.get(message_id)
         if record is not None and message is not None:
-            reply = to_reply(record, self._current.conversation_id, message.content)
+            reply = to_reply(record, self._current.conversation_id, message.text)
             self._replies[message_id] = reply
         return reply
 
@@ -270,10 +270,14 @@ class Conversations:
             self.on_texts(name)
 
     def new_message(
-        self, role: Role, text: str, parent_id: str | None, attachments: tuple[Attachment, ...] = ()
+        self,
+        role: StoredRole,
+        content: Content,
+        parent_id: str | None,
+        attachments: tuple[Attachment, ...] = (),
     ) -> Message:
         """Return a new message with an id and a time."""
-        return Message(self.new_id(), parent_id, role, text, self.now(), attachments)
+        return Message(self.new_id(), parent_id, role, content, self.now(), attachments)
 
     def add_copy(
         self,
@@ -309,12 +313,12 @@ class Conversations:
 
     def keep_record(self, conversation: Conversation, record: RunRecord) -> None:
         """Keep the record, with steps, of a reply that has ended and whose message was `put`."""
-        name, text = conversation.conversation_id, conversation.messages[record.message_id].content
+        name, message = conversation.conversation_id, conversation.messages[record.message_id]
         store = self.store_of(name)
         store.begin_run(name, replace(record, steps=()))
-        store.end_run(name, record, text)
+        store.end_run(name, record, message.content)
         if name == self._current.conversation_id:
-            self._replies[record.message_id] = to_reply(record, name, text)
+            self._replies[record.message_id] = to_reply(record, name, message.text)
 
     def begin_run(self, reply: Reply) -> None:
         """Keep the record of a reply whose message was `put`, and what it begins with."""
@@ -336,10 +340,10 @@ class Conversations:
         name = reply.conversation_id
         if name in self._purged:
             return
-        record = to_record(reply)
-        self.store_of(name).end_run(name, record, reply.text)
+        content = of_text(reply.text)
+        self.store_of(name).end_run(name, to_record(reply), content)
         if name == self._current.conversation_id:
-            self._current = self._current.with_content(reply.message_id, reply.text)
+            self._current = self._current.with_content(reply.message_id, content)
         self.on_texts(name)
 
     # ------------------------------------------------------------------------------ deleting

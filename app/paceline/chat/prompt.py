@@ -120,7 +120,7 @@ def with_attachments(message: Message) -> str:
     A fence is longer than any run of backticks in the file, so that no file can end its fence.
     """
     parts = [_fenced(attachment) for attachment in message.attachments]
-    return "\n\n".join([*parts, message.content] if message.content else parts)
+    return "\n\n".join([*parts, message.text] if message.text else parts)
 
 
 def _fenced(attachment: Attachment) -> str:

@@ -23,6 +23,7 @@ from paceline.chat.prompt import KnownOf, build_messages, nothing_known
 from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, drawn_like, model_record
 from paceline.codec import made_of
+from paceline.content import of_text
 from paceline.conversation import Conversation, Message
 from paceline.engine.model.model_file import OVERWRITTEN
 from paceline.errors import UserError
@@ -192,7 +193,7 @@ class ReplyRunner:
             if drawing.keeps and old is not None and settings.seed is None:
                 settings = replace(settings, seed=old.seed)
             options = self._asked_options(conversation.conversation_id, settings)
-        answer = self._conversations.new_message("assistant", "", question_id)
+        answer = self._conversations.new_message("assistant", of_text(""), question_id)
         reply = Reply(
             self._conversations.new_id(),
             answer.message_id,
@@ -203,7 +204,7 @@ class ReplyRunner:
         reply.ask(options)
         if continued is not None:
             before = self._conversations.full_reply(continued.message_id)
-            reply.go_on_after(continued.content, before)
+            reply.go_on_after(continued.text, before)
         first = replaced or continued
         reply.earlier = self._versions(first, question_id, options)
         self.active, self._is_submitted = reply, False
@@ -239,7 +240,7 @@ class ReplyRunner:
         for message in (first, *others[:-_MOST_VERSIONS:-1]):
             reply = self._conversations.full_reply(message.message_id)
             traces = reply.traces if reply is not None else ()
-            text = message.content[:_MOST_CHARS]
+            text = message.text[:_MOST_CHARS]
             seed = reply.seed if reply is not None else None
             repeats = options.settings.sampling.temperature == 0 or (
                 seed is not None and seed == options.settings.seed

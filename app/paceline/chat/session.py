@@ -25,6 +25,7 @@ from paceline.chat.recording import Recording
 from paceline.chat.reply import Reply, TurnOptions, can_be_repeated, edited_record, to_record
 from paceline.chat.reply_runner import Drawing, ReplyRunner, SessionListener
 from paceline.chat.stored_texts import StoredTexts
+from paceline.content import Content, of_text
 from paceline.conversation import (
     Attachment,
     Conversation,
@@ -188,7 +189,7 @@ class ChatSession:
         text = clean(text).strip()
         if self.active is not None or not (text or attachments):
             return False
-        self._runner.start(*self._with_question(text, attachments), Drawing(greedy=greedy))
+        self._runner.start(*self._with_question(of_text(text), attachments), Drawing(greedy=greedy))
         return True
 
     def begin_recorded(self, recording: Recording) -> Reply | None:
@@ -200,13 +201,17 @@ class ChatSession:
         """
         if self.active is not None:
             return None
-        return self._runner.start(*self._with_question(recording.question), recording=recording)
+        return self._runner.start(
+            *self._with_question(of_text(recording.question)), recording=recording
+        )
 
     def _with_question(
-        self, text: str, attachments: tuple[Attachment, ...] = ()
+        self, content: Content, attachments: tuple[Attachment, ...] = ()
     ) -> tuple[Conversation, str]:
         """Return the shown one with a message of the user at its end, and the message's id."""
-        question = self.conversations.new_message("user", text, self.current.leaf_id, attachments)
+        question = self.conversations.new_message(
+            "user", content, self.current.leaf_id, attachments
+        )
         return self._as_asked(self.current.add(question)), question.message_id
 
     def _as_asked(self, conversation: Conversation) -> Conversation:
@@ -246,7 +251,9 @@ class ChatSession:
             return False
         replaced = self._answer_to(message_id)
         new_id, now = self.conversations.new_id(), self.conversations.now()
-        edited = self.current.edit(message_id, new_id, text, created_s=now, attachments=files)
+        edited = self.current.edit(
+            message_id, new_id, of_text(text), created_s=now, attachments=files
+        )
         drawing = Drawing(replaced=replaced, keeps=keeps)
         self._runner.start(self._as_asked(edited), new_id, drawing, shows_again=True)
         return True
@@ -354,7 +361,7 @@ class ChatSession:
             message_id: The reply; empty: the last message of the shown path.
         """
         old = self.current.messages.get(message_id or self.current.leaf_id or "")
-        is_reply = old is not None and old.role == "assistant" and bool(old.content)
+        is_reply = old is not None and old.role == "assistant" and bool(old.text)
         if self.active is not None or old is None or not is_reply or old.parent_id is None:
             return False
         drawing = Drawing(continued=old)
@@ -440,10 +447,10 @@ class ChatSession:
         old, text = self.current.messages.get(message_id), clean(text)
         if self.active is not None or old is None or old.role != "assistant":
             return False
-        if not text.strip() or text == old.content:
+        if not text.strip() or text == old.text:
             return False
         new_id, now = self.conversations.new_id(), self.conversations.now()
-        edited = self.current.edit(message_id, new_id, text, created_s=now)
+        edited = self.current.edit(message_id, new_id, of_text(text), created_s=now)
         self.conversations.put(edited, (new_id,))
         reply = self.conversations.reply_of(message_id)
         if reply is not None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from paceline.codec import CodecError
+from paceline.content import Content, with_texts
 from paceline.conversation import (
     Conversation,
     ConversationSummary,
@@ -158,9 +159,9 @@ class ConversationStore:
         number = next(self._numbers)
         self._add(ExtendRun(conversation_id, message_id, number, clean(text), tuple(steps)))
 
-    def end_run(self, conversation_id: str, record: RunRecord, text: str) -> None:
-        """The reply has ended with this whole text, which replaces its checkpoints."""
-        self._add(EndRun(conversation_id, record, clean(text)))
+    def end_run(self, conversation_id: str, record: RunRecord, content: Content) -> None:
+        """The reply has ended with this whole content, which replaces its checkpoints."""
+        self._add(EndRun(conversation_id, record, with_texts(content, clean)))
 
     def remove(self, conversation_id: str) -> None:
         """Hide a conversation until it is restored or purged."""

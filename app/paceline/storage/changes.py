@@ -25,7 +25,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part, made_of
+from paceline.codec import CodecError, decode_part, encode_part, encode_value, made_of
+from paceline.content import Content, beyond_text, is_empty, of_text, text_of
 from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
 from paceline.files import first_free, write_whole
 from paceline.messages import StepCommitted
@@ -73,11 +74,11 @@ class ExtendRun:
 
 @dataclass(frozen=True, slots=True)
 class EndRun:
-    """A reply ended with this whole text."""
+    """A reply ended with this whole content."""
 
     conversation_id: str
     record: RunRecord
-    text: str
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +132,8 @@ def is_shown(change: Change) -> bool:
     """Return true for a message that was sent and a reply that ended, written when shown."""
     match change:
         case SaveChat(messages=(question, *rest)):  # an import has many
-            is_sent = not any(message.content for message in rest)  # but the reply that begins
-            return is_sent and bool(question.content or question.attachments)
+            is_sent = all(is_empty(message.content) for message in rest)  # but a reply that begins
+            return is_sent and (bool(question.attachments) or not is_empty(question.content))
         case _:
             return isinstance(change, EndRun)
 
@@ -288,14 +289,37 @@ def _encode(change: Change) -> dict[str, Any]:
     data = {"kind": type(change).__name__, **encode_part(change)}
     for name in _OWN.keys() & data.keys():
         data[name] = _OWN[name][0](getattr(change, name))
-    if isinstance(change, SaveChat):
-        del data["head"]["private"]  # false, and unknown to the version before
+    match change:
+        case SaveChat(messages=messages):
+            del data["head"]["private"]  # false, and unknown to the version before
+            for message, written in zip(messages, data["messages"], strict=True):
+                _write_content(written, message.content, "content")
+        case EndRun(content=content):
+            _write_content(data, content, "text")
     return data
+
+
+def _write_content(data: dict[str, Any], content: Content, name: str) -> None:
+    """Write a content as its text, which the version before reads, and its parts where needed."""
+    del data["content"]
+    data[name] = text_of(content)
+    if parts := beyond_text(content):
+        data["parts"] = encode_value(parts)
+
+
+def _read_content(data: dict[str, Any], name: str) -> None:
+    """Put parts in the place of what `_write_content` wrote."""
+    text = data.pop(name)
+    data["content"] = data.pop("parts", None) or encode_value(of_text(text))
 
 
 def _decode(data: Any) -> Change:
     try:
         kind = _KINDS[data.pop("kind")]
+        for message in data.get("messages", ()):
+            _read_content(message, "content")
+        if kind is EndRun:
+            _read_content(data, "text")
         own = {name: _OWN[name][1](data[name]) for name in _OWN.keys() & data.keys()}
         if own:
             data.setdefault("conversation_id", "")  # runs had none in the version before

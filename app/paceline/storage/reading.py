@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paceline.codec import made_of
+from paceline.content import appended, of_text
 from paceline.conversation import (
     Conversation,
     ConversationSummary,
@@ -124,7 +125,7 @@ def load(sources: Sequence[Source], conversation_id: str) -> Conversation | None
     )
     for message_id, text in texts:
         if message := messages.get(message_id):  # not where an index is damaged
-            messages[message_id] = replace(message, content=message.content + text)
+            messages[message_id] = replace(message, content=appended(message.content, text))
     return _conversation(head, messages)
 
 
@@ -203,7 +204,7 @@ def interrupted(sources: Sequence[Source]) -> list[EndRun]:
                 record = replace(record, status="failed", error=INTERRUPTED)
             text, made = _pieces(connection, row.key)
             record = replace(record, steps=made)
-            ends.append(EndRun(row.conversation_id, record, row.message.content + text))
+            ends.append(EndRun(row.conversation_id, record, appended(row.message.content, text)))
     return ends
 
 
@@ -275,7 +276,7 @@ def _summary(row: Sequence[Any]) -> ConversationSummary:
 
 
 def _message(row: Sequence[Any]) -> Message:
-    return Message(row[0], row[1], row[2], row[3], row[4], read_attachments(row[5]))
+    return Message(row[0], row[1], row[2], of_text(row[3]), row[4], read_attachments(row[5]))
 
 
 def _conversation(head: Head, messages: dict[str, Message]) -> Conversation:

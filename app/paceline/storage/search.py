@@ -135,7 +135,7 @@ def _break_seal(connection: sqlite3.Connection) -> None:
 
 def text_of(message: Message) -> str:
     """Return the part of a message that is searched: its text and the names of its files."""
-    return with_names(message.content, message.attachments)
+    return with_names(message.text, message.attachments)
 
 
 def with_names(content: str, attachments: tuple[Attachment, ...]) -> str:

@@ -113,7 +113,7 @@ def _write_head(connection: sqlite3.Connection, head: Head) -> int:
 def _write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
     new = {"id": message.message_id, "conversation": conversation}
     values = {
-        "parent_id": message.parent_id, "role": message.role, "content": message.content,
+        "parent_id": message.parent_id, "role": message.role, "content": message.text,
         "created_s": message.created_s,
         "attachments": json_text(message.attachments) if message.attachments else None,
     }  # fmt: skip
@@ -164,8 +164,8 @@ def _end(connection: sqlite3.Connection, change: EndRun) -> None:
     if row is None:
         return
     key, _, old = row
-    new = replace(old, content=change.text)
-    connection.execute("UPDATE messages SET content = ? WHERE key = ?", (change.text, key))
+    new = replace(old, content=change.content)
+    connection.execute("UPDATE messages SET content = ? WHERE key = ?", (new.text, key))
     search.index(connection, key, search.text_of(old), search.text_of(new))
     _write_record(connection, key, change.record)
     for table in ("steps", "checkpoints"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from hypothesis import strategies as st
 
+from paceline.content import Text
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.figures import DraftCount, DrafterStats, TokenTrace, TurnStats
 from paceline.messages import FinishReason, StepCommitted
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 WORD = st.text("abcxyz", min_size=1, max_size=5)
+CONTENT = st.lists(TEXT.map(Text), min_size=1, max_size=2).map(tuple)
 COUNT = st.integers(0, 5_000)
 MICROS = st.integers(0, 10_000_000).map(lambda n: n / 1e6)
 SECONDS = st.integers(0, 2_000_000_000).map(float)
@@ -118,7 +120,7 @@ def runs(draw: DrawFn, message: Message) -> RunRecord:
             draft=optional(MODELS),
             app_version=TEXT,
             engine_version=TEXT,
-            steps=steps(len(message.content)),
+            steps=steps(len(message.text)),
         )
     )
 
@@ -131,7 +133,9 @@ def chats(draw: DrawFn) -> tuple[Conversation, dict[str, RunRecord]]:
         parent = draw(st.sampled_from([None, *messages]))
         role = draw(st.sampled_from(("user", "assistant")))
         name = f"m{number}"
-        messages[name] = Message(name, parent, role, draw(TEXT), draw(SECONDS), draw(ATTACHMENTS))
+        messages[name] = Message(
+            name, parent, role, draw(CONTENT), draw(SECONDS), draw(ATTACHMENTS)
+        )
     replies = [message for message in messages.values() if message.role == "assistant"]
     known = [reply for reply in replies if draw(st.booleans())]
     conversation = Conversation(

@@ -15,6 +15,7 @@ from paceline.chat.exchange import chat_json
 from paceline.chat.exchange.chat_json import VERSION, dumped, from_json, to_json
 from paceline.chat.exchange.imported import ImportedChat
 from paceline.chat.exchange.reading import read_chats
+from paceline.content import Text
 from paceline.conversation import Attachment
 from paceline.errors import UserError
 from storage.chats import as_of_old, chat, record
@@ -38,6 +39,18 @@ def test_what_was_exported_comes_back_as_it_was(
     if conversation.messages:
         chats = read_chats(text_of(conversation, records).encode(), "a.json")
         assert chats.whole == (ImportedChat(conversation, records),)
+
+
+def test_a_text_is_written_as_the_version_before_reads_it() -> None:
+    made = chat("c", "Why?", "Because so.")
+    parts = (Text("Because "), Text("so."))
+    plain, several = to_json(made, {}), to_json(made.with_content("c-1", parts), {})
+    assert [message["content"] for message in several["messages"]] == ["Why?", "Because so."]
+    assert not any("parts" in message for message in plain["messages"])
+    assert [message.get("parts") for message in several["messages"]] == [
+        None,
+        [{"type": "Text", "text": "Because "}, {"type": "Text", "text": "so."}],
+    ]
 
 
 @pytest.fixture
@@ -77,6 +90,9 @@ FILE = {"name": "a.py", "text": "x"}
         ("messages.1.parent_id", "nobody", "messages[1].parent_id names no message before it"),
         ("messages.1.role", "system", "[1].role must be one of 'user', 'assistant', not 'system'"),
         ("messages.1.content", None, "messages[1].content must be a text, not None"),
+        ("messages.1.parts", "Hi", "messages[1].parts must be a list, not 'Hi'"),
+        ("messages.1.parts", [{"type": "Smell"}], "messages[1].parts[0]"),
+        ("messages.1.parts", [{"type": "Text", "text": 5}], "messages[1].parts[0].text must be"),
         ("messages.1.created_s", -1, "messages[1].created_s is no time"),
         ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),
         ("messages.1.created_s", 10**400, "must be a number that fits, not 100"),
@@ -179,6 +195,7 @@ def test_every_missing_field_is_named(data: dict[str, Any], path: str, words: st
         ("MAX_NAME_CHARS", 4, "messages[0].attachments[0].name has more than 3 characters"),
         ("MAX_TAGS", 2, "conversation.tags has more than 1 entries"),
         ("MAX_FILES", 2, "messages[0].attachments has more than 1 entries"),
+        ("MAX_PARTS", 3, "messages[1].parts has more than 2 entries"),
         ("_MAX_BYTES", 9, "messages[0].attachments[1].n_bytes is no size"),
     ],
 )
@@ -187,6 +204,7 @@ def test_what_is_at_a_limit_is_taken(
 ) -> None:
     data["conversation"]["tags"] = ["a", "b"]
     data["messages"][0]["attachments"] = [FILE, {**FILE, "n_bytes": 9}]
+    data["messages"][1]["parts"] = [{"type": "Text", "text": text} for text in ("Be", "cause", "")]
     monkeypatch.setattr(chat_json, limit, most)
     from_json(copy.deepcopy(data))
     monkeypatch.setattr(chat_json, limit, most - 1)
@@ -267,7 +285,7 @@ def test_half_an_emoji_becomes_a_question_mark(data: dict[str, Any]) -> None:
     data["messages"][0]["content"] = "a\ud83d"
     data["runs"][0]["notes"] = ["b\ude00"]
     conversation, records = from_json(data)
-    assert conversation.messages["c-0"].content == "a?"
+    assert conversation.messages["c-0"].text == "a?"
     assert records["c-1"].notes == ("b?",)
 
 

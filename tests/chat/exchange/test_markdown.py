@@ -21,9 +21,11 @@ REPLY = "<think>\nHm.\n\nSo.\n</think>\n\nUse:\n\n```py\nx = 1\n```"
 def made() -> Conversation:
     conversation = Conversation("c", "A title")
     file = Attachment("a.py", "print('```')\n", 13)
-    conversation = conversation.add(Message("q", None, "user", "How?", 0.0, (file,)))
-    conversation = conversation.add(Message("old", "q", "assistant", "another version"))
-    return conversation.add(Message("a", "q", "assistant", REPLY))
+    conversation = conversation.add(
+        Message.of_text("q", None, "user", "How?", 0.0, attachments=(file,))
+    )
+    conversation = conversation.add(Message.of_text("old", "q", "assistant", "another version"))
+    return conversation.add(Message.of_text("a", "q", "assistant", REPLY))
 
 
 def test_the_shown_path_as_markdown() -> None:
@@ -104,7 +106,7 @@ def chat_of(texts: list[str]) -> Conversation:
     chat, parent = Conversation("c", "A title"), None
     for index, text in enumerate(texts):
         role = "assistant" if index % 2 else "user"
-        chat = chat.add(Message(str(index), parent, role, text))
+        chat = chat.add(Message.of_text(str(index), parent, role, text))
         parent = str(index)
     return chat
 
@@ -138,8 +140,14 @@ def test_what_a_message_leaves_open_ends_with_it(text: str) -> None:
 
 def test_a_system_prompt_and_a_question_with_a_file_are_closed_too() -> None:
     known = replace(record("a"), system_prompt="Like this:\n```\n{}")
-    question = Message("q", None, "user", "Why?\n~~~\nx", 0.0, (Attachment("a", "```", 3),))
-    chat = Conversation("c", "A title").add(question).add(Message("a", "q", "assistant", "So."))
+    question = Message.of_text(
+        "q", None, "user", "Why?\n~~~\nx", 0.0, attachments=(Attachment("a", "```", 3),)
+    )
+    chat = (
+        Conversation("c", "A title")
+        .add(question)
+        .add(Message.of_text("a", "q", "assistant", "So."))
+    )
     parts = read_back(to_markdown(chat, {"a": known}, with_figures=False))
     assert len(parts) == 2
     assert parts[1] == "<p>So.</p><p><em>Edited by its user.</em></p>"

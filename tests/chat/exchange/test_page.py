@@ -73,8 +73,8 @@ class Page(HTMLParser):
 def reply_page(text: str, steps: tuple[StepCommitted, ...] = (), **changes: object) -> str:
     """The page of one question and this reply."""
     conversation = Conversation("c", "Title")
-    conversation = conversation.add(Message("q", None, "user", "Why?"))
-    conversation = conversation.add(Message("a", "q", "assistant", text))
+    conversation = conversation.add(Message.of_text("q", None, "user", "Why?"))
+    conversation = conversation.add(Message.of_text("a", "q", "assistant", text))
     made = replace(RunRecord("a", "finished", steps=steps), **changes)  # type: ignore[arg-type]
     return to_html(conversation, {"a": made}, LOOK)
 
@@ -145,8 +145,10 @@ HOSTILE = (
 def test_nothing_of_a_text_becomes_markup(text: str) -> None:
     conversation = Conversation(text, text, tags=(text,))
     file = Attachment(text, text, 5)
-    conversation = conversation.add(Message("q", None, "user", text, 1.0, (file,)))
-    conversation = conversation.add(Message("a", "q", "assistant", text))
+    conversation = conversation.add(
+        Message.of_text("q", None, "user", text, 1.0, attachments=(file,))
+    )
+    conversation = conversation.add(Message.of_text("a", "q", "assistant", text))
     made = replace(
         record("a", text),
         strategy=text,
@@ -232,9 +234,9 @@ def test_a_page_of_a_long_reply_is_made_in_time() -> None:
 
 
 def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> None:
-    chat = Conversation("c").add(Message("q", None, "user", "Where?"))
-    chat = chat.add(Message("old", "q", "assistant", "In <Paris>, a big city."))
-    chat = chat.add(Message("new", "q", "assistant", "In <Paris>, a huge city."))
+    chat = Conversation("c").add(Message.of_text("q", None, "user", "Where?"))
+    chat = chat.add(Message.of_text("old", "q", "assistant", "In <Paris>, a big city."))
+    chat = chat.add(Message.of_text("new", "q", "assistant", "In <Paris>, a huge city."))
     page = Page(to_html(chat, {}, LOOK))
     assert "Beside version 1 of 2" in page.texts
     marked = [attrs["class"] for tag, attrs in page.tags if tag == "span" and "class" in attrs]
@@ -243,9 +245,9 @@ def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> N
 
 
 def test_only_the_newest_versions_are_exported() -> None:
-    chat = Conversation("c").add(Message("q", None, "user", "Where?"))
+    chat = Conversation("c").add(Message.of_text("q", None, "user", "Where?"))
     for n in range(12):
-        chat = chat.add(Message(f"r{n}", "q", "assistant", f"There, {n}."))
+        chat = chat.add(Message.of_text(f"r{n}", "q", "assistant", f"There, {n}."))
     page = Page(to_html(chat, {}, LOOK))
     assert [text for text in page.texts if text.startswith("Beside")] == [
         f"Beside version {n} of 12" for n in range(5, 12)

@@ -29,7 +29,7 @@ def read(data: object) -> ImportedChat:
 
 
 def said(chat: ImportedChat) -> list[tuple[str, str]]:
-    return [(message.role, message.content) for message in chat.conversation.path()]
+    return [(message.role, message.text) for message in chat.conversation.path()]
 
 
 def reply(data: object) -> str:
@@ -142,7 +142,7 @@ def test_versions_in_lm_studio_are_versions() -> None:
     assert said(chat) == [("user", "Count"), ("assistant", "Two")]
     path = chat.conversation.path()
     versions = chat.conversation.versions(path[-1].message_id)
-    assert [m.content for m in versions] == ["One", "Two", "Three"]
+    assert [m.text for m in versions] == ["One", "Two", "Three"]
 
 
 # ----------------------------------------------------------------------------------- ChatGPT
@@ -300,7 +300,7 @@ def test_branches_of_chatgpt_stay_and_the_shown_one_is_shown() -> None:
         )
     )
     assert said(chat)[-1] == ("assistant", "So.")
-    assert [m.content for m in chat.conversation.versions("a1")] == ["So.", "Because."]
+    assert [m.text for m in chat.conversation.versions("a1")] == ["So.", "Because."]
 
 
 # -------------------------------------------------------------------------------- Open WebUI
@@ -345,7 +345,7 @@ def test_a_chat_of_open_webui() -> None:
         ("assistant", "<think>\nIs 1 < 2?\nYes.\n</think>\n\nIt is."),
     ]
     conversation: Conversation = chat.conversation
-    assert [m.content for m in conversation.siblings("b")][1] == "So."
+    assert [m.text for m in conversation.siblings("b")][1] == "So."
     (file,) = conversation.messages["q"].attachments
     assert (file.name, file.text) == ("a.txt", "x = 1")
     assert (conversation.title, conversation.pinned, conversation.tags) == (
@@ -532,7 +532,7 @@ def test_a_chat_of_silly_tavern_with_swipes() -> None:
         ("assistant", "Hidden, but said."),
     ]
     swiped = chat.conversation.path()[2]
-    assert [m.content for m in chat.conversation.siblings(swiped.message_id)] == [
+    assert [m.text for m in chat.conversation.siblings(swiped.message_id)] == [
         "<think>\nHm 1.\n</think>\n\nFirst.",
         "<think>\nHm 2.\n</think>\n\nSecond.",
         "Third.",
@@ -693,4 +693,4 @@ def test_all_swipes_stay_if_none_of_them_is_said_to_be_shown(
     assert said(chat) == [("user", "Go"), ("assistant", text)]
     last = chat.conversation.path()[-1]
     versions = chat.conversation.siblings(last.message_id)
-    assert [version.content for version in versions if version != last] == others
+    assert [version.text for version in versions if version != last] == others

@@ -31,7 +31,7 @@ def read(data: object) -> ImportedChat:
 
 
 def said(conversation: Conversation) -> list[tuple[str, str]]:
-    return [(message.role, message.content) for message in conversation.path()]
+    return [(message.role, message.text) for message in conversation.path()]
 
 
 def llama(*messages: dict[str, Any], **conv: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ LLAMA = llama(
 def test_a_chat_of_llama_cpps_page() -> None:
     conversation, _, system_prompt, left_out = read(LLAMA)
     assert said(conversation) == [("user", "Why?"), ("assistant", "<think>\nHmm.\n</think>\n\nSo.")]
-    assert [m.content for m in conversation.siblings("b")][1] == "Because."
+    assert [m.text for m in conversation.siblings("b")][1] == "Because."
     (file,) = conversation.messages["a"].attachments
     assert (file.name, file.text, file.n_bytes) == ("a.py", "x = 1\n", 6)
     assert (conversation.title, conversation.pinned) == ("A chat", True)
@@ -108,7 +108,7 @@ def test_a_chat_of_chatgpt() -> None:
     }  # fmt: skip
     conversation, _, system_prompt, left_out = read([data])
     assert said(conversation) == [("user", "Why?"), ("assistant", "Because.")]
-    assert {m.content for m in conversation.siblings("a1")} == {"Because.", "So."}
+    assert {m.text for m in conversation.siblings("a1")} == {"Because.", "So."}
     assert (conversation.title, conversation.created_s, conversation.changed_s) == (
         "On reasons", 1.5, 2.5,
     )  # fmt: skip
@@ -148,7 +148,7 @@ def test_a_chat_of_lm_studio() -> None:
         ("user", "Why not?"),
         ("assistant", "<think>\nHmm.\n</think>\n\nSo."),
     ]
-    assert [m.content for m in conversation.children(None)] == ["Why?", "Why not?"]
+    assert [m.text for m in conversation.children(None)] == ["Why?", "Why not?"]
     assert (conversation.title, conversation.created_s, left_out) == ("Reasons", 7.0, {})
 
 

@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
 from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part, made_of
-from paceline.conversation import Attachment, Conversation, Message, Role, clean
+from paceline.content import Content, StoredRole, beyond_text, of_text, text_of
+from paceline.conversation import Attachment, Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.figures import TokenTrace
 from paceline.messages import StepCommitted
@@ -75,7 +76,7 @@ VERSION = 2
 
 MAX_MESSAGES = 200_000
 MAX_TAGS = 100
-MAX_FILES = 1_000
+MAX_FILES = MAX_PARTS = 1_000
 _MAX_BYTES = 1e15
 _MAX_FIGURE = 1e15
 _MAX_COUNT = 1_000_000
@@ -108,14 +109,18 @@ class _AttachmentObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MessageObject:
-    """The file's object about a message; its fields are those of `Message`."""
+    """The file's object about a message; its fields are those of `Message`.
+
+    A content is its text and, where that is not all of it, its parts.
+    """
 
     id: str
     parent_id: str | None = None
-    role: Role
+    role: StoredRole
     content: str
     created_s: float = 0.0
     attachments: tuple[_AttachmentObject, ...] = ()
+    parts: Content = ()
 
 
 def to_json(
@@ -131,16 +136,23 @@ def to_json(
         "version": VERSION,
         "app_version": app_version,
         "conversation": head,
-        "messages": [
-            encode_part(made_of(_MessageObject, message, id=name))
-            for name, message in messages.items()
-        ],
+        "messages": [_message_object(message) for message in messages.values()],
         "runs": [
             _without_infinity(record_to_json(in_english(records[name])))
             for name in messages
             if name in records
         ],
     }
+
+
+def _message_object(message: Message) -> dict[str, Any]:
+    parts = beyond_text(message.content)
+    data = encode_part(
+        made_of(_MessageObject, message, id=message.message_id, content=message.text, parts=parts)
+    )
+    if not parts:
+        del data["parts"]
+    return data
 
 
 def dumped(data: Mapping[str, Any]) -> Iterator[str]:
@@ -236,6 +248,8 @@ def _message(data: object, place: str, before: Mapping[str, Message]) -> Message
         )
     _check_size(f"{place}.id", name, MAX_NAME_CHARS)
     _check_size(f"{place}.content", message.content, MAX_TEXT_CHARS)
+    _check_size(f"{place}.parts", message.parts, MAX_PARTS)
+    _check_size(f"{place}.parts", text_of(message.parts), MAX_TEXT_CHARS)
     _check_time(f"{place}.created_s", message.created_s)
     _check_size(f"{place}.attachments", message.attachments, MAX_FILES)
     for number, file in enumerate(message.attachments):
@@ -245,7 +259,8 @@ def _message(data: object, place: str, before: Mapping[str, Message]) -> Message
         if not 0 <= file.n_bytes <= _MAX_BYTES:
             raise broken(f"{at}.n_bytes", "is no size")
     files = (made_of(Attachment, each, n_bytes=int(each.n_bytes)) for each in message.attachments)
-    return made_of(Message, message, message_id=name, attachments=tuple(files))
+    content = message.parts or of_text(message.content)
+    return made_of(Message, message, message_id=name, content=content, attachments=tuple(files))
 
 
 def _conversation(data: object, messages: dict[str, Message]) -> Conversation:
@@ -315,7 +330,7 @@ def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord
     if message is None or message.role != "assistant":
         raise broken(f"{place}.message_id", "names no reply")
     _check_record(record, place)
-    n_chars = len(message.content)
+    n_chars = len(message.text)
     end = 0
     for number, step in enumerate(record.steps):
         n_chars += len(step.text)

@@ -24,7 +24,8 @@ from paceline.chat.exchange.chat_json import (
     broken,
 )
 from paceline.chat.exchange.reply_text import with_reasoning
-from paceline.conversation import Attachment, Conversation, Message, Role, clean, title_of
+from paceline.content import StoredRole
+from paceline.conversation import Attachment, Conversation, Message, clean, title_of
 from paceline.run_record import RunRecord
 
 LeftOut = Literal[
@@ -32,7 +33,7 @@ LeftOut = Literal[
 ]  # fmt: skip
 """What cannot be kept: calls of tools and their results, pictures, sound and films, files without
 their text, messages of the system beside the prompt, notes, messages that were not sent."""
-_ROLES: Mapping[object, Role] = MappingProxyType({"user": "user", "assistant": "assistant"})
+_ROLES: Mapping[object, StoredRole] = MappingProxyType({"user": "user", "assistant": "assistant"})
 _SYSTEM = ("system", "developer")
 
 
@@ -162,7 +163,7 @@ class Found:
         title = " ".join(self.title.split())[:MAX_NAME_CHARS]
         if not title:
             first = next((m for m in conversation.path() if m.role == "user"), None)
-            title = title_of(first.content) if first is not None else self.file_name
+            title = title_of(first.text) if first is not None else self.file_name
         return replace(
             conversation,
             title=title,
@@ -230,14 +231,16 @@ def _made(key: str, node: Node, above: _Reached, *, is_last: bool) -> Iterator[M
         reasoning = "\n\n".join(filter(None, (reasoning, node.reasoning.strip())))
     if role == "assistant" and says:
         text = with_reasoning(reasoning, node.text)
-        yield Message(key, parent, role, text, node.created_s, node.files)
+        yield Message.of_text(key, parent, role, text, node.created_s, attachments=node.files)
         return
     if reasoning and (is_last or says):
         thinker = key if above.thinker is None or (node.reasoning and not says) else above.thinker
-        yield Message(thinker, parent, "assistant", with_reasoning(reasoning), node.created_s)
+        yield Message.of_text(
+            thinker, parent, "assistant", with_reasoning(reasoning), node.created_s
+        )
         parent = thinker
     if role is not None and says:
-        yield Message(key, parent, role, node.text, node.created_s, node.files)
+        yield Message.of_text(key, parent, role, node.text, node.created_s, attachments=node.files)
 
 
 # -------------------------------------------------------------------------------------- values

@@ -112,8 +112,8 @@ class _Page:
         for file in message.attachments:
             size = readable_size(file.n_bytes)
             self._folded(self._words.attached.format(name=visible(file.name), size=size), file.text)
-        if message.content:
-            self.out.append(f'<div class="plain">{escape(message.content)}</div>\n')
+        if message.text:
+            self.out.append(f'<div class="plain">{escape(message.text)}</div>\n')
         self.out.append("</section>\n")
 
     def reply(self, message: Message, record: RunRecord | None) -> None:
@@ -122,8 +122,8 @@ class _Page:
         self.out.append(
             f'<section class="reply"><h2 class="who">{escape(self._words.reply)}</h2>\n'
         )
-        for part in split_reasoning(message.content, known_of(record)):
-            piece = message.content[part.start : part.end]
+        for part in split_reasoning(message.text, known_of(record)):
+            piece = message.text[part.start : part.end]
             if part.kind == "answer":
                 text.markdown(piece, part.start)
             elif part.kind == "reasoning" and piece.strip():
@@ -146,7 +146,7 @@ class _Page:
             if other is shown or number <= len(siblings) - MOST_VERSIONS:
                 continue
             summary = escape(self._words.version.format(other=number, n=len(siblings)))
-            table = as_table(compare(other.content, shown.content))
+            table = as_table(compare(other.text, shown.text))
             self.out.append(f"<details><summary>{summary}</summary>\n{table}</details>\n")
 
     def _legend(self, sources: list[str]) -> None:

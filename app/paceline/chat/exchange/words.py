@@ -215,11 +215,11 @@ def _message(
     if message.role == "user":
         return [f"## {words.you}", closed(with_attachments(message))]
     parts = [f"## {words.reply}"]
-    reasoning = reasoning_of(message.content, known_of(record)).strip("\n")
+    reasoning = reasoning_of(message.text, known_of(record)).strip("\n")
     if reasoning:
         quoted = "\n".join(f"> {line}".rstrip() for line in reasoning.split("\n"))
         parts += [f"> **{words.reasoning}**\n>\n{quoted}"]
-    answer = answer_of(message.content, known_of(record)).strip("\n")
+    answer = answer_of(message.text, known_of(record)).strip("\n")
     if answer:
         parts.append(closed(answer))
     lines = end_line(record, words), figures_line(record, words) if with_figures else ""

@@ -74,7 +74,7 @@ def _outlines(
             yield (
                 at,
                 Workload(
-                    f"{number}. {_beginning(path[at].content)}".strip(),
+                    f"{number}. {_beginning(path[at].text)}".strip(),
                     build_messages(path[at : at + 1]),
                     max_tokens=min(settings.max_tokens, CHAT_TOKENS),
                     sampling=settings.sampling,

@@ -389,7 +389,7 @@ class Composer(QFrame):
         """Bring back a message that could not be answered, before what was written since."""
         files = message.attachments
         self.files.set_attachments([*files, *(a for a in self.attachments if a not in files)])
-        texts = (message.content, self.text)
+        texts = (message.text, self.text)
         self.set_text("\n".join(text for text in texts if text.strip()))
 
     def changeEvent(self, event: QEvent) -> None:

@@ -229,7 +229,9 @@ class ContextMeterController(QObject):
             self._ask.start(0)
             return
         text, files = self._composer.text.strip(), self._composer.attachments
-        unsent = [Message("", None, "user", text, attachments=files)] if text or files else []
+        unsent = (
+            [Message.of_text("", None, "user", text, attachments=files)] if text or files else []
+        )
         messages = self._prompt.messages(*unsent)
         if not messages:
             self.counted.emit(ContextUse(0, target.n_ctx, room=settings.max_tokens))

@@ -125,8 +125,8 @@ class ChatController(QObject):
     def _on_copy_reply(self) -> None:
         """Copy the text of the newest reply that is shown."""
         for message in reversed(self._session.current.path()):
-            if message.role == "assistant" and message.content:
-                QGuiApplication.clipboard().setText(message.content)
+            if message.role == "assistant" and message.text:
+                QGuiApplication.clipboard().setText(message.text)
                 return
 
     @Slot()
@@ -217,7 +217,7 @@ class ChatController(QObject):
         if reply is not None:
             self._writer.fill(view, reply)
         else:  # a chat from elsewhere, without figures
-            view.finish(self._session.current.messages[message_id].content)
+            view.finish(self._session.current.messages[message_id].text)
 
     @Slot(object)
     def _on_started(self, reply: Reply) -> None:
@@ -325,7 +325,7 @@ class ChatController(QObject):
         self._actions.stop.setEnabled(is_busy)
         self._actions.regenerate.setDisabled(is_busy)
         path = self._session.current.path()
-        can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].content)
+        can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].text)
         self._actions.continue_reply.setEnabled(can_go_on and not is_busy)
         self._actions.renew.setEnabled(can_go_on and not is_busy)
         has_later = not is_busy and bool(later_turns(self._session.current))
@@ -350,7 +350,7 @@ class ChatController(QObject):
             if original is not None:
                 words = self.tr("Branched here from “{}”").format(title_text(original))
         return ShownMessage(
-            message.message_id, message.role, message.content, message.attachments, n_siblings,
+            message.message_id, message.role, message.text, message.attachments, n_siblings,
             place, words,
         )  # fmt: skip
 

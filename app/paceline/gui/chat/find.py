@@ -136,7 +136,7 @@ class FindController(QObject):
     def _n_hits(self, place: int) -> int:
         message, active = self._path[place], self._session.active
         is_growing = active is not None and active.message_id == message.message_id
-        text = active.text if is_growing and active is not None else message.content
+        text = active.text if is_growing and active is not None else message.text
         return sum(1 for _ in self._pattern.finditer(text)) if self._pattern is not None else 0
 
     def _step(self, step: int) -> None:

@@ -274,7 +274,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
         dialog.show_versions(self._versions, left, right)
         self._offer_strategies()
         self._context.background.start(
-            partial(compare, messages[left].content, messages[right].content),
+            partial(compare, messages[left].text, messages[right].text),
             partial(self._on_compared, self._shown),
             self._context.notices.user_error,
         )

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from paceline.conversation import Role
+from paceline.content import StoredRole
 from paceline.gui.chat.markdown.code_buttons import CONFIRM_MS
 from paceline.gui.kit.layouts import IconButton, row_of, styled
 from paceline.gui.look.current import look
@@ -46,7 +46,7 @@ _ICONS = {
     Act.DETAILS: "details",
     Act.DELETE: "trash",
 }
-_BY_ROLE: dict[Role, tuple[Act, ...]] = {
+_BY_ROLE: dict[StoredRole, tuple[Act, ...]] = {
     "user": (Act.EDIT, Act.COPY, Act.REGENERATE, Act.BRANCH, Act.DELETE),
     "assistant": (
         Act.COPY,
@@ -69,9 +69,9 @@ class MessageActions(QWidget):
     acted = Signal(str)
     """An `Act`."""
 
-    def __init__(self, role: Role) -> None:
+    def __init__(self, role: StoredRole) -> None:
         super().__init__()
-        self._role: Role = role
+        self._role: StoredRole = role
         self._is_compact = False
         self._group = QActionGroup(self, exclusionPolicy=QActionGroup.ExclusionPolicy.None_)
         self._group.triggered.connect(self._on_triggered)

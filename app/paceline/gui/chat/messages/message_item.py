@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.conversation import Attachment, Role
+from paceline.content import StoredRole
+from paceline.conversation import Attachment
 from paceline.gui.chat.composer import ComposerEdit
 from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import Act, MessageActions, SiblingSwitch
@@ -46,7 +47,7 @@ class ShownMessage(NamedTuple):
     """
 
     message_id: str
-    role: Role
+    role: StoredRole
     text: str
     attachments: tuple[Attachment, ...] = ()
     n_siblings: int = 1

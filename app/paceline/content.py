@@ -1,0 +1,75 @@
+"""The content of a message: a tuple of parts, text now, other kinds to come. Any thread.
+
+Parts are values that travel between processes and stand in files, each under the name of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+StoredRole = Literal["user", "assistant"]
+"""Who says something in a stored conversation."""
+
+Role = Literal["system", "user", "assistant"]
+"""Who says something in what the engine is given."""
+
+
+class Text(msgspec.Struct, frozen=True, tag=True):
+    """A stretch of text, in Markdown where it is shown."""
+
+    text: str
+
+
+Part = Text
+"""Every kind of part; further ones are added by ``|``."""
+
+Content = tuple[Part, ...]
+
+
+def of_text(text: str) -> Content:
+    """Return the content that is this text alone."""
+    return (Text(text),)
+
+
+def text_of(content: Content) -> str:
+    """Return the text of all text parts, joined."""
+    if len(content) == 1 and isinstance(content[0], Text):
+        return content[0].text
+    return "".join(part.text for part in content if isinstance(part, Text))
+
+
+def beyond_text(content: Content) -> Content:
+    """Return the parts if they are more than one text, else none: what is kept beside the text."""
+    return () if content == of_text(text_of(content)) else content
+
+
+def is_empty(content: Content) -> bool:
+    """Return whether there is nothing in it but empty text."""
+    return all(isinstance(part, Text) and not part.text for part in content)
+
+
+def with_texts(content: Content, change: Callable[[str], str]) -> Content:
+    """Return the content with every text changed, and other parts as they are."""
+    return tuple(Text(change(part.text)) if isinstance(part, Text) else part for part in content)
+
+
+def appended(content: Content, text: str) -> Content:
+    """Return the content with more text: at the end of the last part, if that is text."""
+    if content and isinstance(content[-1], Text):
+        return (*content[:-1], Text(content[-1].text + text))
+    return (*content, Text(text))
+
+
+def joined(first: Content, second: Content, between: str = "\n\n") -> Content:
+    """Return both contents as one, with a text between two texts that meet.
+
+    These become one part, as models are trained to see a message.
+    """
+    if not (second and isinstance(second[0], Text)):
+        return first + second
+    if not (first and isinstance(first[-1], Text)):
+        return first + second
+    return (*appended(first, between + second[0].text), *second[1:])
