@@ -23,10 +23,10 @@ import gc
 import ipaddress
 import itertools
 import logging
-import multiprocessing.util
 import re
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -37,12 +37,13 @@ import pytest
 from hypothesis import settings
 
 from paceline import paths
+from paceline.workers.start import CHILD
 from shared_reader import lent, one_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator
 
-    from paceline.catalog.inspect.inspector import InspectorThread
+    from shared_reader import Reading
 
 # A shell that starts the tests in the background has them and all their children ignore Ctrl+C.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -239,26 +240,22 @@ _guard_network()
 
 
 _started: list[int] = []
-"""Ids of all processes that `multiprocessing` started from this one, except on Windows.
-
-Its own helper, which stays, is not among them.
-"""
+"""Ids of all children of the program's that were started from this one, except on Windows."""
 
 
 def _note_starts() -> None:
     """Have every start noted: to look through the system's processes costs 7 ms a test."""
     if sys.platform == "win32":
         return
-    start = multiprocessing.util.spawnv_passfds
+    begin = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 
-    def noted(path: bytes, words: Sequence[str | bytes], fds: Sequence[int]) -> int:
-        pid = start(path, words, fds)
+    def noted(self: subprocess.Popen[bytes], words: object, *rest: Any) -> None:
+        begin(self, words, *rest)
         # The process itself does not tell before it has got as far as running its own program.
-        if any("multiprocessing.spawn" in os.fsdecode(word) for word in words):
-            _started.append(pid)
-        return pid
+        if isinstance(words, list) and CHILD in words:
+            _started.append(self.pid)
 
-    multiprocessing.util.spawnv_passfds = noted
+    subprocess.Popen._execute_child = noted  # type: ignore[attr-defined]
 
 
 _note_starts()
@@ -344,14 +341,14 @@ def quick_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def reading_process(target_path: Path) -> Iterator[InspectorThread]:
+def reading_process(target_path: Path) -> Iterator[Reading]:
     """The process that reads model files for the tests of a file, where they take it."""
     with one_reader(target_path) as thread:
         yield thread
 
 
 @pytest.fixture(scope="module")
-def one_reader_for_all(reading_process: InspectorThread) -> Iterator[None]:
+def one_reader_for_all(reading_process: Reading) -> Iterator[None]:
     """Whatever the file's tests make asks that process."""
     with lent(reading_process):
         yield

@@ -12,25 +12,28 @@ from pathlib import Path
 from unittest import mock
 
 from paceline.catalog.inspect import inspector
-from paceline.catalog.inspect.inspector import InspectorThread, NoAnswerError
+from paceline.catalog.inspect.inspector import ANSWER_S, inspecting_worker
 from paceline.catalog.inspect.wire import Answer, LookAt, Question
+from paceline.workers.worker import NoAnswerError, Worker
+
+Reading = Worker[Question, Answer]
 
 
 class _Borrowed:
-    """An inspector's thread that ends nothing of what others use, too."""
+    """A worker that ends nothing of what others use, too."""
 
-    def __init__(self, thread: InspectorThread) -> None:
-        self._thread = thread
+    def __init__(self, worker: Reading) -> None:
+        self._worker = worker
         self._is_closed = False
 
     @property
     def pid(self) -> int:
-        return self._thread.pid
+        return self._worker.pid
 
-    def ask(self, question: Question) -> list[Answer]:
+    def ask(self, question: Question, seconds: float) -> Answer:
         if self._is_closed:
-            raise NoAnswerError("closed")
-        return self._thread.ask(question)
+            raise NoAnswerError("stopped", "")
+        return self._worker.ask(question, seconds)
 
     def rest(self) -> None:
         pass
@@ -40,24 +43,24 @@ class _Borrowed:
 
 
 @contextlib.contextmanager
-def one_reader(model: Path) -> Iterator[InspectorThread]:
+def one_reader(model: Path) -> Iterator[Reading]:
     """A process that runs at once, so that no test is said to have left it behind."""
-    thread = InspectorThread(idle_s=600)
+    worker = inspecting_worker(idle_s=600)
     try:
-        thread.ask(LookAt((str(model),), card_only=True))
-        pid = thread.pid
-        yield thread
-        assert thread.pid == pid, "a test has cost the process: give it one of its own"
+        worker.ask(LookAt((str(model),), card_only=True), ANSWER_S)
+        pid = worker.pid
+        yield worker
+        assert worker.pid == pid, "a test has cost the process: give it one of its own"
     finally:
-        thread.close()
+        worker.close()
 
 
 @contextlib.contextmanager
-def lent(thread: InspectorThread) -> Iterator[None]:
+def lent(worker: Reading) -> Iterator[None]:
     """Have every `Inspector` that is made meanwhile ask this one's process."""
 
     def borrow(*_: object, **__: object) -> _Borrowed:
-        return _Borrowed(thread)
+        return _Borrowed(worker)
 
-    with mock.patch.object(inspector, "InspectorThread", borrow):
+    with mock.patch.object(inspector, "inspecting_worker", borrow):
         yield

@@ -20,10 +20,10 @@ BAD = {
         "threads are still running: ['leaked']",
     ),
     "process": (
-        "import multiprocessing, time\n"
-        "process = multiprocessing.get_context('spawn').Process(\n"
-        "    target=time.sleep, args=(60,))\n"
-        "process.start()",
+        "import operator, paceline\n"
+        "from paceline.workers.process import ChildProcess, Language\n"
+        "listen = operator.methodcaller('recv', 1)\n"
+        "paceline.left = ChildProcess(listen, Language('x', bytes, bytes))",
         "processes were still running: [",
     ),
     "log": (

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run the program; returns its exit code."""
     try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        if given[:1] == ["--child"]:  # of this program's: see `workers/start`
+            from paceline.workers.child import run
+
+            return run(given[1:])
         import signal
 
         if hasattr(signal, "pthread_sigmask"):  # the bootstrap blocks it while Python starts
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        return _main(list(sys.argv[1:] if arguments is None else arguments))
+        return _main(given)
     except BaseException as error:  # Ctrl+C in an import may come out as something else
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, KeyboardInterrupt):
@@ -36,12 +41,6 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
 
 
 def _main(given: list[str]) -> int:
-    if getattr(sys, "frozen", False):
-        # The engine's process is this program, too, when it is packed into one file: from here it
-        # goes its own way and never comes back. PyInstaller makes this work on every system.
-        import multiprocessing
-
-        multiprocessing.freeze_support()
     for name in ("stdout", "stderr"):  # None in a program without a console
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123

@@ -8567,11 +8567,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Aufteilung</translation>
     </message>
     <message>
-        <location filename="../../app/hosting/supervisor.py"/>
-        <source>Start Paceline in another folder.</source>
-        <translation>Starten Sie Paceline in einem anderen Ordner.</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/llama/model.py"/>
         <source>Start a new chat, or load the model with a longer context.</source>
         <translation>Beginnen Sie einen neuen Chat, oder laden Sie das Modell mit einem längeren Kontext.</translation>
@@ -8951,11 +8946,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/supervisor.py"/>
         <source>The engine's process cannot be started ({why}).</source>
         <translation>Der Prozess der Engine kann nicht gestartet werden ({why}).</translation>
-    </message>
-    <message>
-        <location filename="../../app/hosting/supervisor.py"/>
-        <source>The engine's process cannot be started: the folder in which Paceline was started is gone.</source>
-        <translation>Der Prozess der Engine kann nicht gestartet werden: Der Ordner, in dem Paceline gestartet wurde, ist verschwunden.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/exit_reasons.py"/>
@@ -10133,6 +10123,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
+        <location filename="../../app/workers/ends.py"/>
         <source>crashed, {signal}</source>
         <translation>abgestürzt, {signal}</translation>
     </message>
@@ -10200,6 +10191,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
+        <location filename="../../app/workers/ends.py"/>
         <source>ended with exit code {code}</source>
         <translation>mit dem Code {code} geendet</translation>
     </message>
@@ -10350,6 +10342,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>haben mehr als {n:,} Dateien</translation>
     </message>
     <message>
+        <location filename="../../app/workers/ends.py"/>
+        <source>hung</source>
+        <translation>hing</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/judge/curated.py"/>
         <source>inside the target's file</source>
         <translation>in der Datei des Zielmodells</translation>
@@ -10467,11 +10464,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>es sagt nicht, welche Datei das ist</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>it ended at once</source>
-        <translation>er endete sofort</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/request.py"/>
         <source>it ended where the model began the next turn</source>
         <translation>sie endete, wo das Modell den nächsten Beitrag begann</translation>
@@ -10584,25 +10576,10 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>sie lief länger als {seconds} Sekunden</translation>
     </message>
     <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>it said nonsense: {error}</source>
-        <translation>er sagte Unsinn: {error}</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>it took too long</source>
-        <translation>es dauerte zu lange</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/prompt/renderer.py"/>
         <location filename="../../app/engine/prompt/sandbox.py"/>
         <source>it took too much memory</source>
         <translation>sie brauchte zu viel Speicher</translation>
-    </message>
-    <message>
-        <location filename="../../app/catalog/inspect/inspector.py"/>
-        <source>it was not ready in time</source>
-        <translation>er war nicht rechtzeitig bereit</translation>
     </message>
     <message>
         <location filename="../../app/engine/prompt/sandbox.py"/>
@@ -10896,6 +10873,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Prosa, Code und JSON</translation>
     </message>
     <message>
+        <location filename="../../app/workers/worker.py"/>
+        <source>ran longer than {seconds} seconds</source>
+        <translation>lief länger als {seconds} Sekunden</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/schema/patterns.py"/>
         <source>references back, as “\1”, cannot be carried out</source>
         <translation>Rückverweise, wie „\1“, können nicht ausgeführt werden</translation>
@@ -10909,6 +10891,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/llama/gbnf.py"/>
         <source>rules on single tokens (&lt;…&gt;) are not supported</source>
         <translation>Regeln über einzelne Token (&lt;…&gt;) werden nicht unterstützt</translation>
+    </message>
+    <message>
+        <location filename="../../app/workers/worker.py"/>
+        <source>said nonsense: {error}</source>
+        <translation>schickte Unsinn: {error}</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>
@@ -10927,6 +10914,7 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/children.py"/>
+        <location filename="../../app/workers/ends.py"/>
         <source>signal {number}</source>
         <translation>Signal {number}</translation>
     </message>
@@ -11168,6 +11156,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>brauchte eine Zeit, die nicht sein kann</translation>
     </message>
     <message>
+        <location filename="../../app/workers/worker.py"/>
+        <source>took too much memory</source>
+        <translation>brauchte zu viel Speicher</translation>
+    </message>
+    <message>
         <location filename="../../app/codec.py"/>
         <source>true or false</source>
         <translation>true oder false</translation>
@@ -11191,6 +11184,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/codec.py"/>
         <source>unknown type {name:.60}</source>
         <translation>unbekannter Typ {name:.60}</translation>
+    </message>
+    <message>
+        <location filename="../../app/workers/worker.py"/>
+        <source>was not ready in time</source>
+        <translation>war nicht rechtzeitig bereit</translation>
     </message>
     <message>
         <location filename="../../app/catalog/hub/values.py"/>
@@ -11221,6 +11219,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/exit_reasons.py"/>
         <source>{again} If it happens again, choose a shorter context or a smaller model.</source>
         <translation>{again} Wenn es wieder geschieht, wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <location filename="../../app/workers/ends.py"/>
+        <source>{end} ({words:bare})</source>
+        <translation>{end} ({words:bare})</translation>
     </message>
     <message>
         <location filename="../../app/chat/auto_words.py"/>

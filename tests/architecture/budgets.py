@@ -61,4 +61,5 @@ BUDGETS = {
     "gui/welcome": Size(5, 780),
     "hosting": Size(10, 1_450),
     "storage": Size(14, 2_270),
+    "workers": Size(9, 800),
 }

@@ -27,24 +27,25 @@ from paceline.catalog.inspect.wire import (
     Texts,
     TextsOf,
 )
-from paceline.hosting.wire import MAX_FRAME, Ready, encode_message, frame
+from paceline.hosting.wire import encode_message
+from paceline.workers.frames import MAX_FRAME, READY, frame
 
 Fault = Callable[[socket.socket, Callable[[], Answer]], Answer]
 
 
-def main(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def main(pipe: socket.socket) -> None:
     """Answer, or strike."""
-    run_inspector(pipe, parent_pid, output, partial(_prepare, pipe))
+    run_inspector(pipe, partial(_prepare, pipe))
 
 
-def silent(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def silent(pipe: socket.socket) -> None:
     """Never get ready."""
     os._exit(3)
 
 
-def chatty(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def chatty(pipe: socket.socket) -> None:
     """Say more than that it is ready."""
-    pipe.sendall(2 * frame(encode_message(Ready(1))))
+    pipe.sendall(2 * frame(READY))
     time.sleep(60)
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from paceline.catalog.inspect.inspector import Inspector, InspectorThread
-from shared_reader import lent
+from paceline.catalog.inspect.inspector import Inspector
+from shared_reader import Reading, lent
 
 VOCABULARIES = "PACELINE_VOCABULARIES"
 """Names the folder ``models`` of llama.cpp's sources, where ``ggml-vocab-*.gguf`` lie."""
 
 
 @pytest.fixture
-def inspector(reading_process: InspectorThread, tmp_path: Path) -> Iterator[Inspector]:
+def inspector(reading_process: Reading, tmp_path: Path) -> Iterator[Inspector]:
     """An inspector with an empty cache; its process is that of all tests of the file."""
     with lent(reading_process):
         inspector = Inspector(tmp_path / "cache")

@@ -136,7 +136,7 @@ def test_damage_done_by_another_file_is_not_held_against_one(
 def test_a_file_over_which_the_process_hangs(
     tmp_path: Path, draft_path: Path, allow_warnings: Allow, fault: str
 ) -> None:
-    allow_warnings("took too long")
+    allow_warnings("ran longer than 0.5 seconds")
     inspector = Inspector(main=bad_readers.main, answer_s=0.5)
     file = tmp_path / f"{fault}.gguf"
     file.write_bytes(draft_path.read_bytes())
@@ -192,13 +192,18 @@ def test_a_process_that_never_gets_ready(
 
 
 def test_a_system_that_starts_no_process(
-    draft_path: Path, monkeypatch: pytest.MonkeyPatch, inspector: Inspector
+    draft_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    inspector: Inspector,
+    allow_warnings: Allow,
 ) -> None:
+    allow_warnings("Resource temporarily unavailable")
+
     def refuse(*_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
     with monkeypatch.context() as patch:
-        patch.setattr("paceline.catalog.inspect.inspector.ChildProcess", refuse)
+        patch.setattr("paceline.workers.worker.ChildProcess", refuse)
         error = refused(lambda _: inspector.card(draft_path), draft_path.stem)
     assert error.code == "cannot-look"
     assert "Resource temporarily unavailable" in error.message
@@ -228,7 +233,7 @@ def test_texts_that_are_not_those_of_the_card(
 def test_a_header_that_makes_llama_cpp_abort(
     inspector: Inspector, tmp_path: Path, draft_path: Path, allow_warnings: Allow
 ) -> None:
-    allow_warnings("llama.cpp gave up: .*n_layer")
+    allow_warnings("crashed, SIGABRT .*n_layer")
     model = read(draft_path)
     model.set(llama__block_count=4000)
     file = tmp_path / "many.gguf"

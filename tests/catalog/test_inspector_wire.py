@@ -15,7 +15,6 @@ from catalog.made_models import CARD, NATURE
 from paceline.catalog.inspect.wire import (
     MOST_TEXT,
     Answer,
-    Leave,
     LookAt,
     Measure,
     Measured,
@@ -30,24 +29,22 @@ from paceline.catalog.inspect.wire import (
     split_texts,
 )
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import Dying, Ready, WireError, encode_message, frame
+from paceline.hosting.wire import encode_message
 from paceline.params import ModelParams
+from paceline.workers.frames import WireError, frame
 
 SEEN = Seen(CARD, NATURE)
-ANSWERS: list[Answer | Dying] = [
-    Ready(7),
-    Dying("x"),
+ANSWERS: list[Answer] = [
     SEEN,
     Seen(CARD, None),
     Texts("AAAA"),
     Measured(DryRun((("CPU", 5),), (("CUDA0", 6),), (1, 2), 3)),
     Refused("not-a-gguf", "No.", "Yes.", is_value=False, smaller_ctx=5),
 ]
-QUESTIONS: list[Question | Leave] = [
+QUESTIONS: list[Question] = [
     LookAt(("/a/ü.gguf", "/b"), card_only=True),
     TextsOf("C:\\x"),
     Measure(ModelParams("/a", n_ctx=5, tensor_split=(0.5, 1.0)), 63),
-    Leave(),
 ]
 
 

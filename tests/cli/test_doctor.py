@@ -119,7 +119,7 @@ def test_a_library_that_does_not_load_is_told(
         broken()
 
     monkeypatch.setattr("paceline.hosting.inline.InlineClient", broken)
-    monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", broken_too)
+    monkeypatch.setattr("paceline.workers.process.ChildProcess", broken_too)
     assert doctor.run(options(json=True)) == 0
     report = json.loads(capsys.readouterr().out)
     assert "libgomp" in report["library"]["error"]
@@ -136,7 +136,7 @@ def test_a_process_that_does_not_start_is_told(
     def no_more(*_: object) -> None:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("paceline.hosting.child_process.ChildProcess", no_more)
+    monkeypatch.setattr("paceline.workers.process.ChildProcess", no_more)
     report = doctor.collect()
     assert report["engine_process"]["starts"] is False
     assert "temporarily unavailable" in report["engine_process"]["error"]

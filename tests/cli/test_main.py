@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import subprocess
 import sys
@@ -168,24 +167,6 @@ def test_ctrl_c_in_the_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(main, "run", interrupt)
     assert program.main([]) == 130
-
-
-def test_a_packed_program_may_be_the_engines_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def freeze_support() -> None:
-        calls.append(1)
-        raise SystemExit(0)  # as it does in the engine's process, when that has ended
-
-    monkeypatch.setattr("multiprocessing.freeze_support", freeze_support)
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    with pytest.raises(SystemExit):
-        program.main(["--version"])
-    assert calls == [1]
-    monkeypatch.setattr(sys, "frozen", False, raising=False)
-    with contextlib.suppress(SystemExit):
-        program.main(["--version"])
-    assert calls == [1]
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

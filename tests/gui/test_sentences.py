@@ -43,6 +43,7 @@ from paceline.params import ModelParams, SamplingParams
 from paceline.paths import resources
 from paceline.sentence import Sentence, Wording, sentence
 from paceline.storage.problems import MovedError, NewerSchemaError, problem_of
+from paceline.workers.ends import End
 from translations import ts_file
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _errors(folder: Path) -> Iterator[UserError]:
         problem = problem_of(failure, Path("chats.sqlite"))
         yield UserError(problem.code, problem.message, problem.hint)
     for exit_code, words in ((-9, ""), (-11, ""), (-6, "GGML_ASSERT"), (3, ""), (None, "")):
-        death = describe_death(exit_code, words, "")
+        death = describe_death(End(exit_code, words))
         yield UserError(death.code, death.reason, death.hint)
 
 

@@ -20,18 +20,7 @@ from functools import partial
 from typing import TypeVar
 
 from message_samples import sample
-from paceline.engine.children import guard_process
-from paceline.hosting.child_process import ChildMain
-from paceline.hosting.wire import (
-    Done,
-    FrameReader,
-    LogLine,
-    Ready,
-    Upward,
-    decode_command,
-    encode_message,
-    frame,
-)
+from paceline.hosting.wire import Done, LogLine, Upward, decode_command, encode_message
 from paceline.messages import (
     CancelTurn,
     Command,
@@ -53,6 +42,8 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.workers.frames import READY, FrameReader, frame
+from paceline.workers.process import ChildMain
 
 C = TypeVar("C", bound=Command)
 
@@ -69,6 +60,10 @@ class Line:
     def send(self, *messages: Upward) -> None:
         """Send messages in one piece."""
         self.pipe.sendall(b"".join(frame(encode_message(message)) for message in messages))
+
+    def ready(self) -> None:
+        """Say that commands are taken."""
+        self.pipe.sendall(frame(READY))
 
     def take(self) -> Command:
         """Wait for the next command; ends the process when the pipe ends."""
@@ -94,8 +89,7 @@ def scripted(script: Script) -> ChildMain:
     return partial(_follow, script)
 
 
-def _follow(script: Script, pipe: socket.socket, parent_pid: int, output: str) -> None:
-    guard_process(parent_pid, output)
+def _follow(script: Script, pipe: socket.socket) -> None:
     script(Line(pipe))
     os._exit(0)
 
@@ -105,7 +99,7 @@ def _follow(script: Script, pipe: socket.socket, parent_pid: int, output: str) -
 
 def obedient(line: Line) -> None:
     """Do everything right; a turn does what its prompt says."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     while True:
         command = line.take()
         answer(line, command)
@@ -226,7 +220,7 @@ _TURNS: dict[str, Callable[[Line, StartTurn], None]] = {
 def talks(line: Line) -> None:
     """Log records with every answer: its own, at every level, and one in another's name."""
     line.send(LogLine(logging.INFO, "paceline.engine.turn", "before ready"))
-    line.send(Ready(os.getpid()))
+    line.ready()
     line.take()
     for level in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR):
         line.send(LogLine(level, "paceline.engine.llama", f"at {level} 100 %s"))
@@ -238,13 +232,13 @@ def talks(line: Line) -> None:
 
 def never_reads(line: Line) -> None:
     """Be ready and deaf."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     time.sleep(3600)
 
 
 def reads_slowly(line: Line) -> None:
     """Take a command in small pieces, which lasts a second, and answer it."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     reader = FrameReader()
     while True:
         for payload in reader.feed(line.pipe.recv(1 << 16)):
@@ -256,7 +250,7 @@ def reads_slowly(line: Line) -> None:
 
 def hangs_up(line: Line) -> None:
     """Leave the conversation and live on."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     line.take()
     line.pipe.close()
     time.sleep(3600)
@@ -269,7 +263,7 @@ def never_ready(line: Line) -> None:
 
 def ignores_shutdown(line: Line) -> None:
     """Do the first command and nothing from then on."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     answer(line, line.take())
     line.send(Done())
     time.sleep(3600)
@@ -277,7 +271,7 @@ def ignores_shutdown(line: Line) -> None:
 
 def dies_when_idle(line: Line) -> None:
     """Do the first command, say something into the log, and crash."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     answer(line, line.take())
     line.send(Done(), LogLine(logging.INFO, "paceline.engine", "the last line"))
     os.kill(os.getpid(), signal.SIGSEGV)
@@ -285,7 +279,7 @@ def dies_when_idle(line: Line) -> None:
 
 def chatters_when_idle(line: Line) -> None:
     """Send a `Done` too many."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     answer(line, line.take())
     line.send(Done(), Done())
     line.take()
@@ -293,7 +287,7 @@ def chatters_when_idle(line: Line) -> None:
 
 def dies_in_a_load(line: Line) -> None:
     """Crash when the weights are there, unless extra buffers are off."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     load = line.wait_for(LoadPair)
     line.send(LoadProgressed(load.request_id, "target", 1.0))
     if load.target.extra_bufts:
@@ -304,14 +298,14 @@ def dies_in_a_load(line: Line) -> None:
 
 def dies_of_anything(line: Line) -> None:
     """Ends at the first command, whatever it is."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     line.take()
     os._exit(3)
 
 
 def ignores_cancel(line: Line) -> None:
     """Begin whatever comes and never end it."""
-    line.send(Ready(os.getpid()))
+    line.ready()
     command = line.take()
     if isinstance(command, StartTurn):
         line.send(step(command))

@@ -13,20 +13,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from message_samples import COMMANDS, EVENTS, sample
-from paceline.hosting.wire import (
-    MAX_FRAME,
-    Beat,
-    Done,
-    Dying,
-    LogLine,
-    Ready,
-    encode_message,
-    frame,
-)
+from paceline.hosting.wire import Beat, Done, LogLine, encode_message
+from paceline.workers.frames import MAX_FRAME, OWN, frame
 
 Make = Callable[[random.Random], bytes]
 
-REPORTS = (Ready(7), Done(), Beat(1, 1.5, 9, 0.5, 10.0), Dying("why"), LogLine(30, "paceline", "x"))
+REPORTS = (Done(), Beat(1, 1.5, 9, 0.5, 10.0), LogLine(30, "paceline", "x"))
 SOUND = [encode_message(sample(cls)) for cls in EVENTS] + [encode_message(r) for r in REPORTS]
 
 
@@ -73,8 +65,8 @@ def _cut(rng: random.Random) -> bytes:
 
 
 def _unknown_type(rng: random.Random) -> bytes:
-    name: Any = rng.choice(["", "Reddy", "ready", "object", 7, None, ["Ready"], {"Ready": 1}])
-    return json.dumps({"type": name, "pid": 1}).encode()
+    name: Any = rng.choice(["", "Donne", "done", "object", 7, None, ["Done"], {"Done": 1}])
+    return json.dumps({"type": name, "text": "x"}).encode()
 
 
 def _long_type(rng: random.Random) -> bytes:
@@ -86,28 +78,34 @@ def _command(rng: random.Random) -> bytes:
 
 
 def _lone_surrogate(rng: random.Random) -> bytes:
-    escaped = b'{"type":"Dying","text":"\\ud800"}'
-    return rng.choice([escaped, b'{"type":"Dying","text":"\xed\xa0\x80"}'])
+    escaped = b'{"type":"LogLine","level":7,"logger":"x","text":"\\ud800"}'
+    return rng.choice([escaped, b'{"type":"LogLine","level":7,"logger":"x","text":"\xed\xa0\x80"}'])
 
 
 def _huge_number(rng: random.Random) -> bytes:
     digits = b"1" + b"0" * rng.choice([4300, 10_000, 50_000])
-    return b'{"type":"Ready","pid":' + digits + b"}"
+    return b'{"type":"LogLine","logger":"x","text":"x","level":' + digits + b"}"
 
 
 def _no_number(rng: random.Random) -> bytes:
     number = rng.choice([b"NaN", b"Infinity", b"-Infinity", b"1e999"])
-    return b'{"type":"Ready","pid":' + number + b"}"
+    return b'{"type":"LogLine","logger":"x","text":"x","level":' + number + b"}"
 
 
 def _deep(rng: random.Random) -> bytes:
     depth = rng.choice([rng.randrange(1, 400), rng.randrange(400, 2000), 100_000])
     nest = rng.choice([b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth])
-    shape = rng.choice([b"%s", b'{"type":%s}', b'{"type":"Ready","pid":%s}'])
+    logged = b'{"type":"LogLine","logger":"x","text":"x","level":%s}'
+    shape = rng.choice([b"%s", b'{"type":%s}', logged])
     return shape % nest
 
 
+def _own_word(rng: random.Random) -> bytes:
+    return OWN + rng.choice([b"", b"ready", b"read", b"dying", bytes(rng.randrange(400))])
+
+
 FRAMES: dict[str, Make] = {
+    "word of its own": _own_word,
     "random bytes": _random_bytes,
     "random JSON": _random_json,
     "wrong types": _wrong_types,

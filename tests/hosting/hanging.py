@@ -16,7 +16,7 @@ from typing import Any
 
 from paceline.engine.model.threads import calm_waiting_threads
 from paceline.hosting import child
-from paceline.hosting.child_process import ChildMain
+from paceline.workers.process import ChildMain
 
 TRIGGER = 77
 DECODE_LIMIT_S = 2.0
@@ -32,11 +32,9 @@ def _run(
     prepare: Callable[..., None],
     args: tuple[object, ...],
     pipe: socket.socket,
-    parent_pid: int,
-    output: str,
 ) -> None:
     calm_waiting_threads()  # before anything imports llama_cpp
-    child.run_child(pipe, parent_pid, output, partial(prepare, *args))
+    child.run_child(pipe, partial(prepare, *args))
 
 
 # ------------------------------------------------------------------------------------ decodes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing.process
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ import psutil
 
 from paceline.engine.prompt.renderer import RENDER
 from paceline.hosting.child import run_child
-from paceline.hosting.child_process import ChildMain
 from paceline.hosting.client import Inbox
 from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inline import InlineClient
@@ -29,6 +27,7 @@ from paceline.messages import (
     StepCommitted,
     TurnFinished,
 )
+from paceline.workers.process import ChildMain
 
 QUESTION = "What does os.path.join do?"
 OTHER_QUESTION = "How do I read a file line by line?"
@@ -132,18 +131,13 @@ def only_death(events: list[Event]) -> EngineDied:
 def engine_processes() -> list[psutil.Process]:
     """This process's children, zombies included.
 
-    Neither multiprocessing's own helper nor the processes that read model files and render
-    templates are among them.
+    The processes that read model files and render templates are not among them.
     """
-    children = psutil.Process().children()
-    # `active_children` would bury the dead, and the tests look for them.
-    started = tuple(multiprocessing.process._children)  # type: ignore[attr-defined]
-    others = {p.pid for p in started if "inspector" in p.name}
+    others = ("paceline-inspector", RENDER)
     return [
         child
-        for child in children
-        if child.pid not in others
-        and not any(word in _command_line(child) for word in ("resource_tracker", RENDER))
+        for child in psutil.Process().children()
+        if not any(word in _command_line(child) for word in others)
     ]
 
 

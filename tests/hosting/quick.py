@@ -14,8 +14,8 @@ from collections.abc import Callable
 from engine.template_attacks import ATTACKS
 from paceline.engine.prompt.renderer import Renderer
 from paceline.hosting.child import run_child
-from paceline.hosting.child_process import ChildMain
 from paceline.hosting.process import ProcessService
+from paceline.workers.process import ChildMain
 
 FEWER = (
     ("paceline.engine.measure.calibration", "ROUNDS", 2),
@@ -62,11 +62,11 @@ def be_impatient(set_in: Callable[[object, str, object], None] = setattr) -> Non
     set_in(Renderer, "_exchange", hurried)
 
 
-def run_quick_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def run_quick_child(pipe: socket.socket) -> None:
     """Run an engine whose calibrations are such ones in this process."""
-    run_child(pipe, parent_pid, output, measure_little)
+    run_child(pipe, measure_little)
 
 
-def run_impatient_child(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def run_impatient_child(pipe: socket.socket) -> None:
     """Run an engine whose attacking templates have so little time in this process."""
-    run_child(pipe, parent_pid, output, be_impatient)
+    run_child(pipe, be_impatient)

@@ -20,9 +20,11 @@ from typing import Any
 
 from paceline.engine.model.threads import calm_waiting_threads
 from paceline.hosting import child
-from paceline.hosting.child import Uplink, run_child
-from paceline.hosting.child_process import ChildMain
-from paceline.hosting.wire import Done, encode_message, frame
+from paceline.hosting.child import run_child
+from paceline.hosting.wire import Done, encode_message
+from paceline.workers.child import ChildPipe
+from paceline.workers.frames import frame
+from paceline.workers.process import ChildMain
 
 Action = Callable[[Any], None]
 """Gets the target's `LlamaModel`, on the engine's thread, in place of the n-th decode."""
@@ -35,7 +37,7 @@ def broken(fault: str, order: Path, *args: object, at: int = 25) -> functools.pa
 
 def _main(
     fault: str, order: str, args: tuple[Any, ...], at: int,
-    pipe: socket.socket, parent_pid: int, output: str,
+    pipe: socket.socket,
 ) -> None:  # fmt: skip
     def strike(model: Any) -> None:
         data = Path(order).read_bytes()
@@ -45,7 +47,7 @@ def _main(
         _ACTIONS[fault](*args, model)
 
     prepare = functools.partial(_strike_in_turn, strike, Path(order).exists, at)
-    run_child(pipe, parent_pid, output, prepare)
+    run_child(pipe, prepare)
 
 
 def _strike_in_turn(strike: Action, is_ordered: Callable[[], bool], at: int) -> None:
@@ -146,13 +148,13 @@ def _nothing(_model: Any) -> None:
 def _trickle(_model: Any) -> None:
     """From now on every byte is sent alone, now and then late."""
 
-    def send(self: Uplink, data: bytes) -> None:
+    def send(self: ChildPipe, data: bytes) -> None:
         for i in range(len(data)):
             self._pipe.sendall(data[i : i + 1])
             if i % 400 == 0:
                 time.sleep(0.0005)
 
-    Uplink._send = send  # type: ignore[method-assign]
+    ChildPipe._write = send  # type: ignore[method-assign]
 
 
 def _crawl(seconds: float, times: int, _model: Any) -> None:
@@ -197,18 +199,16 @@ _ACTIONS: dict[str, Callable[..., None]] = {
 _OF_THE_PIPE = {"send and hang", "send and die", "send and freeze", "send and go on"}
 
 
-def impatient(
-    limit_s: float, main: ChildMain, pipe: socket.socket, parent_pid: int, output: str
-) -> None:
+def impatient(limit_s: float, main: ChildMain, pipe: socket.socket) -> None:
     """A `main` in whose process a decode hangs after `limit_s` seconds."""
     child.MIN_DECODE_LIMIT_S, child.SLOWER = limit_s, 0.0
-    main(pipe, parent_pid, output)
+    main(pipe)
 
 
 # ------------------------------------------------------------------------------- start and load
 
 
-def dies_at_start(how: str, starts: str, pipe: socket.socket, parent_pid: int, output: str) -> None:
+def dies_at_start(how: str, starts: str, pipe: socket.socket) -> None:
     """A `main` that never gets ready; every start adds a byte to the file `starts`."""
     with Path(starts).open("ab") as file:
         file.write(b".")
@@ -216,16 +216,16 @@ def dies_at_start(how: str, starts: str, pipe: socket.socket, parent_pid: int, o
         os._exit(1)
     if how == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
-    run_child(pipe, parent_pid, output, _fail_to_import)
+    run_child(pipe, _fail_to_import)
 
 
 def _fail_to_import() -> None:
     raise ImportError("libllama.so: cannot open shared object file")
 
 
-def goes_deaf(pipe: socket.socket, parent_pid: int, output: str) -> None:
+def goes_deaf(pipe: socket.socket) -> None:
     """A `main` whose reader fails at the first command."""
-    run_child(pipe, parent_pid, output, _break_reader)
+    run_child(pipe, _break_reader)
 
 
 def _break_reader() -> None:
@@ -235,16 +235,12 @@ def _break_reader() -> None:
     child.decode_command = fail  # type: ignore[assignment]
 
 
-def dies_in_load(
-    stage: str, how: str, starts: str, pipe: socket.socket, parent_pid: int, output: str
-) -> None:
+def dies_in_load(stage: str, how: str, starts: str, pipe: socket.socket) -> None:
     """A `main` that dies in a load, at each; `how` ends in "first" where only the first does.
 
     The file `starts` gets one letter per load of a target: "x" with extra buffers, "-" without.
     """
-    run_child(
-        pipe, parent_pid, output, functools.partial(_break_load, stage, how, Path(starts), pipe)
-    )
+    run_child(pipe, functools.partial(_break_load, stage, how, Path(starts), pipe))
 
 
 def _break_load(stage: str, how: str, starts: Path, pipe: socket.socket) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -53,7 +54,7 @@ def test_the_standard_streams_are_its_own(proc: Path, number: int) -> None:
         assert mine == Path("/dev/null")
     else:
         assert mine != Path(f"/proc/self/fd/{number}").readlink()
-        assert "paceline-engine-" in mine.name
+        assert str(mine).startswith(tempfile.gettempdir())
         assert not mine.exists()  # nothing is left of it, whoever is killed
 
 
@@ -78,27 +79,10 @@ def test_it_holds_nothing_of_the_window_open(proc: Path) -> None:
     assert len(sockets) == 1  # its end of the pipe
 
 
-def test_secrets_are_not_in_its_environment() -> None:
-    """In `os.environ` there: /proc shows what a process was started with."""
-    script = """
-        import os, sys
-        from paceline.engine.children import guard_process
-        secrets = sys.argv[1:]
-        assert all(os.environ[name] for name in secrets)
-        report = os.dup(1)
-        guard_process(os.getppid(), "")
-        os.write(report, repr([n for n in secrets if n in os.environ]).encode())
-        os.write(report, b" " + os.environ["PACELINE_HOME"].encode())
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), *SECRETS],
-        env={**os.environ, **dict.fromkeys(SECRETS, "hf_secret"), "PACELINE_HOME": "/here"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert done.stdout == "[] /here"
+def test_secrets_are_not_in_its_environment(proc: Path) -> None:
+    names = {line.partition(b"=")[0] for line in (proc / "environ").read_bytes().split(b"\0")}
+    assert b"PACELINE_HOME" in names
+    assert not {name.encode() for name in SECRETS} & names
 
 
 def test_what_is_printed_there_is_seen_by_nobody(

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paceline.hosting.exit_reasons import DIED, OUT_OF_MEMORY, Death, RestartPolicy, describe_death
+from paceline.workers.ends import End
 
 
 def death(code: int | None, last_words: str = "", stderr: str = "") -> Death:
-    return describe_death(code, last_words, stderr)
+    return describe_death(End(code, last_words, stderr))
 
 
 @pytest.mark.parametrize(

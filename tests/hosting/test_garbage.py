@@ -17,18 +17,9 @@ from hosting.observed import Host, finished_text, only_death, text_of
 from hosting.sabotage import broken
 from paceline.hosting import supervisor
 from paceline.hosting.supervisor import MOST_LOGGED, Watchdog, take_report
-from paceline.hosting.wire import (
-    MAX_FRAME,
-    Beat,
-    FrameError,
-    FrameReader,
-    LogLine,
-    WireError,
-    decode_upward,
-    encode_message,
-    frame,
-)
+from paceline.hosting.wire import Beat, LogLine, decode_upward, encode_message
 from paceline.messages import StepCommitted, TokenTrace
+from paceline.workers.frames import MAX_FRAME, FrameError, FrameReader, WireError, frame
 
 if TYPE_CHECKING:
     from conftest import Trials

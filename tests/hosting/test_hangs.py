@@ -15,7 +15,6 @@ from hosting import hanging
 from hosting.engines import Canceller, Host
 from hosting.hanging import TRIGGER
 from paceline.hosting import process, supervisor
-from paceline.hosting.child_process import ChildMain
 from paceline.messages import (
     EngineDied,
     Event,
@@ -26,6 +25,7 @@ from paceline.messages import (
     TurnFinished,
     Unloaded,
 )
+from paceline.workers.process import ChildMain
 
 TRAP = {"prompt_tokens": tuple(range(100, 100 + TRIGGER)), "seed": 1, "ignore_eog": True}
 MakeHost = Callable[[ChildMain], Host]

@@ -21,11 +21,12 @@ from paceline.messages import (
     PairLoaded,
     TurnStarted,
 )
+from paceline.workers.ends import End
 
 PAIR = LoadPair("l", ModelParams("/m/target.gguf"), ModelParams("/m/draft.gguf"))
-CRASH = describe_death(-4, "", "")
-KILLED = describe_death(-9, "", "")
-MEMORY = describe_death(-6, "std::bad_alloc", "")
+CRASH = describe_death(End(-4))
+KILLED = describe_death(End(-9))
+MEMORY = describe_death(End(-6, "std::bad_alloc"))
 
 
 def progress(stage: Literal["target", "draft"], fraction: float) -> LoadProgressed:

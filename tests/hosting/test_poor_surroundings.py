@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import gc
-import multiprocessing.util
-import os
 import selectors
 import socket
 import subprocess
@@ -19,7 +17,8 @@ import psutil
 import pytest
 
 from hosting.children import obedient, scripted
-from paceline.hosting.child_process import ChildProcess, engine_language
+from paceline.hosting.wire import engine_language
+from paceline.workers.process import ChildProcess
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX's descriptors and folders")
 
@@ -64,12 +63,10 @@ def test_a_program_without_standard_streams(
     assert ask(f"[os.close(number) for number in {closed}]").split() == ["EngineDescribed"]
 
 
-def test_a_folder_that_is_gone_is_told_as_that(ask: Callable[..., str], tmp_path: Path) -> None:
+def test_a_folder_that_is_gone_is_not_needed(ask: Callable[..., str], tmp_path: Path) -> None:
     folder = tmp_path / "soon gone"
     folder.mkdir()
-    answer = ask("os.rmdir(os.getcwd())", cwd=folder)
-    assert answer.startswith("EngineDied")
-    assert "the folder in which Paceline was started is gone" in answer
+    assert ask("os.rmdir(os.getcwd())", cwd=folder).split() == ["EngineDescribed"]
 
 
 def test_there_is_no_folder_for_temporary_files(ask: Callable[..., str]) -> None:
@@ -85,15 +82,13 @@ def refuse(*_: object, **__: object) -> None:
     [
         (socket, "socketpair"),
         (selectors, "DefaultSelector"),
-        (multiprocessing.util, "spawnv_passfds"),
+        (subprocess, "_fork_exec"),
     ],
     ids=lambda part: getattr(part, "__name__", part),
 )
 def test_a_start_that_fails_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: object, name: str
 ) -> None:
-    # `multiprocessing` keeps a helper from now on.
-    ChildProcess(scripted(obedient), engine_language()).end()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     me = psutil.Process()
     before = me.num_fds(), len(me.children())
@@ -106,15 +101,11 @@ def test_a_start_that_fails_leaves_nothing(
     assert list(tmp_path.glob("*.txt")) == []
 
 
-def test_the_file_of_a_host_that_was_killed_at_a_start_goes_at_the_next_one(
+def test_what_is_printed_goes_into_a_file_without_a_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """So nothing is left of it when both processes are killed."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    killed = subprocess.Popen([sys.executable, "-c", ""])
-    killed.wait()
-    names = [f"paceline-engine-{pid}-abc.txt" for pid in (killed.pid, os.getpid(), "x", "9" * 30)]
-    for name in (*names, f"paceline-other-{killed.pid}-abc.txt"):
-        (tmp_path / name).touch()
-    ChildProcess(scripted(obedient), engine_language()).end()
-    left = {file.name for file in tmp_path.iterdir()}
-    assert left == {*names[1:], f"paceline-other-{killed.pid}-abc.txt"}
+    child = ChildProcess(scripted(obedient), engine_language())
+    assert not list(tmp_path.iterdir())
+    child.kill()

@@ -12,9 +12,8 @@ import pytest
 from hosting import children
 from hosting.rig import LOAD, MakeRig, is_gone, wait_until
 from message_samples import sample
-from paceline.hosting import child_process, supervisor
+from paceline.hosting import supervisor
 from paceline.hosting.exit_reasons import RestartPolicy
-from paceline.hosting.wire import MAX_FRAME
 from paceline.messages import (
     ChatMessage,
     Command,
@@ -37,6 +36,8 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.params import Strategy
+from paceline.workers import process
+from paceline.workers.frames import MAX_FRAME
 
 AllowWarnings = Callable[[str], None]
 
@@ -120,7 +121,7 @@ def test_shutdown_ends_the_process(rig: MakeRig) -> None:
 def test_a_child_that_ignores_a_shutdown_is_killed(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "END_S", 0.3)
+    monkeypatch.setattr(process, "END_S", 0.3)
     r = rig(children.ignores_shutdown)
     r.load()
     pid = r.service.pid
@@ -161,7 +162,7 @@ def test_what_no_frame_holds_is_refused_and_the_child_lives(rig: MakeRig) -> Non
 def test_a_child_that_does_not_read_is_replaced(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings, n: int, words: str
 ) -> None:
-    monkeypatch.setattr(child_process, "WRITE_S", 0.3)
+    monkeypatch.setattr(process, "WRITE_S", 0.3)
     monkeypatch.setattr(supervisor, "SILENT_S", 0.5)
     allow_warnings("its process is ended")
     r = rig(children.never_reads)
@@ -178,14 +179,14 @@ def test_a_child_that_does_not_read_is_replaced(
 def test_a_child_that_reads_slowly_is_waited_for(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "WRITE_S", 0.3)
+    monkeypatch.setattr(process, "WRITE_S", 0.3)
     r = rig(children.reads_slowly)
     assert r.service._keeper.start(lambda: False) is None
     began = time.monotonic()
     message = ChatMessage("user", "x" * 4_000_000)
     last = r.submit(StartTurn("t", messages=(message,), prompt="finish"))[-1]
     assert isinstance(last, TurnFinished)
-    assert time.monotonic() - began > 2 * child_process.WRITE_S
+    assert time.monotonic() - began > 2 * process.WRITE_S
 
 
 # ----------------------------------------------------------------------- what the child reports
@@ -287,7 +288,7 @@ def test_a_done_too_many_is_nonsense(rig: MakeRig, allow_warnings: AllowWarnings
 def test_a_kill_by_this_program_is_not_told_as_one_from_outside(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings
 ) -> None:
-    monkeypatch.setattr(child_process, "END_S", 0.2)
+    monkeypatch.setattr(process, "END_S", 0.2)
     allow_warnings("process ended")
     r = rig(children.hangs_up)
     (death,) = r.submit(DescribeEngine())

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from paceline.hosting.child import BEAT_EVERY_S, DecodeTime, Pulse, Uplink
+from paceline.workers.child import ChildPipe
 
 
 class Clock:
@@ -87,7 +88,7 @@ def test_the_limit_of_a_decode_follows_from_the_slowest_one_before(
 ) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        pulse = Pulse(Uplink(ours), Service(*activity))  # type: ignore[arg-type]
+        pulse = Pulse(Uplink(ChildPipe(ours)), Service(*activity))  # type: ignore[arg-type]
         assert pulse._beat().decode_limit_s == pytest.approx(limit_s)
 
 
@@ -101,7 +102,7 @@ def test_a_figure_that_is_missing_ends_no_pulse(allow_warnings: Callable[[str], 
     allow_warnings("cannot be measured")
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        pulse = Pulse(Uplink(ours), Broken())  # type: ignore[arg-type]
+        pulse = Pulse(Uplink(ChildPipe(ours)), Broken())  # type: ignore[arg-type]
         for _ in range(3):
             beat = pulse._beat()
             assert (beat.decode_s, beat.decode_limit_s) == (0.0, 0.0)
@@ -115,6 +116,6 @@ def test_a_system_that_tells_nothing_of_its_processes(monkeypatch: pytest.Monkey
     ours, theirs = socket.socketpair()
     with ours, theirs, monkeypatch.context() as patch:
         patch.setattr(psutil, "Process", refuse)
-        beat = Pulse(Uplink(ours), Service())._beat()  # type: ignore[arg-type]
+        beat = Pulse(Uplink(ChildPipe(ours)), Service())._beat()  # type: ignore[arg-type]
         assert beat.read_bytes == 0
         assert beat.cpu_s > 0

@@ -11,7 +11,6 @@ import pytest
 
 from hosting.engines import HOSTS, Host
 from hosting.rig import MakeRig
-from paceline.hosting.wire import MAX_FRAME
 from paceline.messages import (
     ChatMessage,
     CountTokens,
@@ -20,6 +19,7 @@ from paceline.messages import (
     TokensCounted,
     TurnStarted,
 )
+from paceline.workers.frames import MAX_FRAME
 
 AllowWarnings = Callable[[str], None]
 QUESTION = CountTokens("q", (ChatMessage("user", "How long is this?"),))

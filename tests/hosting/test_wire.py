@@ -16,21 +16,18 @@ from paceline.hosting import wire
 from paceline.hosting.wire import (
     Beat,
     Done,
-    Dying,
     LogLine,
-    Ready,
-    WireError,
     decode_command,
     decode_upward,
     encode_message,
 )
 from paceline.messages import ChatMessage, CountTokens, PairLoaded, StartTurn, Tune, TurnFailed
 from paceline.params import Strategy
+from paceline.workers.frames import WireError
 
 REPORTS = get_args(wire.Report)
 
 any_report = st.one_of(
-    st.builds(Ready, st.integers()),
     st.just(Done()),
     st.builds(
         Beat,
@@ -40,7 +37,6 @@ any_report = st.one_of(
         st.floats(allow_nan=False),
         st.floats(allow_nan=False),
     ),
-    st.builds(Dying, st.text(max_size=50)),
     st.builds(LogLine, st.integers(), st.text(max_size=20), st.text(max_size=50)),
 )
 
@@ -61,7 +57,7 @@ def test_every_report_comes_through(report: wire.Report) -> None:
 
 
 def test_the_strategies_above_know_every_report() -> None:
-    assert {Ready, Done, Beat, Dying, LogLine} == set(REPORTS)
+    assert {Done, Beat, LogLine} == set(REPORTS)
 
 
 @pytest.mark.parametrize("cls", COMMANDS)
@@ -103,17 +99,17 @@ def test_arbitrary_bytes_are_refused(payload: bytes) -> None:
         b'{"type":["Done"]}',
         b'{"type":{"Done":1}}',
         b'{"type":"Done","more":1}',
-        b'{"type":"Ready"}',
-        b'{"type":"Ready","pid":"7"}',
-        b'{"type":"Ready","pid":true}',
-        b'{"type":"Dying","text":null}',
+        b'{"type":"LogLine"}',
+        b'{"type":"LogLine","level":"7","logger":"x","text":"x"}',
+        b'{"type":"LogLine","level":true,"logger":"x","text":"x"}',
+        b'{"type":"LogLine","level":7,"logger":"x","text":null}',
         b'{"type":"Beat","n_events":1,"cpu_s":"1","read_bytes":0,"decode_s":0,"decode_limit_s":0}',
-        b'{"type":"Dying","text":"\\ud800"}',
-        b'{"type":"Dying","text":"\xed\xa0\x80"}',
+        b'{"type":"LogLine","level":7,"logger":"x","text":"\\ud800"}',
+        b'{"type":"LogLine","level":7,"logger":"x","text":"\xed\xa0\x80"}',
         b"[" * 200_000,
         b'{"a":' * 100_000,
         b"\xff\xfe{\x00}\x00",
-        b'{"type":"Ready","pid":1' + b"0" * 10_000 + b"}",
+        b'{"type":"LogLine","logger":"x","text":"x","level":1' + b"0" * 10_000 + b"}",
     ],
     ids=lambda payload: repr(payload[:40]),
 )
@@ -148,7 +144,7 @@ def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> No
 
 @pytest.mark.parametrize("text", ["\U0001f600", "é\0\x7f\u2028", "\\ud83d\\ude00", '"\\"\n'])
 def test_every_other_text_comes_through_unchanged(text: str) -> None:
-    assert decode_upward(encode_message(Dying(text))) == Dying(text)
+    assert decode_upward(encode_message(LogLine(7, "x", text))) == LogLine(7, "x", text)
     assert decode_command(encode_message(Tune(text, Strategy.of(text)))) == Tune(
         text, Strategy.of(text)
     )

@@ -28,7 +28,6 @@ from paceline.engine.model import own_kernels
 from paceline.engine.model.own_kernels import HANG, NoKernelsError, mark_path, read_mark, write_mark
 from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
-from paceline.hosting.child_process import ChildMain
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
@@ -43,6 +42,7 @@ from paceline.messages import (
     StartTurn,
     TurnFinished,
 )
+from paceline.workers.process import ChildMain
 from strategies import strategy
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="own kernels are for Linux")

@@ -39,6 +39,7 @@ from paceline.messages import (
     LoadPair,
     LoadProgressed,
     PairLoaded,
+    Shutdown,
 )
 from paceline.params import ModelParams
 from paceline.paths import Paths
@@ -398,8 +399,10 @@ def ask_engine() -> Asked:
 def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
     """Return the answer, or why there is none and whether native code crashed."""
     from paceline.hosting.child import run_child
-    from paceline.hosting.child_process import ChildProcess, engine_language
-    from paceline.hosting.wire import WireError
+    from paceline.hosting.exit_reasons import describe_death
+    from paceline.hosting.wire import engine_language
+    from paceline.workers.frames import WireError
+    from paceline.workers.process import ChildProcess
 
     try:
         child = ChildProcess(run_child, engine_language())
@@ -411,10 +414,10 @@ def _ask_process() -> tuple[EngineDescribed | None, str, bool]:
         while time.monotonic() < deadline:
             for message in child.receive(0.1):
                 if isinstance(message, EngineDescribed):
-                    child.end()
+                    child.end(Shutdown())
                     return message, "", False
             if child.has_ended:
-                death = child.describe_death()
+                death = describe_death(child.find_end())
                 return None, death.reason, death.is_native
     except WireError as error:
         child.kill()

@@ -5,7 +5,7 @@ hosts the engine itself. A reader takes commands off the pipe, so that a cancel 
 while the main thread is in native code; when the pipe ends, the window is gone and so is this
 process. A pulse says twice a second that the process lives and how far the running decode is.
 
-Started with `multiprocessing`'s "spawn": nothing of the window is in it, neither Qt nor its memory.
+Nothing of the window is in it, neither Qt nor its memory.
 """
 
 from __future__ import annotations
@@ -20,21 +20,17 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from paceline.engine.children import guard_process
 from paceline.hosting.client import Inbox, next_command
 from paceline.hosting.wire import (
     Beat,
     Done,
-    Dying,
-    FrameReader,
     LogLine,
-    Ready,
     Upward,
     decode_command,
     encode_message,
-    frame,
 )
 from paceline.messages import Remember, Shutdown, Tune
+from paceline.workers.child import FAILED, ChildPipe, last_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,26 +43,17 @@ SLOWER = 20.0
 """A decode that takes this many times as long per token as the slowest one before hangs."""
 
 _MOST_OUTPUT = 1 << 20
-_FAILED = 70  # EX_SOFTWARE of sysexits.h
 
 
-def run_child(
-    pipe: socket.socket,
-    parent_pid: int,
-    output: str,
-    prepare: Callable[[], None] | None = None,
-) -> None:
+def run_child(pipe: socket.socket, prepare: Callable[[], None] | None = None) -> None:
     """Run the engine in this process; never returns.
 
     Args:
         pipe: One end of a socket pair; the window's process has the other one.
-        parent_pid: The window's process.
-        output: File for what is printed; see `guard_process`.
         prepare: Called before the engine is made, for tests that inject faults.
     """
-    guard_process(parent_pid, output)
-    pipe.settimeout(None)
-    uplink = Uplink(pipe)
+    line = ChildPipe(pipe)
+    uplink = Uplink(line)
     log = logging.getLogger("paceline")
     log.setLevel(logging.INFO)
     log.addHandler(LogHandler(uplink))
@@ -74,11 +61,11 @@ def run_child(
     try:
         if prepare is not None:
             prepare()
-        _work(pipe, uplink)
+        _work(line, uplink)
     except Exception as error:
         logging.getLogger(__name__).exception("the engine ended unexpectedly")
-        uplink.send_last(Dying(f"{type(error).__name__}: {error}"[:300]))
-        code = _FAILED
+        line.send_last(last_words(error))
+        code = FAILED
     with contextlib.suppress(OSError):
         pipe.shutdown(socket.SHUT_RDWR)
     # Without the interpreter's shutdown: the models are freed, and a plug-in's thread that does
@@ -86,13 +73,13 @@ def run_child(
     os._exit(code)
 
 
-def _work(pipe: socket.socket, uplink: Uplink) -> None:
+def _work(line: ChildPipe, uplink: Uplink) -> None:
     inbox = Inbox()
-    threading.Thread(target=_read, args=(pipe, inbox, uplink), name="reader", daemon=True).start()
+    threading.Thread(target=_read, args=(line, inbox), name="reader", daemon=True).start()
     from paceline.engine.native import report_aborts
     from paceline.engine.service import EngineService
 
-    report_aborts(lambda text: uplink.send_last(Dying(text)))
+    report_aborts(line.send_last)
 
     def take_between(turn_id: str) -> Tune | Remember | None:
         command = inbox.take_between(turn_id)
@@ -111,7 +98,7 @@ def _work(pipe: socket.socket, uplink: Uplink) -> None:
         finally:
             pulse.stop()
 
-    uplink.send(Ready(os.getpid()))
+    line.send_ready()
     while True:
         command = next_command(inbox, idle)
         if command is None:
@@ -124,48 +111,33 @@ def _work(pipe: socket.socket, uplink: Uplink) -> None:
             return
 
 
-def _read(pipe: socket.socket, inbox: Inbox, uplink: Uplink) -> None:
+def _read(line: ChildPipe, inbox: Inbox) -> None:
     """Take commands off the pipe; when it ends, the process ends."""
-    reader = FrameReader()
     try:
-        while data := pipe.recv(1 << 16):
-            for payload in reader.feed(data):
-                inbox.put(decode_command(payload))
-    except OSError:
-        pass
+        for payload in line.received():
+            inbox.put(decode_command(payload))
     except Exception as error:  # without its reader the process would hear no command any more
-        uplink.send_last(Dying(f"{type(error).__name__}: {error}"[:300]))
-        os._exit(_FAILED)
-    os._exit(0)
+        line.send_last(last_words(error))
+        os._exit(FAILED)
 
 
 class Uplink:
-    """Events, reports and log records to the process that started this one; any thread sends."""
+    """Events, reports and log records to the process that started this one; any thread sends.
 
-    def __init__(self, pipe: socket.socket) -> None:
-        self._pipe = pipe
+    Attributes:
+        n_events: Messages sent so far that tell of progress.
+    """
+
+    def __init__(self, line: ChildPipe) -> None:
+        self._line = line
         self._lock = threading.Lock()
         self.n_events = 0
 
     def send(self, message: Upward) -> None:
         """Send one message; ends the process when the other end of the pipe is closed."""
-        data = frame(encode_message(message))
+        self._line.send(encode_message(message))
         with self._lock:
             self.n_events += not isinstance(message, Beat)
-            self._send(data)
-
-    def send_last(self, message: Dying) -> None:
-        """As `send`, when the thread that holds the lock may never release it."""
-        has_lock = self._lock.acquire(timeout=1.0)
-        self._send(frame(encode_message(message)))
-        if has_lock:
-            self._lock.release()
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._pipe.sendall(data)
-        except OSError:
-            os._exit(0)
 
 
 class LogHandler(logging.Handler):
@@ -289,3 +261,4 @@ def _limit_output() -> None:
     with contextlib.suppress(OSError):
         if os.fstat(2).st_size > _MOST_OUTPUT:
             os.ftruncate(2, 0)
+            os.lseek(2, 0, os.SEEK_SET)

@@ -1,34 +1,23 @@
-"""Why a process ended, in words, and whether it is started again.
+"""Why the engine's process ended, in words for its users, and whether it is started again.
 
-The exit code alone says little. Together with the native library's last message and the end of the
-process's stderr it tells the usual causes apart: too little memory, a file that changed while it
-was read, an instruction that the CPU does not know, a fault in native code.
+Tells the usual causes apart: too little memory, a file that changed while it was read, an
+instruction that the CPU does not know, a fault in native code.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from paceline.engine.children import signal_name
 from paceline.sentence import Sentence, sentence
+from paceline.workers.ends import End
 
 OUT_OF_MEMORY = "out-of-memory"
 DIED = "engine-died"
 NOT_STARTED = "engine-stopped"
 
-_MEMORY_SIGNS = re.compile(
-    r"bad_alloc|out of memory|failed to allocate|unable to allocate|mem_buffer != NULL"
-    r"|MemoryError|cannot allocate memory|cudaMalloc",
-    re.IGNORECASE,
-)
-_MOST_WORDS = 2000
-"""Characters of a last message; a broken process may send a very long one, and the search for paths
-in it must not take long."""
 AGAIN = sentence("It starts again with the next message.")
 LATER = sentence("That was the third time within a minute: it can be started again in a minute.")
 _MEMORY_HINT = sentence("Choose a shorter context or a smaller model, or close other programs.")
@@ -55,15 +44,6 @@ _CAUSES = {
     ),
 }
 """What a signal means, and what to do about it."""
-_WINDOWS_CODES = {
-    0xC0000005: "SIGSEGV",
-    0xC000001D: "SIGILL",
-    0xC0000409: "SIGABRT",
-    0xC0000006: "SIGBUS",
-}
-"""Exit codes of Windows: access violation, illegal instruction, fail-fast, in-page error."""
-_WINDOWS_ABORT = 3
-"""Exit code of `abort` in Windows' C library; on other systems 3 has no special meaning."""
 _COUNTS_S = 60.0  # that a death counts
 
 
@@ -84,20 +64,13 @@ class Death:
     is_native: bool = False
 
 
-def describe_death(exit_code: int | None, last_words: str, stderr: str) -> Death:
-    """Put a death into words.
-
-    Args:
-        exit_code: As `multiprocessing` gives it: negative for a signal; None if not known.
-        last_words: The last message of the library or Python before the end; may be empty.
-        stderr: The tail of what the process wrote there.
-    """
-    name = _signal_name(exit_code)
-    words = _one_line(last_words)
-    what = _exit_words(exit_code)
+def describe_death(end: End) -> Death:
+    """Put the end of an engine's process into words."""
+    name, words = end.signal, end.said
+    what = _exit_words(end.code)
     if name:
         what = sentence("the engine's process ended ({name})", name=name)
-    if _MEMORY_SIGNS.search(last_words) or _MEMORY_SIGNS.search(stderr):
+    if end.lacked_memory:
         return Death(
             OUT_OF_MEMORY,
             sentence("Memory ran out, and {what}.", what=what),
@@ -139,24 +112,6 @@ def _exit_words(exit_code: int | None) -> str:
     if exit_code is None:
         return sentence("the engine's process ended")
     return sentence("the engine's process ended with exit code {exit_code}", exit_code=exit_code)
-
-
-def _signal_name(exit_code: int | None) -> str:
-    """Return the signal's name; empty where none ended the process."""
-    if exit_code is None:
-        return ""
-    if exit_code < 0:
-        return signal_name(-exit_code)
-    if exit_code == _WINDOWS_ABORT and sys.platform == "win32":
-        return "SIGABRT"
-    return _WINDOWS_CODES.get(exit_code, "")
-
-
-def _one_line(text: str) -> str:
-    """Return a text for use in a sentence: no line breaks, no folders of a build machine."""
-    line = " ".join(text[:_MOST_WORDS].split())
-    line = re.sub(r"(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+([\w.+-]+\.(?:cpp|cu|c|h|m|py))\b", r"\1", line)
-    return line[:300]
 
 
 class RestartPolicy:

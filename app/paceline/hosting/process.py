@@ -29,7 +29,6 @@ from typing import assert_never
 from paceline.engine.model.own_kernels import marks, write_mark
 from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
 from paceline.hosting.child import run_child
-from paceline.hosting.child_process import ChildMain
 from paceline.hosting.client import Inbox, request_id_of
 from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
 from paceline.hosting.supervisor import (
@@ -40,7 +39,7 @@ from paceline.hosting.supervisor import (
     nonsense,
     take_report,
 )
-from paceline.hosting.wire import Beat, Done, FrameError, Upward, WireError
+from paceline.hosting.wire import Beat, Done, Upward
 from paceline.messages import (
     Calibrate,
     CancelTurn,
@@ -66,6 +65,8 @@ from paceline.messages import (
     Unloaded,
 )
 from paceline.sentence import sentence
+from paceline.workers.frames import FrameError, WireError
+from paceline.workers.process import ChildMain
 
 _logger = logging.getLogger(__name__)
 

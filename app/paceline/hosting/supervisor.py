@@ -10,11 +10,20 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from paceline.hosting.child_process import ChildMain, ChildProcess, engine_language
-from paceline.hosting.exit_reasons import AGAIN, DIED, NOT_STARTED, Death, RestartPolicy, told_later
-from paceline.hosting.wire import Beat, Done, Dying, LogLine, Ready, Upward, WireError
-from paceline.messages import Command, Event
+from paceline.hosting.exit_reasons import (
+    AGAIN,
+    DIED,
+    NOT_STARTED,
+    Death,
+    RestartPolicy,
+    describe_death,
+    told_later,
+)
+from paceline.hosting.wire import Beat, Done, LogLine, Upward, engine_language
+from paceline.messages import Command, Event, Shutdown
 from paceline.sentence import sentence
+from paceline.workers.frames import WireError
+from paceline.workers.process import ChildMain, ChildProcess
 
 SILENT_S = 5.0
 STUCK_S = 60.0
@@ -73,13 +82,6 @@ class Keeper:
         self._sleep(self._restarts.delay_s)
         try:
             self.child = ChildProcess(self._main, engine_language())
-        except FileNotFoundError:  # `multiprocessing` needs the current folder
-            return Death(
-                NOT_STARTED,
-                "The engine's process cannot be started: the folder in which Paceline was started "
-                "is gone.",
-                "Start Paceline in another folder.",
-            )
         except OSError as error:
             return Death(
                 NOT_STARTED,
@@ -99,11 +101,11 @@ class Keeper:
         while time.monotonic() < deadline:
             try:
                 for message in child.receive(POLL_S):
-                    if isinstance(message, Ready):
-                        return None
                     take_report(message)
             except WireError as error:
                 return self.give_up(nonsense(error))
+            if child.is_ready:
+                return None
             if child.has_ended:
                 return self.explain_end()
             if is_stopped():
@@ -134,7 +136,7 @@ class Keeper:
     def explain_end(self) -> Death:
         """Say why a child died that has ended unasked; counts as a death."""
         assert self.child is not None
-        death = self.child.describe_death()
+        death = describe_death(self.child.find_end())
         self.child = None
         _logger.warning("%s", death.reason)
         return self._counted(death)
@@ -142,7 +144,7 @@ class Keeper:
     def end(self) -> None:
         """Ask the child to end; kill it if it does not."""
         if self.child is not None:
-            self.child.end()
+            self.child.end(Shutdown())
             self.child = None
 
     def _counted(self, death: Death) -> Death:
@@ -164,7 +166,7 @@ def take_report(message: Upward) -> Event | None:
             level = min(max(message.level, logging.DEBUG), logging.CRITICAL)
             text = message.text[:MOST_LOGGED]
             logging.getLogger(_own_logger(message.logger)).log(level, "%s", text)
-        case Beat() | Done() | Ready() | Dying():
+        case Beat() | Done():
             pass
         case _:
             return message

@@ -3,22 +3,19 @@
 Down go commands. Up come the engine's events and a few messages of the process itself, all as JSON
 by the one codec; nothing is ever unpickled from the engine's process. Decoding checks everything:
 bytes that are not exactly a message raise a `WireError`, and their sender is replaced.
-
-On the pipe each message is a frame: four bytes of length, then that many bytes. The other end may
-be a process with corrupted memory, so a length above `MAX_FRAME` is an error at once, nothing is
-allocated for it, and an incomplete frame is never waited for.
 """
 
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paceline.codec import CodecError, by_name, decode, encode
 from paceline.messages import Command, Event
+from paceline.workers.frames import WireError
+from paceline.workers.process import Language
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,17 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _MOST_TEXT = 200
 _MANY_ITEMS = 200
-
-
-class WireError(ValueError):
-    """What came over the pipe is not a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """The process is up and takes commands."""
-
-    pid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +52,6 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Dying:
-    """The process is about to end; `text` is the last message of the native library or Python."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LogLine:
     """A record for this program's log."""
 
@@ -81,8 +60,13 @@ class LogLine:
     text: str
 
 
-Report = Ready | Done | Beat | Dying | LogLine
+Report = Done | Beat | LogLine
 Upward = Event | Report
+
+
+def engine_language() -> Language[Command, Upward]:
+    """Return the messages that are exchanged with an engine's process."""
+    return Language("paceline-engine", encode_message, decode_upward)
 
 
 def encode_message(message: DataclassInstance) -> bytes:
@@ -159,49 +143,3 @@ def _load(payload: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise WireError(f"no JSON: {error}"[:_MOST_TEXT]) from None
     return data
-
-
-MAX_FRAME = 16 << 20
-"""Bytes. The longest valid message is a conversation or a reply of a few million characters."""
-
-_HEAD = struct.Struct(">I")
-
-
-class FrameError(ValueError):
-    """The bytes are no frames, or a message is too large for one."""
-
-
-def frame(payload: bytes) -> bytes:
-    """Return the payload with its length in front.
-
-    Raises:
-        FrameError: It is empty, or too long for the other end to take.
-    """
-    if not 0 < len(payload) <= MAX_FRAME:
-        raise FrameError(f"a frame of {len(payload)} bytes")
-    return _HEAD.pack(len(payload)) + payload
-
-
-class FrameReader:
-    """Cuts a stream into payloads; takes the bytes in pieces of any size."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Take bytes and yield every payload that is complete.
-
-        Raises:
-            FrameError: The stream is broken; the payloads before that are valid.
-        """
-        buffer = self._buffer
-        buffer += data
-        while len(buffer) >= _HEAD.size:
-            (n,) = _HEAD.unpack_from(buffer)
-            if not 0 < n <= MAX_FRAME:
-                raise FrameError(f"a frame of {n} bytes")
-            if len(buffer) < _HEAD.size + n:
-                return
-            payload = bytes(buffer[_HEAD.size : _HEAD.size + n])
-            del buffer[: _HEAD.size + n]
-            yield payload

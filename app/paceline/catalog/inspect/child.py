@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
-import queue
 import re
 import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +27,6 @@ from paceline.catalog.inspect.wire import (
     Answer,
     Know,
     Known,
-    Leave,
     LookAt,
     Measure,
     Measured,
@@ -44,12 +40,12 @@ from paceline.catalog.inspect.wire import (
 )
 from paceline.catalog.sidecar import heads_in_header, refusal, sidecar_of
 from paceline.codec import made_of
-from paceline.engine.children import guard_process
 from paceline.engine.model.model_file import GgufHeader, check_model_file, model_name
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import ModelError, UserError, ValueOutOfRangeError
-from paceline.hosting.wire import Dying, FrameReader, Ready, encode_message, frame
+from paceline.hosting.wire import encode_message
 from paceline.sizes import one_line
+from paceline.workers.child import ChildPipe, limit_memory, serve
 
 TOKENS = "tokenizer.ggml.tokens"
 """The key of the tokens' texts, which `make_card` hashes when the header has them."""
@@ -250,77 +246,32 @@ def _per_layer(
     return otherwise
 
 
-if sys.platform != "win32":
-    import resource
-
 if TYPE_CHECKING:
     from paceline.engine.llama.dry_run import DryRuns
     from paceline.engine.llama.vocabulary import LlamaVocabularyFile
 
-_FAILED = 70  # EX_SOFTWARE of sysexits.h
 _WORD_PIECES = 3  # enum llama_vocab_type: the tokenizer of BERT and similar models
 _NOT_ALONE = {"clip", "wavtokenizer-dec"}
 """Architectures that are a part of another model."""
 
 
-def run_inspector(
-    pipe: socket.socket,
-    parent_pid: int,
-    output: str,
-    prepare: Callable[[Reader], None] | None = None,
-) -> None:
+def run_inspector(pipe: socket.socket, prepare: Callable[[Reader], None] | None = None) -> None:
     """Run the inspector in this process; never returns.
 
     Args:
         pipe: One end of a socket pair.
-        parent_pid: The process that has the other end.
-        output: File for what is printed.
         prepare: Gets the reader before the first question, for tests that inject faults.
     """
-    guard_process(parent_pid, output)
-    _limit_memory()
-    pipe.settimeout(None)
-
-    def send(answer: Answer | Dying) -> None:
-        try:
-            pipe.sendall(frame(encode_message(answer)))
-        except OSError:
-            os._exit(0)
-
-    questions: queue.SimpleQueue[Question | Leave] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(pipe, questions), name="reader", daemon=True).start()
-    try:
-        from paceline.engine.native import report_aborts  # noqa: PLC0415  after the guard
-
-        report_aborts(lambda text: send(Dying(text)))
-        reader = Reader()
-        if prepare is not None:
-            prepare(reader)
-        send(Ready(os.getpid()))
-        while not isinstance(question := questions.get(), Leave):
-            send(reader.answer(question))
-    except Exception as error:  # noqa: BLE001  it would be reported nowhere else
-        send(Dying(f"{type(error).__name__}: {error}"[:300]))
-        os._exit(_FAILED)
-    os._exit(0)  # without the interpreter's shutdown
-
-
-def _receive(pipe: socket.socket, questions: queue.SimpleQueue[Question | Leave]) -> None:
-    """Take questions off the pipe; when it ends, the process ends at once."""
-    reader = FrameReader()
-    with contextlib.suppress(OSError, ValueError):
-        while data := pipe.recv(1 << 16):
-            for payload in reader.feed(data):
-                questions.put(decode_question(payload))
-    os._exit(0)
-
-
-def _limit_memory() -> None:
-    """Limit this process's own memory to half of the computer's; mapped files do not count."""
     if sys.platform == "linux":
-        with contextlib.suppress(OSError, ValueError):
-            most = psutil.virtual_memory().total // 2
-            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        limit_memory(psutil.virtual_memory().total // 2)
+    line = ChildPipe(pipe)
+    from paceline.engine.native import report_aborts  # noqa: PLC0415  within the limit
+
+    report_aborts(line.send_last)
+    reader = Reader()
+    if prepare is not None:
+        prepare(reader)
+    serve(line, reader.answer, decode_question, encode_message)
 
 
 class Reader:

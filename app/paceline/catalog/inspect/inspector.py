@@ -3,24 +3,14 @@
 A header is parsed and a vocabulary is loaded by native code, which a broken file may crash; it is
 done in a process of its own (`inspect.child`), and a file that ends that process costs one answer.
 llama.cpp is not loaded here.
-
-On Linux a child dies with the thread that started it, so it has a thread of its own that lives as
-long as the inspector. Other threads put questions into a queue and wait. A process that dies over a
-question, hangs or sends something that is no answer is replaced, and the question is asked once
-more if the process had answered others before: one of those files may have done the damage.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import logging
-import threading
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal
 
 from paceline.catalog.card import Examined, ModelCard
 from paceline.catalog.inspect.child import run_inspector
@@ -29,7 +19,6 @@ from paceline.catalog.inspect.wire import (
     Answer,
     Know,
     Known,
-    Leave,
     LookAt,
     Measure,
     Measured,
@@ -46,192 +35,16 @@ from paceline.catalog.memory.values import Measurement
 from paceline.engine.model.model_file import PART
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.errors import CancelledError, ModelError, UserError, ValueOutOfRangeError
-from paceline.hosting.child_process import ChildMain, ChildProcess, Language
-from paceline.hosting.exit_reasons import OUT_OF_MEMORY
-from paceline.hosting.wire import FrameError, Ready, WireError, encode_message
+from paceline.hosting.wire import encode_message
 from paceline.params import ModelParams
 from paceline.sentence import Sentence, sentence
 from paceline.sizes import one_line
+from paceline.workers.process import ChildMain, Language
+from paceline.workers.worker import NoAnswerError, Trouble, Worker
 
 ANSWER_S = 20.0
 IDLE_S = 60.0
-START_S = 60.0
-_POLL_S = 0.02
-
-Trouble = Literal["closed", "crashed", "out-of-memory", "slow", "nonsense", "not-started"]
-_MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
-"""Troubles that an earlier file may have caused; in a new process it is the file's own fault."""
 _logger = logging.getLogger(__name__)
-_Child = ChildProcess[Question | Leave, Answer]
-
-
-class NoAnswerError(Exception):
-    """A question was not answered.
-
-    Attributes:
-        trouble: What happened to the process.
-        text: More about that, as a part of a sentence; empty: it says it all.
-    """
-
-    def __init__(self, trouble: Trouble, text: str = "") -> None:
-        super().__init__(text or trouble)
-        self.trouble, self.text = trouble, text
-
-
-class InspectorThread:
-    """Asks a process of its own; any thread may call, and nothing starts before the first question.
-
-    Args:
-        main: Runs in the process.
-        answer_s: Seconds that a question may take.
-        idle_s: Seconds without a question after which the process is ended.
-    """
-
-    def __init__(
-        self,
-        main: ChildMain = run_inspector,
-        *,
-        answer_s: float = ANSWER_S,
-        idle_s: float = IDLE_S,
-    ) -> None:
-        self._main = main
-        self._answer_s = answer_s
-        self._idle_s = idle_s
-        self._pool = ThreadPoolExecutor(1, "inspector")
-        self._idle: threading.Timer | None = None
-        self._child: _Child | None = None
-        self._is_closed = False
-
-    @property
-    def pid(self) -> int:
-        """The process's id; 0 when there is none."""
-        child = self._child
-        with contextlib.suppress(ValueError):  # it has just been freed
-            return child.pid if child else 0
-        return 0
-
-    def ask(self, question: Question) -> Answer:
-        """Wait for the answer to a question.
-
-        Raises:
-            NoAnswerError: There is none.
-        """
-        try:
-            answer = self._pool.submit(self._answer, question)
-        except RuntimeError:
-            raise NoAnswerError("closed") from None
-        return answer.result()
-
-    def rest(self) -> None:
-        """End the process after the waiting questions; the next question starts another."""
-        with contextlib.suppress(RuntimeError):  # it is closed
-            self._pool.submit(self._end)
-
-    def close(self) -> None:
-        """End process and thread; calls that wait for an answer raise `NoAnswerError`."""
-        self._is_closed = True
-        self.rest()
-        self._pool.shutdown()
-        if self._idle is not None:
-            self._idle.cancel()
-            self._idle.join()
-
-    # --------------------------------------------------------------- on the inspector's thread
-
-    def _answer(self, question: Question) -> Answer:
-        if self._idle is not None:
-            self._idle.cancel()
-        is_fresh = self._child is None
-        try:
-            return self._answer_once(question)
-        except NoAnswerError as error:
-            if is_fresh or error.trouble not in _MAYBE_ANOTHERS:
-                raise
-            return self._answer_once(question)
-        finally:
-            self._idle = threading.Timer(self._idle_s, self.rest)
-            self._idle.daemon = True
-            self._idle.start()
-
-    def _answer_once(self, question: Question) -> Answer:
-        if self._is_closed:
-            raise NoAnswerError("closed")
-        try:
-            child = self._ready_child()
-            if not child.send(question):
-                raise self._lost(child)
-            answer = self._heard(child, self._answer_s)
-            if isinstance(answer, Ready):
-                raise WireError("an answer without a question")
-        except (WireError, FrameError) as error:
-            text = sentence("it said nonsense: {error}", error=error)
-            raise self._killed("nonsense", text) from None
-        return answer
-
-    def _heard(self, child: _Child, seconds: float) -> Answer:
-        """Wait for the one message that is due."""
-        deadline = time.monotonic() + seconds
-        while not (answers := list(child.receive(_POLL_S))):
-            if child.has_ended:
-                raise self._lost(child)
-            if self._is_closed:
-                raise self._killed("closed")
-            if time.monotonic() > deadline:
-                raise self._killed("slow", sentence("it took too long"))
-        if len(answers) > 1:
-            raise WireError("more than one answer")
-        return answers[0]
-
-    def _ready_child(self) -> _Child:
-        child = self._child
-        if child is not None:
-            # It may have died between two questions, which costs nothing.
-            is_sane = not list(child.receive(0)) and not list(child.receive(0))
-            if is_sane and not child.has_ended:
-                return child
-            self._kill()
-        try:
-            child = self._child = ChildProcess(
-                self._main, Language("paceline-inspector", encode_message, decode_answer, Leave())
-            )
-        except OSError as error:
-            raise NoAnswerError("not-started", str(error.strerror or error)) from None
-        try:
-            if not isinstance(self._heard(child, START_S), Ready):
-                raise WireError("an answer before any question")
-        except NoAnswerError as error:
-            if error.trouble == "closed":
-                raise
-            why = sentence("it ended at once")
-            if error.trouble == "slow":
-                why = sentence("it was not ready in time")
-            raise NoAnswerError("not-started", why) from None
-        return child
-
-    def _lost(self, child: _Child) -> NoAnswerError:
-        """Return the error for a process that died."""
-        self._child = None
-        death = child.describe_death()
-        _logger.warning("the reader of model files ended: %s", death.reason)
-        is_memory = death.code == OUT_OF_MEMORY
-        return NoAnswerError("out-of-memory" if is_memory else "crashed", death.reason)
-
-    def _killed(self, trouble: Trouble, text: str = "") -> NoAnswerError:
-        """End the process at once; returns the error to raise."""
-        self._kill()
-        if text:
-            _logger.warning("the reader of model files was ended: %s", text)
-        return NoAnswerError(trouble, text)
-
-    def _kill(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-
-    def _end(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.end()
 
 
 _LONGEST = 400
@@ -269,6 +82,16 @@ _WHY: dict[Trouble, tuple[str, str, str]] = {
 """Code, message and hint."""
 
 
+def inspecting_worker(
+    main: ChildMain = run_inspector, *, idle_s: float = IDLE_S
+) -> Worker[Question, Answer]:
+    """Return what asks an inspector's process; nothing starts before the first question."""
+    language: Language[Question, Answer] = Language(
+        "paceline-inspector", encode_message, decode_answer
+    )
+    return Worker(main, language, idle_s=idle_s)
+
+
 class Inspector:
     """Reads model files; any thread may ask, and calls block.
 
@@ -292,7 +115,8 @@ class Inspector:
         answer_s: float = ANSWER_S,
         idle_s: float = IDLE_S,
     ) -> None:
-        self._thread = InspectorThread(main, answer_s=answer_s, idle_s=idle_s)
+        self._answer_s = answer_s
+        self._worker = inspecting_worker(main, idle_s=idle_s)
         self._vocabularies = VocabularyStore(cache_dir / "vocabularies" if cache_dir else None)
         self._examined = ExaminedStore(cache_dir / "examined" if cache_dir else None)
         self._unknown: dict[str, str] = {}
@@ -300,7 +124,7 @@ class Inspector:
     @property
     def pid(self) -> int:
         """The process's id; 0 when there is none."""
-        return self._thread.pid
+        return self._worker.pid
 
     def card(self, path: Path, parts: Sequence[Path] = ()) -> ModelCard:
         """Return a model's card, from the headers alone.
@@ -371,7 +195,7 @@ class Inspector:
         """
         if architecture not in self._unknown:
             try:
-                answer = self._thread.ask(Know(architecture))
+                answer = self._worker.ask(Know(architecture), self._answer_s)
             except NoAnswerError:
                 return ""
             self._unknown[architecture] = answer.unknown if isinstance(answer, Known) else ""
@@ -383,11 +207,11 @@ class Inspector:
         Where a GPU is used, `measure` occupies some of its memory until then: rest before a load.
         Does not wait.
         """
-        self._thread.rest()
+        self._worker.rest()
 
     def close(self) -> None:
         """End the process and its thread; calls that wait for an answer raise a `ModelError`."""
-        self._thread.close()
+        self._worker.close()
 
     def _seen(self, files: Sequence[Path], *, card_only: bool) -> Seen:
         question = LookAt(tuple(map(str, files)), card_only=card_only)
@@ -415,11 +239,12 @@ class Inspector:
 
     def _ask(self, question: Question, path: Path) -> Answer:
         try:
-            answer = self._thread.ask(question)
+            answer = self._worker.ask(question, self._answer_s)
         except NoAnswerError as error:
-            if error.trouble == "closed":
+            if error.trouble == "stopped":
                 raise CancelledError from None
-            raise _error(error.trouble, path, error.text) from None
+            _logger.warning("the reader of model files: %s", error.words)
+            raise _error(error.trouble, path, error.words) from None
         if isinstance(answer, Refused):
             raise _refusal(answer)
         return answer

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from paceline.catalog.card import ModelCard, Nature
 from paceline.codec import by_name
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import Dying, Ready, WireError, decode_message
+from paceline.hosting.wire import decode_message
 from paceline.params import ModelParams
+from paceline.workers.frames import WireError
 
 MOST_TEXT = 11 << 20
 """Bytes of all texts of a vocabulary, of which the largest that are known have 5 MB; less than this
@@ -57,11 +58,6 @@ class Know:
     """Say whether llama.cpp knows an architecture."""
 
     architecture: str
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """End the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,29 +109,29 @@ class Refused:
 
 
 Question = LookAt | TextsOf | Measure | Know
-Answer = Ready | Seen | Texts | Measured | Known | Refused
+Answer = Seen | Texts | Measured | Known | Refused
 
-_QUESTIONS = by_name(Question | Leave)
-_ANSWERS = by_name(Answer | Dying)
+_QUESTIONS = by_name(Question)
+_ANSWERS = by_name(Answer)
 
 
-def decode_question(payload: bytes) -> Question | Leave:
+def decode_question(payload: bytes) -> Question:
     """Return the question that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else.
     """
-    question: Question | Leave = decode_message(payload, _QUESTIONS)
+    question: Question = decode_message(payload, _QUESTIONS)
     return question
 
 
-def decode_answer(payload: bytes) -> Answer | Dying:
+def decode_answer(payload: bytes) -> Answer:
     """Return the answer that `encode_message` gave these bytes for.
 
     Raises:
         WireError: They are something else, or an answer that contradicts itself.
     """
-    answer: Answer | Dying = decode_message(payload, _ANSWERS)
+    answer: Answer = decode_message(payload, _ANSWERS)
     if isinstance(answer, Seen):
         check_seen(answer)
     return answer

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paceline.hosting.wire import MAX_FRAME, FrameError, FrameReader, frame
+from paceline.workers.frames import MAX_FRAME, FrameError, FrameReader, frame
 
 PAYLOADS = st.lists(st.binary(min_size=1, max_size=300), max_size=8)
 

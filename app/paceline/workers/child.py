@@ -1,0 +1,172 @@
+"""What runs in every child process first, and its end of the pipe.
+
+A child ends with its parent and leaves no core dump of the size of a model. Its end harms no other
+process: the out-of-memory killer takes it before the window; Ctrl+C is for the window to act on;
+and what native code or a plug-in prints goes into a file that is read after the process has died,
+never to a terminal.
+
+Imports nothing of size: a child is to be there in a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import os
+import pickle
+import queue
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from paceline.workers.frames import DYING, READY, FrameReader, frame, read_frame
+
+if sys.platform != "win32":
+    import resource
+
+Down = TypeVar("Down")
+Up = TypeVar("Up")
+
+FAILED = 70
+"""The exit code after an error; EX_SOFTWARE of sysexits.h."""
+_PR_SET_PDEATHSIG = 1
+_OOM_SCORE = "800"  # of 1000; an ordinary program has about 0
+_MOST_SAID = 300
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Be a child: run what the first frame names; returns the process's exit code.
+
+    Args:
+        arguments: The child's name, and the id of the process that started it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # it was blocked for the start
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    pipe = _take_pipe()
+    _guard(int(arguments[1]))
+    main = pickle.loads(read_frame(pipe))  # by the parent, which this process may trust
+    main(pipe)
+    return 0
+
+
+def _take_pipe() -> socket.socket:
+    """Return this end of the pipe, and read stdin from nowhere from now on."""
+    if sys.platform == "win32":
+        with open(0, "rb", closefd=False) as stdin:
+            pipe = socket.fromshare(stdin.read())
+    else:
+        pipe = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.close(null)
+    return pipe
+
+
+def _guard(parent_pid: int) -> None:
+    # New objects: those of a program without a console are None.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(  # noqa: SIM115
+        2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False
+    )
+    faulthandler.enable(2)
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        with contextlib.suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
+        if os.getppid() != parent_pid:  # it died before this one was told to end with it
+            os._exit(1)
+
+
+class ChildPipe:
+    """The child's end of the pipe; any thread sends, one receives.
+
+    Args:
+        pipe: A blocking socket, as the child's `main` is given it.
+    """
+
+    def __init__(self, pipe: socket.socket) -> None:
+        self._pipe = pipe
+        self._lock = threading.Lock()
+
+    def send(self, payload: bytes) -> None:
+        """Send one message; ends the process when the other end of the pipe is closed."""
+        data = frame(payload)
+        with self._lock:
+            self._write(data)
+
+    def send_ready(self) -> None:
+        """Tell that messages are taken from now on."""
+        self.send(READY)
+
+    def send_last(self, words: str) -> None:
+        """Tell the last words, also while the thread that holds the lock may never release it."""
+        has_lock = self._lock.acquire(timeout=1.0)
+        self._write(frame(DYING + words[:_MOST_SAID].encode(errors="replace")))
+        if has_lock:
+            self._lock.release()
+
+    def received(self) -> Iterator[bytes]:
+        """Yield payloads as they come; when the pipe ends, the process ends."""
+        reader = FrameReader()
+        with contextlib.suppress(OSError):
+            while data := self._pipe.recv(1 << 16):
+                yield from reader.feed(data)
+        os._exit(0)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._pipe.sendall(data)
+        except OSError:
+            os._exit(0)
+
+
+def serve(
+    pipe: ChildPipe,
+    answer: Callable[[Down], Up],
+    decode: Callable[[bytes], Down],
+    encode: Callable[[Up], bytes],
+) -> NoReturn:
+    """Answer one question after the other until the pipe ends; an error ends the process.
+
+    Args:
+        pipe: Questions come from it, and answers go there.
+        answer: Runs on this thread, the main one.
+        decode: Returns the question of a payload.
+        encode: Returns the payload of an answer.
+    """
+    questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def receive() -> None:
+        for payload in pipe.received():  # also while a question is answered: the pipe may end
+            questions.put(payload)
+
+    threading.Thread(target=receive, name="reader", daemon=True).start()
+    pipe.send_ready()
+    try:
+        while True:
+            pipe.send(encode(answer(decode(questions.get()))))
+    except BaseException as error:  # noqa: BLE001  it would be reported nowhere else
+        pipe.send_last(last_words(error))
+        os._exit(FAILED)
+
+
+def last_words(error: BaseException) -> str:
+    """Return what a process says of an error that ends it."""
+    return f"{type(error).__name__}: {error}"
+
+
+def limit_memory(n_bytes: int) -> None:
+    """Limit what this process takes for itself; mapped files do not count. Not on Windows."""
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))

@@ -1,0 +1,97 @@
+"""How a child process starts: as this program, with `CHILD` as its first argument.
+
+Not by `multiprocessing`, which allows a child no children of its own, needs a current folder, keeps
+a helper process, and runs a script that uses the engine once more.
+
+The child's stdin is its end of the pipe, on Windows a description of it. The first frame that
+comes through names what is to run (`child.run`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+CHILD = "--child"
+"""The argument by which `__main__` knows that it is one; the child's name and its parent's process
+id follow."""
+_SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN")
+
+
+def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes]:
+    """Start a child, which dies on Linux with the thread that calls this.
+
+    Args:
+        name: Shown in lists of processes.
+        pipe: The child's end of a socket pair; the caller closes it.
+        output: A descriptor of what takes all that is printed.
+
+    Raises:
+        OSError: The system does not start another process.
+    """
+    on_windows = sys.platform == "win32"
+    words, variables = _program()
+    with _no_interrupts():
+        process = subprocess.Popen(
+            [*words, CHILD, name, str(os.getpid())],
+            stdin=subprocess.PIPE if on_windows else pipe.fileno(),
+            stdout=output,
+            stderr=output,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # so Ctrl+C is not for it
+            env={
+                **{key: text for key, text in os.environ.items() if key not in _SECRETS},
+                **variables,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },
+        )
+    if sys.platform == "win32":
+        assert process.stdin is not None
+        try:
+            with process.stdin:
+                process.stdin.write(pipe.share(process.pid))
+        except OSError:
+            process.kill()
+            process.wait()
+            raise
+    return process
+
+
+def _program() -> tuple[list[str], dict[str, str]]:
+    """Return the words that start this program, and variables for it."""
+    variables: dict[str, str] = {}
+    if getattr(sys, "frozen", False):
+        return [sys.executable], variables
+    if sys.platform == "win32" and sys.executable != sys._base_executable:
+        # A virtual environment's program starts another one, whose process id is not known here.
+        program, variables = sys._base_executable, {"__PYVENV_LAUNCHER__": sys.executable}
+    else:
+        program = sys.executable
+    return [program, "-P", "-m", "paceline"], variables
+
+
+def fill_standard_streams() -> None:
+    """Open the null device for each of stdin, stdout and stderr that the program lacks.
+
+    Otherwise a pipe would get one of their numbers, and what is printed would go into it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # it stays open
+    os.close(number)
+
+
+@contextlib.contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Block Ctrl+C, so that it cannot end a child that does not ignore it yet."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
