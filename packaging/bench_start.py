@@ -88,7 +88,7 @@ def one_start(home: Path, began: float) -> None:
     """In a process of its own: print the milliseconds since `began` on the system's clock."""
     app, program = open_window(home)
     ms = 1000 * (time.time() - began)
-    shown = len(program.session.current.path())
+    shown = len(program.shown.conversation.path())
     print(json.dumps({"ms": ms, "n_shown": shown, "n_listed": len(program.session.summaries)}))
     sys.stdout.flush()
     close_window(app, program)
@@ -145,7 +145,7 @@ def in_window(home: Path) -> dict[str, list[float]]:
 def opened(app: QApplication, program: Program, conversation_id: str) -> tuple[float, float]:
     """Milliseconds until a chat is painted, and until its view has nothing left to do."""
     began = perf_counter()
-    program.session.show(conversation_id)
+    program.shown.show(conversation_id)
     app.processEvents()
     shown = perf_counter() - began
     chat, direct = program.window.chat_pane.chat, Qt.FindChildOption.FindDirectChildrenOnly

@@ -19,9 +19,9 @@ def auto(studio: Studio) -> None:
     usual = program.speculation.strategy
     program.speculation.use(read_strategy("auto"))
     panel.why.toggle.setChecked(True)
-    program.session.new()
+    program.shown.new()
     panel.sampling.max_tokens.setValue(700)
-    program.session.send(QUESTION)
+    program.chat.send(QUESTION)
     studio.until(
         lambda: (
             program.session.active is None

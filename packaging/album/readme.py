@@ -67,15 +67,15 @@ def take(folder: Path) -> None:
         program.welcome.leave()
         for conversation, records in texts.many(4):
             name = program.session.conversations.add_copy(conversation, records)
-            program.session.show_copy(name)
+            program.shown.show_copy(name)
         draft = resources() / "models" / "paceline-demo-draft-q8_0.gguf"
         program.models.load_models(Pair(ModelParams(str(target)), ModelParams(str(draft))))
         studio.until(lambda: program.pair.state.status != "ready")
         studio.until_ready()
         program.speculation.use(read_strategy(STRATEGY))
-        program.session.new()
-        program.session.send(QUESTION)
-        studio.until(lambda: len(program.session.current.path()) == 2)
+        program.shown.new()
+        program.chat.send(QUESTION)
+        studio.until(lambda: len(program.shown.conversation.path()) == 2)
         studio.until_idle()
         for name, mode in (("window.png", "light"), ("window-dark.png", "dark")):
             look.set_mode(mode)

@@ -36,7 +36,7 @@ def first_run(studio: Studio) -> None:
 def empty(studio: Studio) -> None:
     """An empty chat, and a private one."""
     studio.program.welcome.leave()
-    studio.program.session.new()
+    studio.program.shown.new()
     studio.shoot("empty-chat")
     studio.window.actions_.new_private.trigger()
     studio.shoot("private-chat")
@@ -46,7 +46,7 @@ def fill(studio: Studio) -> None:
     """Put the chats into the database."""
     for conversation, records in (*texts.many(5), *texts.chats()):
         name = studio.program.session.conversations.add_copy(conversation, records)
-        studio.program.session.show_copy(name)
+        studio.program.shown.show_copy(name)
         if conversation.pinned:
             studio.program.session.pin(name, True)
         if conversation.tags:
@@ -160,7 +160,7 @@ def parts(studio: Studio) -> None:
     studio.wait(150)
     studio.shoot("plot-menu", menu)
     menu.close()
-    program.session.show_copy(program.session.conversations.add_copy(texts.foreign(), {}))
+    program.shown.show_copy(program.session.conversations.add_copy(texts.foreign(), {}))
     studio.until_counted()
     studio.shoot("imported-chat")
     studio.window.actions_.run.trigger()
@@ -168,16 +168,16 @@ def parts(studio: Studio) -> None:
     files = [studio.home / name for name in ("render.py", "measurements with a long name.csv")]
     for file in files:
         file.write_text(texts.FILE * 9, encoding="utf-8")
-    program.session.new()
+    program.shown.new()
     program.attachments.attach([str(file) for file in files])
     studio.until(lambda: len(pane.composer.attachments) == len(files))
     pane.composer.set_text("What does render return for an empty row?")
     studio.until_counted()
     studio.shoot("attachments")
     QTest.keyClick(pane.composer.edit, Qt.Key.Key_Return)
-    studio.until(lambda: len(program.session.current.path()) == 2)
+    studio.until(lambda: len(program.shown.conversation.path()) == 2)
     studio.until_idle()
-    pane.chat.go_to(program.session.current.path()[0].message_id)
+    pane.chat.go_to(program.shown.conversation.path()[0].message_id)
     studio.wait(200)
     studio.shoot("attachments-sent")
 
@@ -186,9 +186,9 @@ def live(studio: Studio) -> None:
     """A reply of the real engine, in the middle and at its end."""
     program, panel = studio.program, studio.window.panel
     program.speculation.use(read_strategy("draft:n_max=4"))
-    program.session.new()
+    program.shown.new()
     panel.sampling.max_tokens.setValue(1200)
-    program.session.send(QUESTION)
+    program.chat.send(QUESTION)
     studio.until(lambda: bool(panel.headline.ratio.text()))
     studio.wait(500)
     studio.shoot("live-plot")

@@ -117,11 +117,11 @@ class Studio:
     def open_chat(self, title: str) -> str:
         """Show a chat of the list; returns its last message's id."""
         names = {each.title: each.conversation_id for each in self.program.session.summaries}
-        if self.program.session.current.conversation_id != names[title]:
-            self.program.session.show(names[title])
+        if self.program.shown.id != names[title]:
+            self.program.shown.show(names[title])
             self.until_counted()
         self.wait(300)
-        return self.program.session.current.path()[-1].message_id
+        return self.program.shown.conversation.path()[-1].message_id
 
     def shoot(self, name: str, *over: QWidget | None) -> None:
         """Save the window, with the dialogs and menus that lie over it."""

@@ -37,7 +37,7 @@ def full_disk(studio: Studio) -> None:
     if not studio.data_dir.is_mount():
         print("no file system can be mounted here: no picture of a full disk")
         return
-    errors, session = studio.window.chat_pane.errors, studio.program.session
+    errors, program = studio.window.chat_pane.errors, studio.program
     rest = studio.data_dir / "rest"
     with rest.open("wb", buffering=0) as file:
         try:
@@ -46,8 +46,8 @@ def full_disk(studio: Studio) -> None:
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-    session.new()
-    session.send(QUESTION)
+    program.shown.new()
+    program.chat.send(QUESTION)
     studio.until(errors.isVisible)
     studio.until_idle()
     studio.shoot("error-disk-full")
@@ -58,7 +58,7 @@ def full_disk(studio: Studio) -> None:
 def broken_files(studio: Studio) -> None:
     """A model file that is broken, and one that is gone."""
     errors = studio.window.chat_pane.errors
-    studio.program.session.new()
+    studio.program.shown.new()
     broken = studio.home / "broken.gguf"
     broken.write_bytes(b"GGUF\3\0\0\0 and then nothing")
     for name, path in (("corrupt-file", broken), ("no-file", studio.home / "gone.gguf")):
@@ -73,8 +73,8 @@ def broken_files(studio: Studio) -> None:
 def interrupted(studio: Studio) -> None:
     """The engine ends in mid-reply; its text stays, and its run tells what became of it."""
     program, errors = studio.program, studio.window.chat_pane.errors
-    program.session.new()
-    program.session.send(QUESTION)
+    program.shown.new()
+    program.chat.send(QUESTION)
     studio.until(
         lambda: program.session.active is not None and len(program.session.active.text) > 300
     )

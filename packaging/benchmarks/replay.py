@@ -84,12 +84,12 @@ class Watch(QObject):
     @Slot()
     def start(self) -> None:
         """Open the conversation, then ask."""
-        session = self._program.session
-        name = session.conversations.add_copy(*self._chat)
-        session.show_copy(name)
-        session.new()
+        shown = self._program.shown
+        name = self._program.session.conversations.add_copy(*self._chat)
+        shown.show_copy(name)
+        shown.new()
         begin = perf_counter()
-        session.show(name)
+        shown.show(name)
         self.figures.open_ms = 1e3 * (perf_counter() - begin)
         begin = perf_counter()
         self._program.window.chat_pane.repaint()
@@ -98,7 +98,7 @@ class Watch(QObject):
 
     @Slot()
     def _on_settled(self) -> None:
-        self._program.session.send("Tell me everything.")
+        self._program.chat.send("Tell me everything.")
 
     @Slot()
     def _on_began(self) -> None:

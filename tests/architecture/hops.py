@@ -86,9 +86,9 @@ def main() -> None:
 
     def typed(test: Any) -> None:
         program = test._program
-        program.session.send = lambda *_args, **_named: None  # the message comes from the button
+        program.chat.send = lambda *_args, **_named: None  # the message comes from the button
         start(test)
-        del program.session.send
+        del program.chat.send
         timer = QTimer(program, interval=50)
 
         def send() -> None:

@@ -50,8 +50,8 @@ class Driven(program.Program):
         elif self.session.active is None:
             self._n_asked += 1
             text = f"Question {self._n_asked} of {sys.argv[1]}: what is a list?"
-            if self.session.send(text):
-                question = self.session.current.path()[-2]
+            if self.chat.send(text):
+                question = self.shown.conversation.path()[-2]
                 self._say_when_shown("sent", question.message_id, text)
 
     def _on_ended(self, reply: Reply) -> None:

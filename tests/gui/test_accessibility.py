@@ -119,10 +119,10 @@ def whole(make_program: Callable[..., Program], client: FakeClient, paceline_hom
     """A window with a library and two chats, one of which is shown."""
     program = make_program(models=Models(Paths.below(paceline_home), offline=True))
     client.finish_load()
-    program.session.send("First?")
+    program.chat.send("First?")
     client.reply("One **two**\n\n```python\nx = 1\n```\n")
     program.window.actions_.new_chat.trigger()
-    program.session.send("Second?")
+    program.chat.send("Second?")
     client.reply("Three")
     program.notices.error("It failed.", "Try again.", action=Action("Again", str))
     return program

@@ -77,16 +77,16 @@ def use(
         _, i, k = text.partition(">")[0].split()
         message_id = f"chat-{i}-{k}"
         if f"chat-{i}" in listed:
-            program.session.show(f"chat-{i}")
+            program.shown.show(f"chat-{i}")
         else:  # its head is lost, and its messages are in one with another id
             hits = program.session.conversations.search(f"text {i} {k}", 1000)
             (chat_id,) = {hit.conversation_id for hit in hits if hit.message_id == message_id}
-            program.session.show(chat_id)
-        assert program.session.current.messages[message_id].text == text
+            program.shown.show(chat_id)
+        assert program.shown.conversation.messages[message_id].text == text
         view = program.window.chat_pane.chat.reply_view(message_id)
         assert view is None or view.plain_text == text.strip()
-    program.session.new()
-    assert program.session.send("One more question")
+    program.shown.new()
+    assert program.chat.send("One more question")
     client.reply("One more reply")
     program.window.close()
 

@@ -47,7 +47,7 @@ def auto(program: Program) -> Program:
 
 
 def begin(program: Program, client: FakeClient) -> str:
-    assert program.session.send("Hello?")
+    assert program.chat.send("Hello?")
     assert client.last(StartTurn).strategy == program.speculation.strategy
     return client.start_turn()
 
@@ -331,7 +331,7 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     turn_id = begin(auto, client)
     write(client, turn_id)
     client.finish_turn("x")
-    reply_id = auto.session.current.path()[-1].message_id
+    reply_id = auto.shown.conversation.path()[-1].message_id
     view = auto.window.chat_pane.chat.reply_view(reply_id)
     assert view is not None
     assert "75\u202f% of steps drafted" in view._footer.stats._parts
@@ -356,10 +356,10 @@ def test_decisions_are_kept_with_the_reply(
     write(client, turn_id)
     client.finish_turn("x")
     words = program.live.headline.sentence
-    chat = program.session.current.conversation_id
+    chat = program.shown.id
     program.window.close()
     again = make_program(chats_file=file, engine=FakeClient())
-    again.session.show(chat)
+    again.shown.show(chat)
     assert words.startswith("Draft model pays here")
     assert again.live.headline.sentence == words
     assert again.live.report is None
@@ -370,7 +370,7 @@ def test_decisions_are_kept_with_the_reply(
 def test_a_run_without_decisions_tells_nothing_of_auto(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi there")
     program.window.actions_.run.trigger()
     dialog = program.runs.dialog
@@ -389,7 +389,7 @@ def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -
     qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
     panel = program.window.panel
     panel.why.toggle.setChecked(True)
-    assert program.session.send("Name the days of the week, twice.")
+    assert program.chat.send("Name the days of the week, twice.")
     qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
     reply = program.live.reply
     assert reply is not None

@@ -131,7 +131,7 @@ def saved(program: Program, qtbot: QtBot, dialog: BenchDialog, kind: str, file: 
 def test_the_demo_pair_is_measured_shown_exported_and_taken(
     real: Program, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    bench, before = real.bench, real.session.current
+    bench, before = real.bench, real.shown.conversation
     dialog = opened(real)
     assert "12 replies" in dialog.estimate.text()
     assert dialog.setup.prompts.boxes["question"].text() == "Question"
@@ -154,8 +154,8 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
     assert drafted.acceptance is not None
     assert drafted.per_step is not None
     assert drafted.per_step > 1
-    assert real.session.current == before
-    assert not real.session.current.path()
+    assert real.shown.conversation == before
+    assert not real.shown.conversation.path()
     # Exports.
     data = json.loads(saved(real, qtbot, dialog, "json", tmp_path / "r.json"))
     assert data["geomean"].keys() == set(FEW)
@@ -208,11 +208,11 @@ def test_a_reply_goes_first_and_the_benchmark_goes_on_after_it(
         lambda: bench.driver.progress is not None and bench.driver.progress.n_done >= 2,
         timeout=BENCH_MS,
     )
-    assert real.session.send("Hello?")
+    assert real.chat.send("Hello?")
     assert bench.driver.is_paused
     qtbot.waitUntil(lambda: "Paused" in dialog.results.strip.state.text())
     qtbot.waitUntil(lambda: real.session.active is None, timeout=BENCH_MS)
-    reply = real.session.conversations.reply_of(real.session.current.path()[-1].message_id)
+    reply = real.shown.reply(real.shown.conversation.path()[-1].message_id)
     assert reply is not None
     assert reply.error is None
     assert reply.stats is not None
@@ -243,7 +243,7 @@ def test_cancelling_keeps_what_was_measured(real: Program, qtbot: QtBot, prompts
     assert dialog.results.details.text().startswith("Cancelled.")
     assert f"{n_runs} replies" in dialog.results.details.text()
     assert dialog.json.isEnabled()
-    assert real.session.send("Hello?")
+    assert real.chat.send("Hello?")
     qtbot.waitUntil(lambda: real.session.active is None, timeout=BENCH_MS)
     dialog.again.click()
     dialog.start.click()
@@ -344,7 +344,7 @@ def test_a_calibration_gives_way_to_a_reply_and_is_made_again(
     dialog.start.click()
     client.emit(described())
     first = client.last(Calibrate)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.cancelled == [first.request_id]
     client.emit(Calibrated(first.request_id, problem="Stopped."))
     assert client.all(Calibrate) == [first]
@@ -384,7 +384,7 @@ def test_a_run_that_gave_way_is_made_again_under_another_name(
     dialog = begin(program, client)
     bench = program.bench
     first = next_turn(client)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.cancelled == [first.turn_id]
     reply = client.last(StartTurn)
     assert reply.turn_id != first.turn_id
@@ -488,7 +488,7 @@ def test_a_dialog_that_is_closed_before_it_is_seen_stays_away(
 def test_it_can_begin_while_a_reply_is_written(
     program: Program, client: FakeClient, prompts: Path
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     dialog = opened(program, ("off", "suffix"))
     dialog.start.click()
     assert "Paused" in dialog.results.strip.state.text()
@@ -511,7 +511,7 @@ def test_questions_of_the_chat_are_used_with_their_context(
     assert not dialog.start.isEnabled()
     assert "no questions" in dialog.estimate.text()
     for question in ("First?", "Second?", "Third?"):
-        program.session.send(question)
+        program.chat.send(question)
         client.reply("Answer")
     assert dialog.start.isEnabled()
     dialog.setup.prompts.questions.setValue(2)

@@ -31,9 +31,9 @@ BRIEF = ReplySettings(SamplingParams(0.2, json_schema='{"type": "object"}'), 50,
 def set_and_ask(program: Program, client: FakeClient, settings: ReplySettings, text: str) -> str:
     """Set what a chat has, ask in it, and return its id."""
     program.window.panel.sampling.use(settings)
-    program.session.send(text)
+    program.chat.send(text)
     client.reply("An answer.")
-    return program.session.current.conversation_id
+    return program.shown.id
 
 
 def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
@@ -42,40 +42,40 @@ def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
     card, status = program.window.panel.sampling, program.window.status
     brief = set_and_ask(program, client, BRIEF, "One")
     assert "seed 3 · T 0.2" in status.settings.text()
-    program.session.new()
+    program.shown.new()
     assert card.settings == ReplySettings()
     assert "T 0.7" in status.settings.text()
-    program.session.send("Two")
-    plain = program.session.current.conversation_id
+    program.chat.send("Two")
+    plain = program.shown.id
     turn_id = client.start_turn()
     client.step("Well", 0)
-    program.session.show(brief)
+    program.shown.show(brief)
     assert card.settings == BRIEF
     assert card.system_prompt.toPlainText() == "Be brief."
     assert "T 0.2" in status.settings.text()
     card.sliders["temperature"].field.setValue(1.5)
     client.step(" then", 1)
-    program.session.show(plain)
+    program.shown.show(plain)
     assert card.settings == ReplySettings()
     client.finish_turn("Well then")
-    reply = program.session.conversations.reply_of(program.session.current.path()[1].message_id)
+    reply = program.shown.reply(program.shown.conversation.path()[1].message_id)
     assert reply is not None
     assert reply.options.settings == ReplySettings()
     assert not client.all(Tune)
-    program.session.show(brief)
+    program.shown.show(brief)
     assert card.sliders["temperature"].value == 1.5
     assert client.last(StartTurn).turn_id == turn_id
 
 
 def test_showing_a_chat_changes_nothing_in_it(program: Program, client: FakeClient) -> None:
     odd = ReplySettings(SamplingParams(temperature=0.123456, top_p=0.87654))
-    program.session.conversations.set_settings(odd)
-    program.session.send("One")
+    program.shown.set_settings(odd)
+    program.chat.send("One")
     client.reply("1")
-    chat = program.session.current.conversation_id
-    program.session.new()
-    program.session.show(chat)
-    assert program.session.conversations.settings == odd, "fields round what they show"
+    chat = program.shown.id
+    program.shown.new()
+    program.shown.show(chat)
+    assert program.shown.settings == odd, "fields round what they show"
 
 
 def test_a_change_changes_nothing_else(program: Program) -> None:
@@ -104,13 +104,13 @@ def test_what_keeps_a_chat_from_being_answered_is_its_own(
 ) -> None:
     composer, card = program.window.chat_pane.composer, program.window.panel.sampling
     fine = set_and_ask(program, client, BRIEF, "One")
-    program.session.new()
-    program.session.send("Two")
+    program.shown.new()
+    program.chat.send("Two")
     client.reply("2")
     card.form.put_text("schema", "{")
     composer.set_text("More")
     assert not composer.button.isEnabled()
-    program.session.show(fine)
+    program.shown.show(fine)
     composer.set_text("More")
     assert composer.button.isEnabled()
 
@@ -121,21 +121,21 @@ def test_other_defaults_change_a_new_chat_and_no_old_one(
     card, presets = program.window.panel.sampling, program.sampling.presets
     chat = set_and_ask(program, client, BRIEF, "One")
     presets.save_as("Brief")
-    program.session.new()
+    program.shown.new()
     program.sampling.apply(":precise")
-    program.session.send("Two")
+    program.chat.send("Two")
     client.reply("2")
-    precise = program.session.current.conversation_id
-    program.session.new()
+    precise = program.shown.id
+    program.shown.new()
     assert card.settings == ReplySettings()
-    program.session.show(chat)
+    program.shown.show(chat)
     presets.make_default()
-    program.session.new()
+    program.shown.new()
     assert card.settings == BRIEF
-    program.session.show(precise)
+    program.shown.show(precise)
     assert card.settings.sampling.temperature == 0.2
     assert card.settings.system_prompt == ""
-    program.session.new()
+    program.shown.new()
     presets.delete("Brief")
     assert card.settings == ReplySettings(), "nothing was set in this chat"
 
@@ -154,13 +154,13 @@ def test_reset_puts_all_back_to_the_defaults_of_new_chats_and_can_be_undone(
     assert card.settings == mine
     card.use(BRIEF)
     card.reset_button.click()
-    assert card.settings == program.session.conversations.settings == mine
+    assert card.settings == program.shown.settings == mine
     errors.action.click()
     assert card.settings == BRIEF
     card.reset_button.click()
-    program.session.send("One")
+    program.chat.send("One")
     client.reply("1")
-    program.session.new()
+    program.shown.new()
     assert errors.isHidden(), "the undo was about the chat from before"
 
 
@@ -174,7 +174,7 @@ def test_settings_outlive_the_window(
     first.window.panel.sampling.use(BRIEF)
     first.window.close()
     second = make_program(Settings(was_welcomed=True), chats_file=file, engine=type(client)())
-    second.session.show(chat)
+    second.shown.show(chat)
     assert second.window.panel.sampling.settings == BRIEF
 
 
@@ -187,7 +187,7 @@ def test_the_badge_says_what_differs_and_leads_there_and_back(
     badge, window = program.sampling.badge, program.window
     assert badge.isHidden()
     plain = set_and_ask(program, client, ReplySettings(), "One")
-    program.session.new()
+    program.shown.new()
     window.panel.sampling.use(BRIEF)
     assert badge.isVisible()
     assert (
@@ -201,12 +201,12 @@ def test_the_badge_says_what_differs_and_leads_there_and_back(
     assert window.panes.is_shown("panel")
     assert window.panel.tab == "chat"
     assert window.panel.sampling.sliders["temperature"].field.hasFocus()
-    program.session.show(plain)
+    program.shown.show(plain)
     assert badge.isHidden()
     window.panel.sampling.use(BRIEF)
     badge.reset_button.click()
     assert badge.isHidden()
-    assert program.session.conversations.settings == ReplySettings()
+    assert program.shown.settings == ReplySettings()
 
 
 # ------------------------------------------------------------------------------- the chat's models
@@ -224,13 +224,13 @@ def test_a_chat_of_other_models_offers_to_load_them(
     client.finish_load()
     assert errors.isHidden(), "they were chosen while the chat was shown"
     n_loads = len(client.all(LoadPair))
-    program.session.new()
-    program.session.show(chat)
+    program.shown.new()
+    program.shown.show(chat)
     assert "answered by other models" in errors.text.text()
     assert errors.action.text() == "Load them"
-    program.session.new()
+    program.shown.new()
     assert errors.isHidden(), "it was about the chat"
-    program.session.show(chat)
+    program.shown.show(chat)
     assert not errors.isHidden()
     assert len(client.all(LoadPair)) == n_loads, "nothing is loaded unasked"
     errors.action.click()
@@ -246,12 +246,12 @@ def test_what_is_sent_goes_to_the_loaded_models_and_ends_the_offer(
 ) -> None:
     errors = program.window.chat_pane.errors
     chat = set_and_ask(program, client, ReplySettings(), "One")
-    program.session.new()
+    program.shown.new()
     program.models.load(Pair(ModelParams("/models/other.gguf")))
     client.finish_load()
-    program.session.show(chat)
+    program.shown.show(chat)
     assert not errors.isHidden()
-    program.session.send("Two")
+    program.chat.send("Two")
     client.reply("2")
     assert errors.isHidden()
 

@@ -63,9 +63,9 @@ def test_what_was_used_last_survives_a_restart_but_no_chat_does(
 ) -> None:
     first = make_program()
     client.finish_load()
-    first.session.send("A secret of mine")
+    first.chat.send("A secret of mine")
     client.reply("Hm.")
-    first.session.new()
+    first.shown.new()
     for words in ("token colours", "secret of mine"):
         sheet = opened(first)
         qtbot.keyClicks(sheet.field, words)
@@ -81,7 +81,7 @@ def test_what_was_used_last_survives_a_restart_but_no_chat_does(
 def test_the_keyboard_comes_back_and_esc_is_the_sheet_s(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     edit = program.window.chat_pane.composer.edit
     edit.setFocus()
@@ -127,7 +127,7 @@ def test_an_open_palette_follows_what_can_be_done(
     def obstacle(title: str) -> str | None:
         return next(row.command.obstacle for row in sheet.model.rows if row.command.title == title)
 
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     sheet = opened(program)
     sheet.field.setText("the reply")
@@ -180,11 +180,11 @@ def test_of_chats_with_one_title_the_current_one_stays(
     chats = []
     for _ in range(3):
         program.window.actions_.new_chat.trigger()
-        program.session.send("Hello?")
+        program.chat.send("Hello?")
         client.reply("Hi")
-        chats.append(program.session.current.conversation_id)
+        chats.append(program.shown.id)
     program.window.actions_.new_chat.trigger()
-    program.session.send("Another")
+    program.chat.send("Another")
     client.start_turn()
     sheet = opened(program)
     sheet.field.setText("hello")
@@ -193,7 +193,7 @@ def test_of_chats_with_one_title_the_current_one_stays(
     with qtbot.waitSignal(sheet.model.modelReset):
         client.finish_turn("Hi")
     qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
-    assert program.session.current.conversation_id == chats[1]
+    assert program.shown.id == chats[1]
 
 
 def test_an_open_palette_follows_what_is_loaded(
@@ -214,13 +214,13 @@ def test_chats_strategies_and_pairs_are_found(
 ) -> None:
     for text in ("Apples and pears", "Ships"):
         program.window.actions_.new_chat.trigger()
-        program.session.send(text)
+        program.chat.send(text)
         client.reply("Hi")
     sheet = opened(program)
     qtbot.keyClicks(sheet.field, "apples")
     assert titles(sheet)[0] == "Apples and pears"
     qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
-    assert program.session.current.title == "Apples and pears"
+    assert program.shown.conversation.title == "Apples and pears"
     sheet = opened(program)
     qtbot.keyClicks(sheet.field, "use suffix match")
     qtbot.keyClick(sheet.field, Qt.Key.Key_Return)

@@ -308,7 +308,7 @@ class TestQuickly:
             role: StoredRole = "assistant" if number % 2 else "user"
             parent = str(number - 1) if number else None
             chat = chat.add(Message.of_text(str(number), parent, role, f"Text {number}"))
-        program.session.show_copy(program.session.conversations.add_copy(chat, {}))
+        program.shown.show_copy(program.session.conversations.add_copy(chat, {}))
         program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         first = asked(client, qtbot, 1)
@@ -329,12 +329,10 @@ def test_the_real_engine_answers(
     n_counted = meter_of(program).use.n_used
     program.window.chat_pane.composer._on_send()
     qtbot.waitUntil(
-        lambda: program.session.active is None and bool(program.session.current.path()),
+        lambda: program.session.active is None and bool(program.shown.conversation.path()),
         timeout=60_000,
     )
-    replies = [
-        program.session.conversations.reply_of(m.message_id) for m in program.session.current.path()
-    ]
+    replies = [program.shown.reply(m.message_id) for m in program.shown.conversation.path()]
     assert replies[-1] is not None
     assert replies[-1].n_prompt == n_counted
     qtbot.waitUntil(lambda: meter_of(program).use.n_messages == 2, timeout=10_000)

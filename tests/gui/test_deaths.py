@@ -54,7 +54,7 @@ def words(view: ReplyView) -> str:
 def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.emit(DEATH)
     assert program.window.status.state == "Loading the models"
     assert "The engine was killed." in notice(program)
@@ -69,7 +69,7 @@ def test_an_engine_that_starts_again_by_itself_asks_for_no_click(
 def test_models_whose_file_was_written_to_load_again_by_themselves(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn = client.last(StartTurn)
     client.emit(Unloaded())
     client.emit(TurnFailed(turn.turn_id, OVERWRITTEN, "It was written to.", "Send it again."))
@@ -80,7 +80,7 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     assert program.window.status.state == "Writing"
     client.reply("There.")
     assert program.window.status.state == "Ready"
-    assert program.session.current.path()[-1].text == "There."
+    assert program.shown.conversation.path()[-1].text == "There."
 
 
 def test_what_offers_to_start_it_goes_when_it_is_started_otherwise(
@@ -90,14 +90,14 @@ def test_what_offers_to_start_it_goes_when_it_is_started_otherwise(
     client.emit(DEATH)
     assert program.pair.target_name == name != ""
     assert program.window.chat_pane.errors.action.text() == "Start it again"
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert notice(program) == ""
 
 
 def test_nor_is_it_offered_while_the_models_load_that_were_waiting(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     program.window.actions_.demo_pair.trigger()  # waits for the reply
     client.emit(DEATH)
@@ -110,7 +110,7 @@ def test_while_a_reply_is_written_the_status_says_so_whatever_came_before(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
     program = make_program()
-    program.session.send("Hello?")  # waits for the first load
+    program.chat.send("Hello?")  # waits for the first load
     client.finish_load()
     assert program.window.status.state == "Writing"
     client.emit(DEATH)
@@ -124,7 +124,7 @@ def test_a_refused_start_leaves_no_seconds_in_the_chat_that_nobody_counts_down(
     program: Program, client: FakeClient
 ) -> None:
     client.emit(DEATH)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     request_id = client.last(LoadPair).request_id
     client.emit(LoadFailed(request_id, NOT_STARTED, "Not started yet.", "Wait 50 seconds."))
     assert "Wait 50 seconds." in notice(program)
@@ -135,7 +135,7 @@ def test_a_refused_start_leaves_no_seconds_in_the_chat_that_nobody_counts_down(
 def test_text_that_is_shown_late_does_not_hide_that_the_reply_is_stopping(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("A", 0)
     qtbot.waitUntil(lambda: last_view(program).plain_text == "A")

@@ -97,7 +97,7 @@ def test_a_pair_that_is_new_changes_nothing(program: Program, client: FakeClient
     load(program, client, PAIR_A)
     assert program.speculation.text == "suffix+draft"
     assert program.draft_presets.presets.last == ""
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert program.draft_presets.presets.last == "suffix+draft"
 

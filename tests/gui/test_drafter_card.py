@@ -66,7 +66,7 @@ def colours_of(label: QLabel) -> set[str]:
 def test_the_card_is_live_and_names_every_drafter(program: Program, client: FakeClient) -> None:
     card = program.window.panel.drafters
     assert card.isHidden()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("a", 0)
     client.emit(mixed_step(turn_id, 1))
@@ -93,9 +93,9 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     program: Program, client: FakeClient
 ) -> None:
     card = program.window.panel.drafters
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi there")
-    program.session.continue_reply()
+    program.chat.continue_reply()
     assert card.isHidden(), "what was drafted before is another version's"
     client.start_turn()
     client.step(" and", 0)
@@ -108,7 +108,7 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     assert len(reply.steps) == 4, "the text has the colours of both parts"
     program.live.show(reply)
     assert card.lines[0].figures.text() == "2 of 3"
-    program.session.continue_reply()
+    program.chat.continue_reply()
     turn_id = client.start_turn()
     client.emit(TurnFailed(turn_id, "context-full", "There is no room.", ""))
     failed = program.live.reply
@@ -120,7 +120,7 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
 
 def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:
     card = program.window.panel.drafters
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     # The lookup was asked, too, but it never drafted.
     assert [line.title.text() for line in card.lines] == ["Draft model"]
@@ -142,7 +142,7 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
 def test_the_bars_are_as_high_as_their_counts(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     card = program.window.panel.drafters
     card.toggle.setChecked(True)
@@ -180,7 +180,7 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program: Program, client: FakeClient
 ) -> None:
     line = program.window.panel.advice
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("a", 0)
     client.figures(BAD)
@@ -194,28 +194,28 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     )
     assert line.reason.text() == said(first.reason)
     assert line.apply.toolTip() == "Use draft:p_min=0.75 from now on"
-    program.session.send("Again?")
+    program.chat.send("Again?")
     assert line.isHidden()
     client.reply("Hi")
     assert line.isHidden(), "a good reply gets none"
 
 
 def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     line = program.window.panel.advice
     wanted = advise(BAD, strategy_named("draft"))[0].strategy
     assert not line.apply.isHidden()
     line.apply.click()
     assert line.isHidden()
-    program.session.send("Again?")
+    program.chat.send("Again?")
     assert client.last(StartTurn).strategy == wanted
 
 
 def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     advice = advise(BAD, strategy_named("draft"))
     assert len(advice) > 1
@@ -242,16 +242,16 @@ def test_advice_without_a_strategy_and_memory_to_free_has_no_button(qtbot: QtBot
 def test_advice_belongs_to_the_conversation_that_is_shown(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("a", 0)
     client.emit(
         TurnFinished(turn_id, "eog", "a", (1,), 7, complete(Strategy.of("draft")).value, BAD)
     )
-    first = program.session.current.conversation_id
-    program.session.new()
+    first = program.shown.id
+    program.shown.new()
     assert program.window.panel.advice.isHidden()
-    program.session.show(first)
+    program.shown.show(first)
     assert not program.window.panel.advice.isHidden()
 
 
@@ -269,7 +269,7 @@ def test_advice_moves_nothing_and_waits_until_no_mouse_points_at_the_panel(
     QTest.mouseMove(program.window.chat_pane)  # the next one must be a move, wherever it was left
     QTest.mouseMove(panel)
     qtbot.waitUntil(panel.underMouse)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     assert panel.advice.isHidden()
     before = places()

@@ -124,7 +124,7 @@ def has_engine_process() -> bool:
 
 def send(program: Program, text: str = QUESTION, max_tokens: int = MAX_TOKENS) -> Reply:
     program.window.panel.sampling.max_tokens.setValue(max_tokens)
-    assert program.session.send(text)
+    assert program.chat.send(text)
     return active(program)
 
 
@@ -259,7 +259,7 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert len(reply.traces) < MAX_TOKENS
     text = watch.text
     assert reply.text == text != ""
-    assert window.session.current.path()[-1].text == text
+    assert window.shown.conversation.path()[-1].text == text
     # Marked, and said.
     assert reply.error is not None
     assert (reply.error.code, reply.reason, reply.stats) == ("engine-died", None, None)
@@ -280,7 +280,7 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
         assert window.window.status.state == "Ready"
     if again == "regenerate":
         window.window.panel.sampling.max_tokens.setValue(20)
-        assert window.session.regenerate()
+        assert window.chat.regenerate()
         next_reply = active(window)
     else:
         next_reply = send(window, "And now?", 20)
@@ -295,9 +295,9 @@ def test_a_mark_is_shown_again_with_the_conversation(window: Program, qtbot: QtB
     watch.at, watch.act = 1, engine_process().kill
     reply = send(window)
     wait_for_end(reply, qtbot)
-    conversation = window.session.current.conversation_id
-    window.session.new()
-    window.session.show(conversation)
+    conversation = window.shown.id
+    window.shown.new()
+    window.shown.show(conversation)
     view = last_view(window)
     qtbot.waitUntil(lambda: view.plain_text != "")
     assert view.text == reply.text
@@ -380,9 +380,9 @@ def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
     assert reply.error is not None
     assert "while it loaded “paceline-demo-target-q8_0.gguf”" in reply.error.message
     assert reply.error.message in notice(program)
-    assert [m.text for m in program.session.current.path()] == ["What is a list?", ""]
+    assert [m.text for m in program.shown.conversation.path()] == ["What is a list?", ""]
     assert program.window.status.state == "No model is loaded"
-    assert program.session.regenerate()
+    assert program.chat.regenerate()
     assert_answers(program, active(program), qtbot)
     assert starts.read_bytes() == b"xx"
 

@@ -48,7 +48,7 @@ def notices(program: Program) -> list[Notice]:
 @pytest.fixture
 def talked(program: Program, client: FakeClient) -> Program:
     """A window with a chat whose only reply has drafted tokens."""
-    program.session.send("What is <b>new</b>?")
+    program.chat.send("What is <b>new</b>?")
     client.start_turn()
     client.step("Not ", 0)
     client.step("much.", 1)
@@ -76,9 +76,9 @@ def export(qtbot: QtBot, program: Program, path: Path, kind: str) -> None:
 def test_a_chat_goes_out_and_comes_back_with_its_runs(
     talked: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
-    session = talked.session
-    before = session.current
-    reply = session.conversations.full_reply(before.path()[1].message_id)
+    shown = talked.shown
+    before = shown.conversation
+    reply = shown.full_reply(before.path()[1].message_id)
     file = tmp_path / "out" / "chat.json"
     export(qtbot, talked, file, "import it again")
     qtbot.waitUntil(lambda: bool(notices))
@@ -88,16 +88,16 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     talked.window.actions_.import_chats.trigger()
     choose(qtbot, talked.imports.files.dialog, file)
-    qtbot.waitUntil(lambda: session.current.conversation_id != before.conversation_id)
-    after = session.current
+    qtbot.waitUntil(lambda: shown.id != before.conversation_id)
+    after = shown.conversation
     assert [(m.role, m.text, m.created_s) for m in after.path()] == [
         (m.role, m.text, m.created_s) for m in before.path()
     ]
-    again = session.conversations.full_reply(after.path()[1].message_id)
+    again = shown.full_reply(after.path()[1].message_id)
     assert again is not None
     assert reply is not None
     assert (again.steps, again.stats, again.seed) == (reply.steps, reply.stats, reply.seed)
-    assert len(session.summaries) == 2
+    assert len(talked.session.summaries) == 2
     view = talked.window.chat_pane.chat.reply_view(after.path()[1].message_id)
     assert view is not None
     assert view.drafters, "the colours came with it"
@@ -140,7 +140,7 @@ def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot
 def test_an_empty_chat_cannot_be_exported(program: Program, client: FakeClient) -> None:
     action = program.window.actions_.export_chat
     assert not action.isEnabled()
-    program.session.send("Hello")
+    program.chat.send("Hello")
     assert action.isEnabled()
 
 
@@ -148,10 +148,7 @@ def test_a_folder_that_takes_no_files_is_told(
     talked: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    session = talked.session
-    talked.exchange.export(
-        session.current.conversation_id, tmp_path / "file" / "chat.md", "markdown"
-    )
+    talked.exchange.export(talked.shown.id, tmp_path / "file" / "chat.md", "markdown")
     qtbot.waitUntil(lambda: bool(notices))
     assert "“chat.md” could not be saved" in notices[-1].message
 
@@ -160,7 +157,7 @@ def test_an_error_of_an_export_gives_way_to_the_next_one(
     talked: Program, tmp_path: Path, qtbot: QtBot
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    bar, name = talked.window.chat_pane.errors, talked.session.current.conversation_id
+    bar, name = talked.window.chat_pane.errors, talked.shown.id
     talked.exchange.export(name, tmp_path / "file" / "chat.md", "markdown")
     qtbot.waitUntil(lambda: "could not be saved" in bar.text.text())
     talked.exchange.export(name, tmp_path / "chat.md", "markdown")
@@ -170,8 +167,8 @@ def test_an_error_of_an_export_gives_way_to_the_next_one(
 def test_a_private_chat_goes_out_by_the_users_own_act(
     program: Program, client: FakeClient, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
-    program.session.new(private=True)
-    program.session.send("A secret")
+    program.shown.new(private=True)
+    program.chat.send("A secret")
     client.reply("Indeed.")
     export(qtbot, program, tmp_path / "p.md", "Markdown (")
     qtbot.waitUntil(lambda: bool(notices))
@@ -181,7 +178,7 @@ def test_a_private_chat_goes_out_by_the_users_own_act(
 def test_the_sidebar_copies_a_chat_as_markdown(
     talked: Program, qtbot: QtBot, notices: list[Notice]
 ) -> None:
-    talked.window.sidebar.copy_requested.emit(talked.session.current.conversation_id)
+    talked.window.sidebar.copy_requested.emit(talked.shown.id)
     qtbot.waitUntil(lambda: bool(notices))
     assert QGuiApplication.clipboard().text().endswith("## Reply\n\nNot much.\n")
 
@@ -199,7 +196,7 @@ def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
     assert notices[0].message.startswith("“bad.json”: It is not JSON (line 1). “gone.json” cannot")
     assert notices[1].message == "Imported 2 chats."
     assert [s.title for s in program.session.summaries] == ["From elsewhere", "From elsewhere"]
-    assert program.session.current.title == "From elsewhere"
+    assert program.shown.conversation.title == "From elsewhere"
 
 
 def test_an_import_is_shown_when_it_is_written(
@@ -224,9 +221,9 @@ def test_an_import_is_shown_when_it_is_written(
     qtbot.waitUntil(writes.is_set)
     for _ in range(20):
         QApplication.processEvents()
-    assert program.session.current.title == ""
+    assert program.shown.conversation.title == ""
     may_write.set()
-    qtbot.waitUntil(lambda: program.session.current.title == "Imported")
+    qtbot.waitUntil(lambda: program.shown.conversation.title == "Imported")
 
 
 def test_damaged_chats_of_a_file_are_named_and_what_is_lost_of_the_others_is_said(
@@ -254,10 +251,10 @@ def test_damaged_chats_of_a_file_are_named_and_what_is_lost_of_the_others_is_sai
     assert notices[1].message == (
         "Imported “Whole”. Left out: pictures (2), calls of tools and their results (1)."
     )
-    settings = program.session.conversations.settings
+    settings = program.shown.settings
     assert settings.system_prompt == "Text"
-    program.session.new()
-    usual = program.session.conversations.settings
+    program.shown.new()
+    usual = program.shown.settings
     assert settings == dataclasses.replace(usual, system_prompt="Text")
 
 
@@ -307,7 +304,7 @@ def test_an_unexpected_error_with_one_chat_keeps_no_other_one_waiting(
     listed = {row.data() for row in map(model.index, range(model.rowCount()))}
     assert listed >= set(others), "at once"
     assert fails not in listed
-    assert program.session.current.title == others[-1]
+    assert program.shown.conversation.title == others[-1]
 
 
 def test_an_error_of_an_import_gives_way_to_the_next_one(
@@ -354,13 +351,13 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     good = tmp_path / "good.py"
     good.write_text("answer = 42\n")
     composer = talked.window.chat_pane.composer
-    first = talked.session.current.conversation_id
+    first = talked.shown.id
     talked.window.actions_.attach.trigger()
     choose(qtbot, talked.attachments.files.dialog, good)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
-    talked.session.new()
+    talked.shown.new()
     assert composer.attachments == ()
-    talked.session.show(first)
+    talked.shown.show(first)
     assert composer.attachments == (Attachment("good.py", "answer = 42\n", 12),)
     qtbot.waitUntil(
         lambda: (
@@ -371,7 +368,7 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     assert "answer = 42" in client.last(StartTurn).messages[-1].content
     assert composer.attachments == ()
-    assert talked.session.current.path()[-2].attachments[0].name == "good.py"
+    assert talked.shown.conversation.path()[-2].attachments[0].name == "good.py"
 
 
 def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
@@ -392,7 +389,9 @@ def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
 def test_up_edits_the_last_question_where_it_stands(talked: Program, qtbot: QtBot) -> None:
     composer = talked.window.chat_pane.composer
     qtbot.keyClick(composer.edit, Qt.Key.Key_Up)
-    bubble = talked.window.chat_pane.chat._pages.item(talked.session.current.path()[0].message_id)
+    bubble = talked.window.chat_pane.chat._pages.item(
+        talked.shown.conversation.path()[0].message_id
+    )
     assert bubble.editor is not None  # type: ignore[union-attr]
 
 

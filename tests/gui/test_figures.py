@@ -72,7 +72,7 @@ def test_a_loss_that_is_not_noticed_is_grey(n_tokens: int, speed: float, tone: s
 
 def silent_turn(program: Program, client: FakeClient, strategy: str, speed: float) -> None:
     program.speculation.choose(strategy)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     for number in range(1, 9):
         client.emit(plain_step(turn_id, number))
@@ -187,7 +187,7 @@ def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
 def test_the_context_is_never_more_than_full(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("a", 1)
     client.emit(PrefillProgressed(turn_id, 2047, 2047))
@@ -235,7 +235,7 @@ def test_the_status_line_fits_a_narrow_window(program: Program) -> None:
 
 
 def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("a", 1)
     client.step("b", 2)

@@ -47,7 +47,7 @@ def show(program: Program, texts: Sequence[str]) -> None:
         messages[name] = Message.of_text(name, before, "assistant" if number % 2 else "user", text)
         before = name
     chat = Conversation("c", "Chat", messages=messages, leaf_id=before)
-    program.session.show_copy(program.session.conversations.add_copy(chat, {}))
+    program.shown.show_copy(program.session.conversations.add_copy(chat, {}))
 
 
 def bar_of(program: Program) -> FindBar:
@@ -142,7 +142,7 @@ def test_what_is_folded_is_unfolded_for_its_hit_alone(program: Program, qtbot: Q
     chat._pages.go(0)
     search(program, "needle")
     settle(qtbot)
-    reply = chat.reply_view(program.session.current.path()[1].message_id)
+    reply = chat.reply_view(program.shown.conversation.path()[1].message_id)
     assert reply is not None
     assert not reply.parts.reasoning[0].is_open
     QTest.keyClick(bar_of(program).field, Qt.Key.Key_Return)
@@ -157,7 +157,7 @@ def test_escape_closes_and_gives_the_keyboard_back(
     program.window.activateWindow()
     qtbot.waitUntil(program.window.isActiveWindow)
     composer.setFocus()
-    program.session.send("And now?")
+    program.chat.send("And now?")
     client.start_turn()
     bar = search(program, "needle")
     assert QApplication.focusWidget() is bar.field
@@ -172,14 +172,14 @@ def test_escape_closes_and_gives_the_keyboard_back(
     QTest.keyClick(composer.edit, Qt.Key.Key_F3)
     assert bar.isVisible(), "F3 finds what was searched for last"
     assert bar.count.text().endswith("of 6")
-    program.session.new()
+    program.shown.new()
     assert bar.isHidden(), "another chat has other words"
     assert not program.window.actions_.find.isEnabled()
 
 
 def test_a_growing_reply_is_searched(program: Program, client: FakeClient, qtbot: QtBot) -> None:
     show(program, CHAT)
-    program.session.send("And now?")
+    program.chat.send("And now?")
     client.start_turn()
     chat = program.window.chat_pane.chat
     bar = search(program, "haystack")
@@ -204,7 +204,7 @@ def test_what_the_user_folds_again_stays_folded(
 ) -> None:
     show(program, CHAT)
     chat = program.window.chat_pane.chat
-    program.session.send("And now?")
+    program.chat.send("And now?")
     client.start_turn()
     client.step("<think>\nA needle, and")
     bar = search(program, "needle")
@@ -215,7 +215,7 @@ def test_what_the_user_folds_again_stays_folded(
             QTest.keyClick(bar.field, Qt.Key.Key_Return)
 
     go_to("7 of 7")
-    view = chat.reply_view(program.session.current.path()[5].message_id)
+    view = chat.reply_view(program.shown.conversation.path()[5].message_id)
     assert view is not None
     view.flush()
     (block,) = view.parts.reasoning
@@ -226,7 +226,7 @@ def test_what_the_user_folds_again_stays_folded(
         view.flush()
     assert not block.is_open
     go_to("4 of 7")
-    bubble = chat._pages.item(program.session.current.path()[2].message_id)
+    bubble = chat._pages.item(program.shown.conversation.path()[2].message_id)
     assert isinstance(bubble, UserBubble)
     assert "needle" in bubble.view.toPlainText()
     bubble._unfold.click()

@@ -105,7 +105,7 @@ def test_the_example_plays_through_the_window_and_is_not_stored(
     program.notices.posted.connect(lambda notice: told.append(notice.message))
     n_turns = len(client.all(StartTurn))
     program.welcome._player.play()
-    assert program.session.current.private
+    assert program.shown.conversation.private
     reply = program.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: reply.has_ended, timeout=20_000)
@@ -130,7 +130,7 @@ def test_what_is_said_of_the_example_goes_with_the_next_reply(
     program.session.stop()
     qtbot.waitUntil(lambda: reply.has_ended, timeout=5_000)
     program.notices.settled.connect(settled.append)
-    assert program.session.regenerate()
+    assert program.chat.regenerate()
     assert example_player.EXAMPLE in settled
 
 

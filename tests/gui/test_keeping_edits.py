@@ -27,7 +27,7 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 def talk(program: Program, client: FakeClient, *questions: str) -> None:
     client.finish_load()
     for question in questions:
-        program.session.send(question)
+        program.chat.send(question)
         client.reply(f"{question[:-1]}.")
 
 
@@ -71,7 +71,7 @@ def test_a_reply_is_made_again_with_its_seed_by_key(
 
 def test_the_footer_says_what_was_kept(program: Program, client: FakeClient) -> None:
     talk(program, client, "One?")
-    program.session.regenerate()
+    program.chat.regenerate()
     kept = Kept(100, 87, 60, 58)
     client.reply("One.", stats=replace(STATS, kept=kept))
     view = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
@@ -87,8 +87,8 @@ def test_later_turns_are_offered_and_asked_with_progress_and_stop(
     talk(program, client, "One?", "Two?", "Three?")
     bar, later = program.window.chat_pane.errors, program.window.actions_.later_turns
     assert not later.isEnabled()
-    first = program.session.current.path()[0].message_id
-    program.session.edit(first, "Won?", keeps=True)
+    first = program.shown.conversation.path()[0].message_id
+    program.chat.edit(first, "Won?")
     assert not later.isEnabled()
     client.reply("Won.")
     assert later.isEnabled()
@@ -104,14 +104,14 @@ def test_later_turns_are_offered_and_asked_with_progress_and_stop(
     bar.action.click()
     client.finish_turn("New three.")
     assert bar.isHidden()
-    texts = [message.text for message in program.session.current.path()]
+    texts = [message.text for message in program.shown.conversation.path()]
     assert texts == ["Won?", "Won.", "Two?", "New two.", "Three?", "New three."]
     assert not later.isEnabled()
 
 
 def test_later_turns_by_key(program: Program, client: FakeClient, qtbot: QtBot) -> None:
     talk(program, client, "One?", "Two?")
-    program.session.edit(program.session.current.path()[0].message_id, "Won?", keeps=True)
+    program.chat.edit(program.shown.conversation.path()[0].message_id, "Won?")
     client.reply("Won.")
     qtbot.keyClick(program.window, Qt.Key.Key_U, CTRL_ALT)
     assert client.last(StartTurn).messages[-1].content == "Two?"

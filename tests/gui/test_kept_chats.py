@@ -53,16 +53,16 @@ class Life:
         return self
 
     def ask(self, text: str, answer: str) -> None:
-        assert self.session.send(text)
+        assert self.program.chat.send(text)
         self.client.reply(answer)
 
     def message(self, number: int) -> str:
-        return self.session.current.path()[number].message_id
+        return self.program.shown.conversation.path()[number].message_id
 
     @property
     def shown(self) -> list[str]:
         """What the replies of the shown path say, as far as they are built."""
-        views = [self.chat.reply_view(m.message_id) for m in self.session.current.path()]
+        views = [self.chat.reply_view(m.message_id) for m in self.program.shown.conversation.path()]
         return [view.plain_text for view in views if view is not None]
 
     @property
@@ -94,7 +94,7 @@ def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life])
     first.ask("What is a list?", "A **sequence**.")
     first.end()
     second = live().load()
-    assert second.session.current.title == "What is a list?"
+    assert second.program.shown.conversation.title == "What is a list?"
     assert second.shown == ["A sequence."]
     view = second.chat.reply_view(second.message(1))
     assert view is not None
@@ -102,7 +102,7 @@ def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life])
     assert "41.2" in view.findChild(type(view._footer.stats)).toolTip()
     assert second.program.live.reply is not None
     assert second.program.live.reply.stats is not None
-    second.session.send("And a tuple?")
+    second.program.chat.send("And a tuple?")
     contents = [m.content for m in second.client.last(StartTurn).messages]
     assert contents == ["What is a list?", "A **sequence**.", "And a tuple?"]
 
@@ -111,14 +111,14 @@ def test_a_reply_that_runs_when_the_window_closes_keeps_what_it_had(
     live: Callable[..., Life],
 ) -> None:
     first = live().load()
-    first.session.send("Tell me everything.")
+    first.program.chat.send("Tell me everything.")
     first.client.start_turn()
     first.client.step("Half ", 0)
     first.client.step("of it", 1)
     first.end()
     second = live()
     assert second.shown == ["Half of it"]
-    reply = second.session.conversations.reply_of(second.message(1))
+    reply = second.program.shown.reply(second.message(1))
     assert reply is not None
     assert reply.error is not None
     assert reply.error.code == INTERRUPTED.code
@@ -128,14 +128,14 @@ def test_a_reply_that_was_lost_with_the_program_says_so(
     live: Callable[..., Life], paceline_home: Path
 ) -> None:
     first = live().load()
-    first.session.send("Tell me everything.")
+    first.program.chat.send("Tell me everything.")
     first.client.start_turn()
     first.client.step("Half of it", 0)
     first.session._runner.active = None  # what a crash leaves: a run without an end
     first.end()
     second = live()
     assert second.shown == ["Half of it"]
-    reply = second.session.conversations.reply_of(second.message(1))
+    reply = second.program.shown.reply(second.message(1))
     assert reply is not None
     assert reply.error is not None
     assert reply.error.code == INTERRUPTED.code
@@ -151,7 +151,7 @@ def test_the_open_chat_its_place_and_the_panes_come_back(
     first = live().load()
     for number in range(6):
         first.ask(f"Question {number}", LONG)
-    kept = first.session.current.conversation_id
+    kept = first.program.shown.id
     first.program.window.actions_.panel.trigger()
     first.program.window.resize(1300, 700)
     qtbot.wait(20)
@@ -162,7 +162,7 @@ def test_the_open_chat_its_place_and_the_panes_come_back(
     first.end()
     second = live()
     qtbot.wait(50)
-    assert second.session.current.conversation_id == kept
+    assert second.program.shown.id == kept
     assert second.chat.place().message_id == place.message_id
     assert abs(second.chat.place().offset_px - place.offset_px) <= 2
     assert not second.program.window.panel.isVisible()
@@ -174,14 +174,14 @@ def test_a_chat_is_left_and_found_at_the_same_place(
     life = live().load()
     for number in range(6):
         life.ask(f"Question {number}", LONG)
-    first = life.session.current.conversation_id
+    first = life.program.shown.id
     qtbot.wait(100)
     life.chat.go_to(life.message(2))
     qtbot.wait(100)
     place = life.chat.place()
     assert place.message_id in (life.message(1), life.message(2))
-    life.session.new()
-    life.session.show(first)
+    life.program.shown.new()
+    life.program.shown.show(first)
     qtbot.wait(20)
     assert life.chat.place() == place
 
@@ -189,19 +189,19 @@ def test_a_chat_is_left_and_found_at_the_same_place(
 def test_a_chat_that_is_gone_is_not_opened(live: Callable[..., Life]) -> None:
     first = live().load()
     first.ask("One", "1")
-    gone = first.session.current.conversation_id
+    gone = first.program.shown.id
     first.program.conversations._on_delete(gone)
     first.program.conversations._on_undo_over()
     first.end()
-    assert live().session.current.messages == {}
+    assert live().program.shown.conversation.messages == {}
 
 
 def test_a_hit_of_a_search_opens_its_message(live: Callable[..., Life], qtbot: QtBot) -> None:
     life = live().load()
     for number in range(6):
         life.ask(f"Question {number}", f"{LONG}needle{number}")
-    first, wanted = life.session.current.conversation_id, life.message(5)
-    life.session.new()
+    first, wanted = life.program.shown.id, life.message(5)
+    life.program.shown.new()
     sidebar = life.program.window.sidebar
     sidebar.search.setText("needle2")
     sidebar.finder.search_wanted.emit("needle2")
@@ -209,7 +209,7 @@ def test_a_hit_of_a_search_opens_its_message(live: Callable[..., Life], qtbot: Q
     assert (hit.conversation_id, hit.message_id) == (first, wanted)
     sidebar.finder.hit_chosen.emit(hit.conversation_id, hit.message_id, ("needle2",))
     qtbot.wait(50)
-    assert life.session.current.conversation_id == first
+    assert life.program.shown.id == first
     assert life.chat.place().message_id in (life.message(4), wanted)
     view = life.chat.reply_view(wanted)
     assert view is not None
@@ -225,18 +225,18 @@ def test_what_was_written_and_not_sent_stays_with_its_chat(
     life = live().load()
     qtbot.keyClicks(life.composer.edit, "for the first")
     life.ask("One", "1")
-    first = life.session.current.conversation_id
+    first = life.program.shown.id
     assert life.composer.text == "for the first"
     qtbot.keyClicks(life.composer.edit, " one")
-    life.session.new()
+    life.program.shown.new()
     assert life.composer.text == ""
     life.composer.set_text("for a second one")
-    life.session.show(first)
+    life.program.shown.show(first)
     assert life.composer.text == "for the first one"
     life.end()
     second = live()
     assert second.composer.text == "for the first one"
-    second.session.new()
+    second.program.shown.new()
     assert second.composer.text == "for a second one"
 
 
@@ -247,11 +247,11 @@ def test_a_long_paste_comes_back_with_its_chat(live: Callable[..., Life], qtbot:
     life.composer.edit.insertFromMimeData(data)
     qtbot.keyClicks(life.composer.edit, "why?")
     life.ask("One", "1")
-    life.session.new()
+    life.program.shown.new()
     assert (life.composer.text, life.composer.attachments) == ("", ())
     life.end()
     second = live()
-    second.session.show(next(iter(second.session.summaries)).conversation_id)
+    second.program.shown.show(next(iter(second.session.summaries)).conversation_id)
     assert second.composer.text == "why?"
     assert [file.text for file in second.composer.attachments] == [pasted]
 
@@ -274,7 +274,7 @@ def test_what_was_sent_is_not_written_any_more(live: Callable[..., Life], qtbot:
     first.end()
     second = live()
     assert second.composer.text == ""
-    second.session.new()
+    second.program.shown.new()
     assert second.composer.text == ""
 
 
@@ -303,10 +303,10 @@ def test_a_question_is_edited_and_both_ways_can_be_walked(live: Callable[..., Li
 def test_an_edit_waits_while_another_reply_is_written(live: Callable[..., Life]) -> None:
     life = live().load()
     life.ask("One", "1")
-    life.session.send("Two")
+    life.program.chat.send("Two")
     life.chat.edit_submitted.emit(life.message(0), "Uno")
     assert len(life.client.all(StartTurn)) == 2
-    assert life.session.current.path()[0].text == "One"
+    assert life.program.shown.conversation.path()[0].text == "One"
 
 
 def test_a_branch_opens_as_a_chat_of_its_own(live: Callable[..., Life]) -> None:
@@ -326,7 +326,7 @@ def test_a_branch_is_marked_as_one_and_leads_back(live: Callable[..., Life]) -> 
     life.ask("One", "1")
     life.ask("Two", "2")
     parted = life.message(1)
-    original = life.session.current.conversation_id
+    original = life.program.shown.id
     life.chat.branch_requested.emit(parted)
     life.ask("Three", "3")
     life.end()
@@ -343,24 +343,24 @@ def test_a_branch_is_marked_as_one_and_leads_back(live: Callable[..., Life]) -> 
     tips = [str(rows.index(at, 0).data(Qt.ItemDataRole.ToolTipRole)) for at in range(3)]
     assert [("Branch of “One”" in tip) for tip in tips].count(True) == 1
     mark.click()
-    assert life.session.current.conversation_id == original
+    assert life.program.shown.id == original
     assert life.shown == ["1", "2"]
     item = life.chat._list.first_seen()
     assert item is not None
     (branch,) = [s for s in life.session.summaries if s.origin is not None]
     life.session.remove(original)
-    life.session.show(branch.conversation_id)
+    life.program.shown.show(branch.conversation_id)
     view = life.chat.reply_view(life.message(1))
     assert view is not None
     assert view._origin is not None
     assert view._origin.text() == "Branched here from a chat that was deleted"
     view._origin.click()
-    assert life.session.current.conversation_id == branch.conversation_id
+    assert life.program.shown.id == branch.conversation_id
 
 
 def test_messages_that_were_left_out_are_told_below_the_reply(live: Callable[..., Life]) -> None:
     first = live().load()
-    first.session.send("One")
+    first.program.chat.send("One")
     turn_id = first.client.last(StartTurn).turn_id
     first.client.emit(TurnStarted(turn_id, 10, 0, 7, n_cut=4))
     first.client.step("1", 0)
@@ -396,9 +396,9 @@ def test_a_deletion_is_undone_until_the_next_one(live: Callable[..., Life]) -> N
     life = live().load()
     ids = []
     for text in ("One", "Two"):
-        life.session.new()
+        life.program.shown.new()
         life.ask(text, text)
-        ids.append(life.session.current.conversation_id)
+        ids.append(life.program.shown.id)
     sidebar = life.program.window.sidebar
     for conversation_id in ids:
         sidebar.delete_requested.emit(conversation_id)
@@ -417,7 +417,7 @@ def test_a_deletion_is_undone_until_the_next_one(live: Callable[..., Life]) -> N
 def test_a_deletion_is_final_when_the_time_is_over(live: Callable[..., Life]) -> None:
     life = live().load()
     life.ask("One", "1")
-    deleted = life.session.current.conversation_id
+    deleted = life.program.shown.id
     life.program.window.sidebar.delete_requested.emit(deleted)
     assert life.client.last(Remember) == Remember(deleted)  # long before the time is over
     timer = life.program.conversations._purge
@@ -440,7 +440,7 @@ def test_what_was_deleted_before_the_end_goes_for_good_at_the_next_start(
 ) -> None:
     first = live().load()
     first.ask("One", "1")
-    deleted = first.session.current.conversation_id
+    deleted = first.program.shown.id
     first.program.window.sidebar.delete_requested.emit(deleted)
     first.end()
     second = live()
@@ -457,7 +457,7 @@ def test_what_was_deleted_before_the_end_goes_for_good_at_the_next_start(
 def test_another_window_does_not_purge_what_is_brought_back(live: Callable[..., Life]) -> None:
     first = live().load()
     first.ask("One", "1")
-    deleted = first.session.current.conversation_id
+    deleted = first.program.shown.id
     first.program.window.sidebar.delete_requested.emit(deleted)
     assert isinstance(first.program.storage.store, Archive)
     assert first.program.storage.store.flush()
@@ -474,7 +474,7 @@ def test_another_window_does_not_purge_what_is_brought_back(live: Callable[..., 
 def test_a_private_chat_leaves_nothing_behind(live: Callable[..., Life]) -> None:
     first = live().load()
     first.program.window.sidebar.private_action.trigger()
-    assert first.session.current.private
+    assert first.program.shown.conversation.private
     first.composer.set_text("a zebra secret")
     first.program.unsent.keep()
     first.composer.set_text("")
@@ -516,7 +516,7 @@ def test_a_problem_is_told_once_and_settles_by_itself(
     try:
         life.ask("One", "1")
         qtbot.waitUntil(lambda: any(n.topic == STORAGE for n in posted), timeout=15_000)
-        assert life.session.show(life.session.current.conversation_id) is None
+        assert life.program.shown.show(life.program.shown.id) is None
         notice = next(n for n in posted if n.topic == STORAGE)
         assert (notice.level, notice.action.text) == ("error", "Try again")
         settled.clear()
@@ -590,8 +590,8 @@ def test_settings_say_which_chat_is_open(live: Callable[..., Life], paceline_hom
     life.ask("One", "1")
     life.program.settings.save()
     saved = load_settings(paceline_home / "config" / "settings.json").settings
-    assert saved.window.open_conversation == life.session.current.conversation_id
-    life.session.new(private=True)
+    assert saved.window.open_conversation == life.program.shown.id
+    life.program.shown.new(private=True)
     life.ask("Secret", "Shh")
     life.program.settings.save()
     assert life.program.settings.settings.window.open_conversation == ""
@@ -604,17 +604,17 @@ def test_a_reply_of_the_real_engine_comes_back_token_by_token(
     file = paceline_home / "data" / "chats.db"
     first = make_real("thread", chats_file=file, max_tokens=24)
     first.start()
-    assert first.session.send("What is a list?")
+    assert first.chat.send("What is a list?")
     qtbot.waitUntil(lambda: first.session.active is None, timeout=60_000)
-    path = first.session.current.path()
-    told = first.session.conversations.full_reply(path[1].message_id)
+    path = first.shown.conversation.path()
+    told = first.shown.full_reply(path[1].message_id)
     first.settings.save()
     opened = first.settings.settings.window
     first.window.close()
     second = make_real("thread", chats_file=file, window=opened)
     second.conversations.start(opened.open_conversation, second.storage.leftovers)
-    assert second.session.current.path() == path
-    kept = second.session.conversations.full_reply(path[1].message_id)
+    assert second.shown.conversation.path() == path
+    kept = second.shown.full_reply(path[1].message_id)
     assert told is not None
     assert kept is not None
     # Times are kept in microseconds.

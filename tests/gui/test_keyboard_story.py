@@ -110,13 +110,13 @@ class Story:
         self._qtbot.waitUntil(is_so, timeout=LIMIT_MS)
 
     def texts(self) -> list[str]:
-        return [message.text for message in self.program.session.current.path()]
+        return [message.text for message in self.program.shown.conversation.path()]
 
     def is_writing(self) -> bool:
         return self.program.window.actions_.stop.isEnabled()
 
     def n_replies(self) -> int:
-        messages = self.program.session.current.messages.values()
+        messages = self.program.shown.conversation.messages.values()
         return sum(message.role == "assistant" for message in messages)
 
 
@@ -205,7 +205,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     keys.go_to_name("Settings of this chat: Temperature")
     keys.press(Qt.Key.Key_Space)
     assert keys.place is program.window.panel.sampling.sliders["temperature"].field
-    settings = program.session.conversations.settings
+    settings = program.shown.settings
     assert settings.sampling.temperature < 0.7
 
     # Find the chat by a word of the question.
@@ -253,7 +253,7 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     # What was written is the whole tree: both questions, three replies, and how each came about.
     (exported,) = read_chats(file.read_bytes(), file.name).whole
     assert exported.conversation.settings == settings
-    tree, current = exported.conversation, program.session.current
+    tree, current = exported.conversation, program.shown.conversation
     assert [m.text for m in tree.path()] == [m.text for m in current.path()]
     assert sorted(m.text for m in tree.messages.values()) == sorted(
         m.text for m in current.messages.values()
@@ -336,11 +336,11 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     assert keys.place is composer
 
     # Branch, and back to where it came from.
-    original = program.session.current.conversation_id
+    original = program.shown.id
     act("Go on from here in a chat of its own")
-    assert program.session.current.title == "What does len do? (2)"
+    assert program.shown.conversation.title == "What does len do? (2)"
     act("Branched here from “What does len do?”")
-    assert program.session.current.conversation_id == original
+    assert program.shown.id == original
 
     # Delete the question with all its replies, and bring them back.
     act("Delete this message and what follows it")

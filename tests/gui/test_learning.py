@@ -46,7 +46,7 @@ def test_it_is_on_and_the_switch_takes_everything_back(
 ) -> None:
     switch = program.window.panel.learning.switch
     assert switch.isChecked()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.last(StartTurn).remember
     client.reply("Hi")
     assert client.last(Remember).texts == ("Hello?", "Hi")
@@ -54,7 +54,7 @@ def test_it_is_on_and_the_switch_takes_everything_back(
     assert client.last(Remember).texts == ()
     assert not program.settings.settings.learns_from_chats
     n = len(client.all(Remember))
-    program.session.send("Again?")
+    program.chat.send("Again?")
     assert not client.last(StartTurn).remember
     client.reply("Hi")
     assert len(client.all(Remember)) == n
@@ -68,7 +68,7 @@ def test_who_switched_it_off_stays_off(
     program = make_program(Settings(learns_from_chats=False))
     posted = told(program)
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     load(program, client)
     assert client.all(Remember) == []
@@ -81,17 +81,17 @@ def test_it_is_said_once_in_a_home(
     program = make_program(Settings())
     posted = told(program)
     client.finish_load()
-    program.session.new(private=True)
-    program.session.send("Secret?")
+    program.shown.new(private=True)
+    program.chat.send("Secret?")
     client.reply("Shh.")
     load(program, client)
     assert posted == [], "there is nothing to learn from yet"
-    program.session.new()
-    program.session.send("Hello?")
+    program.shown.new()
+    program.chat.send("Hello?")
     client.reply("Hi")
     load(program, client)
     assert posted == [], "there is no chat beside the present one yet"
-    program.session.new()
+    program.shown.new()
     load(program, client)
     (notice,) = posted
     assert notice.level == "info"
@@ -129,7 +129,7 @@ def test_what_an_older_version_kept_goes_at_the_first_start(
     assert program.settings.settings.learns_from_chats is not logs
     assert program.window.panel.learning.switch.isChecked() is not logs
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert bool(client.all(Remember)) is not logs
     program.window.close()
@@ -147,7 +147,7 @@ def test_who_had_it_on_keeps_it_on_and_is_told_nothing(
     posted = told(program)
     qtbot.waitUntil(lambda: not drafts.exists())
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     load(program, client)
     assert client.all(Remember)
@@ -174,12 +174,12 @@ def test_the_last_reply_is_kept_only_with_permission(
 ) -> None:
     folder = paceline_home / "data"
     program.window.panel.learning.switch.click()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     program.background.close()
     assert load_last_run(folder) is None
     program.window.panel.learning.switch.click()
-    program.session.send("Again?")
+    program.chat.send("Again?")
     client.reply("Hi")
     qtbot.waitUntil(lambda: load_last_run(folder) is not None)
     run = load_last_run(folder)
@@ -192,7 +192,7 @@ def test_the_last_reply_is_kept_only_with_permission(
 def test_a_reply_that_breaks_off_is_not_the_last_one(
     program: Program, client: FakeClient, paceline_home: Path
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("abc", 1)
     client.figures()
@@ -215,11 +215,11 @@ def test_nothing_of_a_private_reply_is_kept_for_doctor(
         save_last_run(data_dir, run)
 
     monkeypatch.setattr("paceline.gui.speculation.learning.save_last_run", keep)
-    program.session.new(private=True)
-    program.session.send("Secret?")
+    program.shown.new(private=True)
+    program.chat.send("Secret?")
     client.reply("Shh.")
-    program.session.new()
-    program.session.send("Hello?")
+    program.shown.new()
+    program.chat.send("Hello?")
     client.reply("Hi")
     qtbot.waitUntil(lambda: load_last_run(paceline_home / "data") is not None)
     assert len(kept) == 1

@@ -84,7 +84,7 @@ def test_the_window_stays_live_while_the_engine_works(
     real.start()
     wait_for_models(real, qtbot)
     pulse.begin("prefill")
-    real.session.send("Explain this: " + "the file is read line by line and closed. " * 90)
+    real.chat.send("Explain this: " + "the file is read line by line and closed. " * 90)
     reply = real.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: len(reply.steps) > 0 or reply.has_ended, timeout=60_000)
@@ -109,7 +109,7 @@ def test_closing_the_window_at_any_moment_is_quick_and_silent(
     real.start()
     if moment != "load":
         wait_for_models(real, qtbot)
-        real.session.send("Explain this: " + "the file is read line by line and closed. " * 90)
+        real.chat.send("Explain this: " + "the file is read line by line and closed. " * 90)
         reply = real.session.active
         assert reply is not None
         if moment == "decode":
@@ -141,7 +141,7 @@ def test_a_broken_file_leaves_the_window_usable(
     assert "broken" in errors.text.text()
     assert not errors.isHidden()
     real.window.panel.sampling.max_tokens.setValue(5)
-    real.session.send("Are you still there?")
+    real.chat.send("Are you still there?")
     reply = real.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: reply.has_ended, timeout=60_000)
@@ -151,7 +151,7 @@ def test_a_broken_file_leaves_the_window_usable(
 def test_stopping_is_quick(real: Program, qtbot: QtBot) -> None:
     real.start()
     wait_for_models(real, qtbot)
-    real.session.send("Tell me everything about files, please, at length.")
+    real.chat.send("Tell me everything about files, please, at length.")
     reply = real.session.active
     assert reply is not None
     qtbot.waitUntil(lambda: len(reply.steps) > 3 or reply.has_ended, timeout=60_000)

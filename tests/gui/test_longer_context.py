@@ -159,7 +159,7 @@ def test_what_was_sent_too_early_comes_back(
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
     assert composer.text.strip() == LONG.strip()
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
     assert "Too many tokens" not in program.window.chat_pane.errors.text.text()
     count(program, client, qtbot, 6_700)
     assert composer.held.button.text() == "Load with 8k context"
@@ -168,14 +168,14 @@ def test_what_was_sent_too_early_comes_back(
 def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello")
+    program.chat.send("Hello")
     client.reply("Hi there")
-    program.session.continue_reply()
+    program.chat.continue_reply()
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
-    path = program.session.current.path()
+    path = program.shown.conversation.path()
     assert [message.text for message in path] == ["Hello", "Hi there"]
-    assert program.session.current.place_of(path[1].message_id) == (0, 1)
+    assert program.shown.conversation.place_of(path[1].message_id) == (0, 1)
     assert "Too many tokens" in program.window.chat_pane.errors.text.text()
 
 

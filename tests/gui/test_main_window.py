@@ -53,7 +53,7 @@ def write(program: Program, text: str, qtbot: QtBot) -> None:
 
 def replies(program: Program) -> list[ReplyView]:
     """The replies of the shown path."""
-    path = program.session.current.path()
+    path = program.shown.conversation.path()
     views = (program.window.chat_pane.chat.reply_view(m.message_id) for m in path)
     return [view for view in views if view is not None]
 
@@ -84,12 +84,9 @@ def test_a_message_is_typed_sent_and_answered(
 
 
 def test_the_line_below_a_reply(program: Program, client: FakeClient, qtbot: QtBot) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
-    (reply,) = (
-        program.session.conversations.reply_of(m.message_id)
-        for m in program.session.current.path()[1:]
-    )
+    (reply,) = (program.shown.reply(m.message_id) for m in program.shown.conversation.path()[1:])
     assert reply is not None
     reply.first_token_s = 0.4
     line = figures.stats_line(reply)
@@ -124,7 +121,7 @@ def test_the_stop_key_is_free_while_there_is_nothing_to_stop(
 ) -> None:
     stop, regenerate = program.window.actions_.stop, program.window.actions_.regenerate
     assert not stop.isEnabled()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert stop.isEnabled()
     assert not regenerate.isEnabled()
     client.reply("Hi")
@@ -133,7 +130,7 @@ def test_the_stop_key_is_free_while_there_is_nothing_to_stop(
 
 
 def test_notes_about_the_turn_stand_with_its_figures(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnStarted(turn_id, 10, 0, 7, ("ChatML is used.",)))
     reply = program.session.active
@@ -146,7 +143,7 @@ def test_a_model_without_marks_may_write_of_them_while_it_writes(
     program: Program, client: FakeClient
 ) -> None:
     text = "Three tags:\n<think>\n<reasoning>\n</think>\nand more."
-    program.session.send("Which tags?")
+    program.chat.send("Which tags?")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnStarted(turn_id, 10, 0, 7, knows_marks=False))
     client.step(text)
@@ -179,7 +176,7 @@ def test_a_message_before_the_models_are_there_waits_and_says_so(
 def test_regenerating_replaces_what_is_shown(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("One")
     program.window.actions_.regenerate.trigger()
     client.reply("Two")
@@ -187,27 +184,27 @@ def test_regenerating_replaces_what_is_shown(
 
 
 def test_a_failed_turn_is_told_in_its_reply(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("Half", 0)
     client.emit(TurnFailed(turn_id, "decode", "The decode failed.", "Load the models again."))
     view = replies(program)[-1]
     assert any("The decode failed." in label.text() for label in view.findChildren(QLabel))
     assert view.plain_text == "Half"
-    assert program.session.send("Again?")
+    assert program.chat.send("Again?")
 
 
 def test_a_reply_goes_on_behind_another_chat(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("First?")
+    program.chat.send("First?")
     client.start_turn()
     client.step("Ha", 0)
-    first = program.session.current.conversation_id
+    first = program.shown.id
     program.window.actions_.new_chat.trigger()
     client.step("lf", 1)
     assert replies(program) == []
-    program.session.show(first)
+    program.shown.show(first)
     client.step(" and more", 2)
     client.finish_turn("Half and more")
     assert [view.plain_text for view in replies(program)] == ["Half and more"]
@@ -219,12 +216,13 @@ def test_a_reply_goes_on_behind_another_chat(
 def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    session, composer = program.session, program.window.chat_pane.composer
-    session.send("Long question")
+    session, shown = program.session, program.shown
+    composer = program.window.chat_pane.composer
+    program.chat.send("Long question")
     client.start_turn()
-    first = session.current.conversation_id
+    first = shown.id
     assert composer.elsewhere.isHidden(), "it can be seen"
-    session.new()
+    shown.new()
     write(program, "Next", qtbot)
     assert (composer.text, len(client.all(StartTurn))) == ("Next", 1)
     words = composer.elsewhere.label.text()
@@ -232,9 +230,9 @@ def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
     session.rename(first, "Another title")
     assert "“Another title”" in composer.elsewhere.label.text()
     composer.elsewhere.button.click()
-    assert session.current.conversation_id == first
+    assert shown.id == first
     assert composer.elsewhere.isHidden()
-    session.new()
+    shown.new()
     assert (composer.text, composer.elsewhere.isHidden()) == ("Next", False)
     session.rename(first, "<b>" + "long" * 20)
     words = composer.elsewhere.label.text()
@@ -254,10 +252,10 @@ def test_a_chat_without_a_title_that_is_written_in_is_named_elsewhere(
     session = program.session
     chat = Conversation("c", private=private).add(Message.of_text("q", None, "user", "Hi"))
     untitled = replace(chat.add(Message.of_text("r", "q", "assistant", "Hello")), title="")
-    session.show_copy(session.conversations.add_copy(untitled, {}))
-    session.continue_reply()
+    program.shown.show_copy(session.conversations.add_copy(untitled, {}))
+    program.chat.continue_reply()
     client.start_turn()
-    session.new()
+    program.shown.new()
     words = program.window.chat_pane.composer.elsewhere.label.text()
     assert words == f"A reply is being written in “{title}”."
     sidebar = program.window.sidebar
@@ -270,7 +268,7 @@ def test_conversations_are_listed_newest_first_without_statistics(
 ) -> None:
     for text in ("First", "Second"):
         program.window.actions_.new_chat.trigger()
-        program.session.send(text)
+        program.chat.send(text)
         client.reply("Hi")
     assert sorted(titles(program)) == ["First", "Second"]
     index = program.window.sidebar.list.model().index(rows(program)[0], 0)
@@ -283,7 +281,7 @@ def test_the_search_finds_titles_and_messages(
 ) -> None:
     for text, answer in (("Apples", "They are GREEN"), ("Pears", "They are yellow")):
         program.window.actions_.new_chat.trigger()
-        program.session.send(text)
+        program.chat.send(text)
         client.reply(answer)
     sidebar = program.window.sidebar
     for words, found in (
@@ -304,7 +302,7 @@ def test_the_search_finds_titles_and_messages(
 def test_a_chat_is_chosen_renamed_deleted_and_brought_back(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Old title")
+    program.chat.send("Old title")
     client.reply("Hi")
     sidebar = program.window.sidebar
     model = sidebar.list.model()
@@ -333,7 +331,7 @@ def test_a_row_opens_its_chat_by_mouse_and_by_enter(
 ) -> None:
     for text in ("First", "Second"):
         program.window.actions_.new_chat.trigger()
-        program.session.send(text)
+        program.chat.send(text)
         client.reply(text)
     chats = program.window.sidebar.list
     for number in (1, 0):
@@ -341,10 +339,10 @@ def test_a_row_opens_its_chat_by_mouse_and_by_enter(
         qtbot.mouseClick(
             chats.viewport(), Qt.MouseButton.LeftButton, pos=place.bottomLeft() + QPoint(20, -10)
         )
-        assert program.session.current.title == titles(program)[number]
+        assert program.shown.conversation.title == titles(program)[number]
     chats.setCurrentIndex(chats.model().index(rows(program)[1], 0))
     qtbot.keyClick(chats, Qt.Key.Key_Return)
-    assert program.session.current.title == titles(program)[1]
+    assert program.shown.conversation.title == titles(program)[1]
 
 
 # ------------------------------------------------------------------------------------------ models
@@ -443,7 +441,7 @@ def test_a_file_that_is_no_model_costs_nothing(
     qtbot.waitUntil(lambda: not errors.isHidden())
     assert name in errors.text.text()
     assert len(loads(client)) == n_loads
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert replies(program)[-1].plain_text == "Hi"
     qtbot.mouseClick(errors.close_button, Qt.MouseButton.LeftButton)
@@ -507,7 +505,7 @@ def test_when_nothing_can_be_loaded_the_chat_stays_readable_and_it_can_be_tried_
 def test_a_dead_engine_keeps_the_text_and_starts_again_with_one_click(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("Half", 0)
     client.emit(EngineDied("The engine was killed.", "It starts again."))
@@ -519,7 +517,7 @@ def test_a_dead_engine_keeps_the_text_and_starts_again_with_one_click(
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
     assert len(loads(client)) == n_loads + 1
     client.finish_load()
-    assert program.session.send("Again?")
+    assert program.chat.send("Again?")
 
 
 # ------------------------------------------------------------------------------------ drag and drop
@@ -684,7 +682,7 @@ def test_the_theme_is_flipped_and_chosen(program: Program, qapp: QApplication) -
 
 @pytest.mark.usefixtures("dressed")
 def test_token_colours_are_switched(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     action = program.window.actions_.token_colours
     assert action.isChecked()
@@ -767,7 +765,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_settings(
 def test_closing_tells_when_everything_is_put_away(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     with qtbot.waitSignal(program.ended) as ended:
         program.window.actions_.quit.trigger()

@@ -53,7 +53,7 @@ def test_a_reply_that_waits_for_another_target_takes_a_strategy_that_fits(
     program: Program, client: FakeClient, gguf: str, qtbot: QtBot
 ) -> None:
     open_target(program, client, gguf, qtbot)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.finish_load()  # without the demo pair's draft model
     assert client.last(StartTurn).strategy == Strategy.of(program.speculation.usual("lookup"))
     assert program.speculation.group == "lookup"
@@ -96,7 +96,7 @@ def test_other_errors_outlive_a_load(program: Program) -> None:
 def test_models_that_are_opened_during_a_reply_wait_for_it(
     program: Program, client: FakeClient, gguf: str, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     open_target(program, client, gguf, qtbot)
     pill, status = program.window.model_bar.pill, program.window.status
@@ -110,7 +110,7 @@ def test_models_that_are_opened_during_a_reply_wait_for_it(
 def test_a_load_that_has_begun_waits_for_nothing(
     program: Program, client: FakeClient, gguf: str, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     open_target(program, client, gguf, qtbot)
     client.emit(LoadProgressed(client.last(LoadPair).request_id, "target", 0.1))
@@ -139,7 +139,7 @@ def test_a_reply_that_is_stopped_while_it_waits_says_so(
     program: Program, client: FakeClient
 ) -> None:
     program.window.actions_.reload.trigger()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     program.session.stop()
     view = program.window.chat_pane.chat.findChild(ReplyView)
     assert view is not None
@@ -161,7 +161,7 @@ def test_a_reply_that_was_cut_says_why_below_its_text(
     program: Program, client: FakeClient, reason: FinishReason, words: str
 ) -> None:
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("A", 0)
     client.emit(TurnFinished(turn_id, reason, "A", (1,), 7, Strategy.of("off"), STATS))
@@ -178,7 +178,7 @@ def test_a_reply_goes_on_by_button_menu_and_key(
     go_on = program.window.actions_.continue_reply
     chat = program.window.chat_pane.chat
     assert not go_on.isEnabled()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("One")
     assert go_on.isEnabled()
     qtbot.keyClick(program.window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
@@ -190,7 +190,7 @@ def test_a_reply_goes_on_by_button_menu_and_key(
     client.start_turn()
     client.step(" two", 0)
     client.finish_turn("One two")
-    last = program.session.current.path()[-1]
+    last = program.shown.conversation.path()[-1]
     assert last.text == "One two"
     shown = chat.reply_view(last.message_id)
     assert shown is not None
@@ -202,17 +202,17 @@ def test_a_message_is_deleted_and_brought_back(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("One")
     chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
-    question = program.session.current.path()[0].message_id
+    question = program.shown.conversation.path()[0].message_id
     chat.delete_requested.emit(question)
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
     assert "2 messages were deleted" in without_soft_breaks(errors.text.text())
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
-    assert [m.text for m in program.session.current.path()] == ["Hello?", "One"]
+    assert [m.text for m in program.shown.conversation.path()] == ["Hello?", "One"]
     chat.delete_requested.emit(question)
-    program.session.new(private=True)
+    program.shown.new(private=True)
     assert errors.isHidden(), "it goes with the chat"
 
 
@@ -220,10 +220,10 @@ def test_a_reply_is_edited_where_it_stands(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     client.finish_load()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("One")
     chat = program.window.chat_pane.chat
-    view = chat.reply_view(program.session.current.path()[-1].message_id)
+    view = chat.reply_view(program.shown.conversation.path()[-1].message_id)
     assert view is not None
     view.flush()
     view._on_acted(Act.EDIT)
@@ -235,7 +235,7 @@ def test_a_reply_is_edited_where_it_stands(
     assert view.editor is not None
     view.editor.field.setPlainText("Two")
     qtbot.keyClick(view.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    last = program.session.current.path()[-1]
+    last = program.shown.conversation.path()[-1]
     assert last.text == "Two"
     shown = chat.reply_view(last.message_id)
     assert shown is not None

@@ -149,7 +149,7 @@ def test_the_segments_choose_the_strategy_of_the_next_reply(
         ("lookup", "prompt-lookup"),
     ):
         qtbot.mouseClick(picker.segments[group], Qt.MouseButton.LeftButton)
-        program.session.send("Hello?")
+        program.chat.send("Hello?")
         assert client.last(StartTurn).strategy == strategy_of(strategy)
         client.reply("Hi")
 
@@ -166,7 +166,7 @@ def test_the_fields_follow_the_chosen_drafter(program: Program) -> None:
 def test_a_change_reaches_the_running_reply_once_it_rests(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     field = program.window.panel.draft_settings.fields["n_max"]
     for position in (2, 5, 7):
@@ -182,13 +182,13 @@ def test_a_change_without_a_running_reply_is_not_sent(
     program.window.panel.draft_settings.fields["n_max"].field.setValue(5)
     qtbot.wait(200)
     assert client.all(Tune) == []
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.last(StartTurn).strategy == strategy_of("draft:n_max=5")
 
 
 def test_a_refused_change_shows_its_reason(program: Program, client: FakeClient) -> None:
     problem = program.window.panel.draft_settings.problem
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.emit(
         TuneRejected(
@@ -264,7 +264,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     sampling.max_tokens.setValue(33)
     sampling.seed.use(2**40)
     sampling.system_prompt.setPlainText("Be kind.")
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     command = client.last(StartTurn)
     assert command.sampling == SamplingParams(0.0, 1, 0.5, 0.1)
     assert (command.max_tokens, command.seed) == (33, 2**40)
@@ -292,7 +292,7 @@ def test_the_headline_is_live_and_ends_with_the_replys_figures(
 ) -> None:
     headline = program.window.panel.headline
     assert headline.speed.text() == "–"
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("a", 0)
     for number in range(1, 40):
@@ -315,7 +315,7 @@ def test_the_headline_is_the_same_at_the_end_and_on_the_way(
 ) -> None:
     program.speculation.choose(strategy)
     for stats in (STATS, perhaps(), at_speed(10.0), undrafted(), without_plain()):
-        program.session.send("Hello?")
+        program.chat.send("Hello?")
         turn_id = client.start_turn()
         client.step("a", 0)
         for number in range(1, 20):
@@ -338,7 +338,7 @@ def test_the_headline_is_the_same_at_the_end_and_on_the_way(
 def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     for number in range(6):
         client.step("abc", number)
@@ -364,7 +364,7 @@ def test_a_reply_that_breaks_off_keeps_the_speed_of_its_steps(
 def test_a_loss_is_called_a_loss_and_chance_neither(
     program: Program, client: FakeClient, stats: TurnStats, ratio: str, tone: str, words: str
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi", stats=stats)
     headline = program.window.panel.headline
     assert headline.ratio.text() == ratio
@@ -373,7 +373,7 @@ def test_a_loss_is_called_a_loss_and_chance_neither(
 
 
 def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("a", 0)
     client.step("b", 1, drafter="draft")
@@ -385,7 +385,7 @@ def test_a_reply_of_several_drafters_is_nobodys_alone(program: Program, client: 
 
 def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) -> None:
     program.speculation.choose("off")
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     for number in range(1, 9):
         client.emit(plain_step(turn_id, number))
@@ -398,20 +398,20 @@ def test_plain_decoding_is_called_plain(program: Program, client: FakeClient) ->
 def test_figures_belong_to_the_conversation_that_is_shown(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
-    first = program.session.current.conversation_id
-    program.session.new()
+    first = program.shown.id
+    program.shown.new()
     assert program.window.panel.headline.speed.text() == "–"
     assert program.live.metrics.n_steps == 0
-    program.session.show(first)
+    program.shown.show(first)
     assert program.window.panel.headline.speed.text() == "41.2"
     assert program.live.metrics.n_steps == 1
 
 
 def test_a_hidden_panel_is_not_drawn_and_catches_up(program: Program, client: FakeClient) -> None:
     program.window.actions_.panel.trigger()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert program.window.panel.headline.speed.text() == "–"
     program.window.actions_.panel.trigger()
@@ -435,7 +435,7 @@ def test_a_refused_setting_shows_the_tab_that_it_is_in(
     program: Program, client: FakeClient
 ) -> None:
     panel = program.window.panel
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.emit(TurnFailed(turn_id, "bad-grammar", "The grammar is wrong.", "Mend it."))
     assert panel.tab == "chat"

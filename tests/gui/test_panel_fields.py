@@ -133,13 +133,13 @@ def test_a_seed_is_new_or_fixed(qtbot: QtBot) -> None:
 def test_the_seed_of_the_last_reply(program: Program, client: FakeClient) -> None:
     seed = program.window.panel.sampling.seed
     assert not seed.last.isEnabled()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert seed.last.isEnabled()
     seed.last.click()
     assert seed.value == 7
-    assert program.session.conversations.settings.seed == 7
-    program.session.new()
+    assert program.shown.settings.seed == 7
+    program.shown.new()
     assert not seed.last.isEnabled()
 
 
@@ -160,7 +160,7 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     assert field.put_back_button.isHidden()
     sampling.sliders["min_p"].put_back_button.setFocus()
     qtbot.keyClick(sampling.sliders["min_p"].put_back_button, Qt.Key.Key_Space)
-    assert program.session.conversations.settings.sampling.min_p == 0.05
+    assert program.shown.settings.sampling.min_p == 0.05
     assert sampling.focusWidget() is sampling.sliders["min_p"].field
 
 
@@ -220,7 +220,7 @@ def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot:
     assert opener.dialog is None
     with qtbot.waitSignal(card.changed):
         opener.read(str(file))
-    assert program.session.conversations.settings.sampling.json_schema == '{"type": "array"}'
+    assert program.shown.settings.sampling.json_schema == '{"type": "array"}'
 
 
 @pytest.mark.grid(short=2)
@@ -237,7 +237,7 @@ def test_json_that_was_cut_is_told(
     program: Program, client: FakeClient, reason: FinishReason, text: str, words: str
 ) -> None:
     program.window.panel.sampling.form.put_text("schema", '{"type": "object"}')
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step(text, 1)
     client.emit(TurnFinished(turn_id, reason, text, (1, 2, 3), 7, Strategy.of("draft"), STATS))

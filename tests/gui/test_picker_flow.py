@@ -89,7 +89,7 @@ def test_search_judge_download_chat(
             assert models.local_path(reference) == params.path
         program.window.panel.sampling.max_tokens.setValue(24)
         with qtbot.waitSignal(program.signals.ended, timeout=LIMIT_MS) as ended:
-            program.session.send("How do I open a file?")
+            program.chat.send("How do I open a file?")
         assert ended.args is not None
         reply = ended.args[0]
         assert reply.error is None

@@ -217,7 +217,7 @@ def dialog_of(program: Program) -> NameDialog:
 def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
     program.window.panel.sampling.system_prompt.setPlainText("Be kind.")
     menu_action(program, "Precise").trigger()
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     command = client.last(StartTurn)
     assert command.sampling.temperature == 0.2
     assert command.messages[0].content == "Be kind."
@@ -280,10 +280,10 @@ def test_a_new_chat_follows_the_defaults_after_a_deletion_was_undone(
 ) -> None:
     program = make_program(Settings(reply_presets=(TUTOR,), default_preset=TUTOR.name))
     menu_action(program, "Delete").trigger()
-    assert program.session.conversations.settings == ReplySettings()
+    assert program.shown.settings == ReplySettings()
     program.window.chat_pane.errors.action.click()
-    assert program.session.current.settings is None
-    assert program.session.conversations.settings == TUTOR.settings
+    assert program.shown.conversation.settings is None
+    assert program.shown.settings == TUTOR.settings
 
 
 def test_presets_survive_a_restart(

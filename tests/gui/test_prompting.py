@@ -83,7 +83,7 @@ def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
     assert [card.thinking.itemData(i) for i in range(4)] == ["", "off", "low", "high"]
     think(program, "low")
     assert kept(program) == (ModelPrompting(target_of(client), Prompting(think="low")),)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.last(StartTurn).prompting == Prompting(think="low")
     client.reply("Hi.")
     think(program, "")
@@ -133,7 +133,7 @@ def test_the_meter_counts_by_the_template_in_force(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     tell(client, "off", "on")
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi.")
     think(program, "off")
     qtbot.waitUntil(
@@ -145,7 +145,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     tell(client)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi.")
     editor = opened(program)
     assert editor.source == OWN
@@ -174,7 +174,7 @@ def test_an_empty_chat_is_shown_by_an_example(program: Program, client: FakeClie
 def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -> None:
     tell(client)
     for word in ("old", "new"):
-        program.session.send(word * 25_000)
+        program.chat.send(word * 25_000)
         client.reply("Hi.")
     opened(program)
     messages = client.last(RenderPrompt).messages
@@ -199,7 +199,7 @@ def test_a_template_is_used_kept_and_reset(
     assert kept(program) == (ModelPrompting(target_of(client), Prompting(CONTINUE.source)),)
     tell(client)
     assert "your own" in card.template_button.text()
-    program.session.send("Once")
+    program.chat.send("Once")
     assert client.last(StartTurn).prompting.template == CONTINUE.source
     client.reply(" upon")
     editor = opened(program)
@@ -243,11 +243,11 @@ def test_a_template_that_refuses_a_chat_gives_the_message_back(
     program: Program, client: FakeClient, code: str
 ) -> None:
     tell(client)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, code, "The chat template failed.", "Take another one."))
     assert program.window.chat_pane.composer.text == "Hello?"
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
     notice = program.window.chat_pane.errors
     assert "template failed" in notice.text.text()
     editor = opened(program)

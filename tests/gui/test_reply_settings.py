@@ -61,11 +61,11 @@ def test_each_form_keeps_its_text(program: Program) -> None:
     choose_form(program, "Grammar", GRAMMAR)
     form.form_choice.setCurrentText("Free text")
     assert form.editor.isHidden()
-    assert program.session.conversations.settings.sampling == SamplingParams()
+    assert program.shown.settings.sampling == SamplingParams()
     form.form_choice.setCurrentText("JSON schema")
     assert form.editor.toPlainText() == SCHEMA
     program.window.panel.sampling.reset_button.click()
-    assert program.session.conversations.settings.sampling == SamplingParams()
+    assert program.shown.settings.sampling == SamplingParams()
 
 
 @pytest.mark.parametrize("what", ["bias", "schema"])
@@ -101,7 +101,7 @@ def test_a_refused_reply_gives_the_message_back(
 ) -> None:
     composer, sampling = program.window.chat_pane.composer, program.window.panel.sampling
     choose_form(program, "Grammar", GRAMMAR)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     composer.set_text("And then")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, code, "The grammar is wrong in line 1.", "Correct it."))
@@ -110,7 +110,7 @@ def test_a_refused_reply_gives_the_message_back(
     assert problem.text() == "The grammar is wrong in line 1. Correct it."
     assert program.window.panel.tab == "chat"
     assert "wrong in line 1" in program.window.chat_pane.errors.text.text()
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
     assert program.session.summaries == ()
     assert composer.button.isEnabled()
     sampling.form.editor.setPlainText('root ::= "maybe"')
@@ -130,24 +130,24 @@ def test_a_refused_message_of_files_alone_brings_them_back(
     client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
     assert (composer.text, composer.attachments) == ("", (file,))
     assert composer.button.isEnabled()
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
 
 
 def test_a_refused_second_message_leaves_the_first(program: Program, client: FakeClient) -> None:
-    program.session.send("One")
+    program.chat.send("One")
     client.reply("Two")
-    program.session.send("Three")
+    program.chat.send("Three")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "bad-grammar", "No.", ""))
-    assert [m.text for m in program.session.current.path()] == ["One", "Two"]
+    assert [m.text for m in program.shown.conversation.path()] == ["One", "Two"]
     assert program.window.chat_pane.composer.text == "Three"
 
 
 def test_other_failures_stay_in_the_chat(program: Program, client: FakeClient) -> None:
-    program.session.send("One")
+    program.chat.send("One")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "decode", "The decode failed.", ""))
-    assert [m.text for m in program.session.current.path()] == ["One", ""]
+    assert [m.text for m in program.shown.conversation.path()] == ["One", ""]
     assert program.window.chat_pane.composer.text == ""
 
 
@@ -156,10 +156,10 @@ def test_a_lookup_cache_that_is_refused_gives_the_message_back(
     program: Program, client: FakeClient, code: str
 ) -> None:
     window = program.window
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.emit(TurnFailed(client.last(StartTurn).turn_id, code, "The file is damaged.", ""))
     assert window.chat_pane.composer.text == "Hello?"
-    assert program.session.current.path() == ()
+    assert program.shown.conversation.path() == ()
     assert window.panel.loading.toggle.isChecked()
     assert window.chat_pane.errors.text.text() == "The file is damaged."
     window.panel.loading.reload_button.click()

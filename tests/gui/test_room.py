@@ -111,7 +111,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
     panel = program.window.panel
     panel.open_only(("drafters", "loading", "advanced"))
     program.speculation.use(strategy_named(LONG_CHAIN))
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     for number, drafter in enumerate(("suffix", "ngram-map-k4v", "ngram-mod", "draft"), start=1):
         client.emit(step_of(turn_id, "x", number, drafter=drafter, n_rejected=900))
@@ -232,7 +232,7 @@ def test_the_panel_fits_at_its_smallest_width(
 def test_a_long_path_in_an_error_keeps_the_chat_as_wide_as_it_was(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.last(StartTurn).turn_id
     client.emit(TurnFailed(turn_id, "decode", f"“/tmp/{LONG_WORD}” is broken.", LONG_WORD))
     qtbot.wait(50)
@@ -314,7 +314,7 @@ def test_dialogs_are_as_wide_as_their_larger_text(
 def test_the_context_is_counted_while_a_reply_grows(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.emit(step_of(turn_id, "x", 0))
     client.emit(step_of(turn_id, "y", 1))
@@ -324,7 +324,7 @@ def test_the_context_is_counted_while_a_reply_grows(
 
 def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
     program.speculation.use(strategy_named("draft"))
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.emit(step_of(turn_id, "x", 0))
     client.emit(step_of(turn_id, "x", 1, drafter=grammar_drafter.INFO.id))

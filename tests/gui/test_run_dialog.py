@@ -43,9 +43,9 @@ LOAD_MS, REPLY_MS = 60_000, 60_000
 
 def reply_to(program: Program, qtbot: QtBot, text: str) -> str:
     """Send a message and wait for the reply's end; returns the reply's id."""
-    assert program.session.send(text)
+    assert program.chat.send(text)
     qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
-    return program.session.current.path()[-1].message_id
+    return program.shown.conversation.path()[-1].message_id
 
 
 def is_filled(dialog: RunDialog) -> bool:
@@ -168,7 +168,7 @@ def test_plain_decoding_gives_the_same_text(
     opened: tuple[Program, RunDialog], qtbot: QtBot
 ) -> None:
     program, dialog = opened
-    before = program.session.current
+    before = program.shown.conversation
     n_tokens = record_of(program).stats.n_generated  # type: ignore[union-attr]
     begun: list[TurnStarted] = []
     program.session.add_observer(lambda e: begun.append(e) if isinstance(e, TurnStarted) else None)
@@ -177,7 +177,7 @@ def test_plain_decoding_gives_the_same_text(
     assert begun[-1].n_reused == 0, "as for the reply, whose prompt is in the context by now"
     assert str(n_tokens) in dialog.strip.verdict.text()
     assert dialog.verify.isEnabled()
-    assert program.session.current == before  # the chat knows nothing of it
+    assert program.shown.conversation == before  # the chat knows nothing of it
     dialog.close()
     program.runs.open_last()
     assert program.runs.dialog is not None
@@ -189,7 +189,7 @@ def test_a_forged_token_is_found_at_its_place(
 ) -> None:
     program, dialog = opened
     message_id = record_of(program).message_id
-    reply = program.session.conversations.reply_of(message_id)
+    reply = program.shown.reply(message_id)
     assert reply is not None
     index = 11
     steps, seen = [], 0
@@ -241,7 +241,7 @@ def test_a_check_can_be_stopped_and_ends_with_the_dialog(real: Program, qtbot: Q
 def test_a_long_reply_opens_without_a_gap(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     for number in range(1500):
         client.emit(step_of(turn_id, "a b c", number))
@@ -266,7 +266,7 @@ def test_a_reply_that_failed_shows_what_is_known(
 ) -> None:
     from paceline.messages import TurnFailed
 
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     client.step("He", 0)
     client.step("llo", 1)
@@ -285,14 +285,14 @@ def test_a_reply_that_failed_shows_what_is_known(
 def test_a_reply_that_is_sent_meanwhile_ends_the_check(
     program: Program, client: FakeClient
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hello")
     program.runs.open_last()
     dialog = program.runs.dialog
     assert dialog is not None
     dialog.verify.click()
     turn_id = client.commands[-1].turn_id  # type: ignore[union-attr]
-    program.session.send("And now?")
+    program.chat.send("And now?")
     assert client.cancelled == [turn_id]
     assert not dialog.verify.isEnabled()
     dialog.close()
@@ -302,7 +302,7 @@ def test_a_reply_that_is_sent_meanwhile_ends_the_check(
 def test_another_theme_reaches_the_open_dialog(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hello")
     program.runs.open_last()
     dialog = filled(program, qtbot)
@@ -316,7 +316,7 @@ def test_another_theme_reaches_the_open_dialog(
 def test_the_live_plot_exports_the_shown_reply(
     program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     client.step("H", 0)
     client.step("ello", 1)
@@ -335,7 +335,7 @@ def test_the_live_plot_exports_the_shown_reply(
 def test_a_file_that_cannot_be_written_is_told(
     program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hello")
     program.window.panel.refresh()
     (tmp_path / "file").write_text("x")

@@ -100,7 +100,7 @@ def test_everything_acts_at_once_and_is_kept(
     box(dialog, "Shorten chats").click()
     dialog.looks.size_field.slider.setValue(16)
     assert look.reduces_motion
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.last(StartTurn).cuts is False
     client.reply("Hi")
     program.settings.save()
@@ -133,7 +133,7 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
 def test_a_page_is_built_when_it_is_wanted(program: Program, qtbot: QtBot) -> None:
     dialog = opened(program, is_whole=False)
     assert [page.is_built for page in dialog.pages] == [True, False, False, False]
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     program.settings.set("theme", "dark")
     dialog.list.setCurrentRow(3)
     assert [page.is_built for page in dialog.pages] == [True, False, False, True]
@@ -234,7 +234,7 @@ def test_kernels_are_chosen_with_the_next_load_which_follows_at_once(
 
 def test_how_much_is_learned_from_is_chosen(program: Program, client: FakeClient) -> None:
     dialog = opened(program)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Hi")
     assert client.all(Remember)[-1].texts == ("Hello?", "Hi")
     choose(choice(dialog, "Learn from at most"), 8)

@@ -79,7 +79,7 @@ def test_no_name_in_the_window_turns_around(
     )
     chat = chat.add(Message.of_text("a", "q", "assistant", "Hello", 2.0))
     session.conversations.put(chat, ("q", "a"))
-    session.show("c")
+    program.shown.show("c")
     session.tag("c", (EVIL,))
     presets = program.sampling.presets
     presets.save_as(EVIL)

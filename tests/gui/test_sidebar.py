@@ -39,7 +39,7 @@ LEFT = Qt.MouseButton.LeftButton
 def two_chats(program: Program, client: FakeClient) -> Program:
     for text, answer in (("Apples", "They are green"), ("Pears", "They are yellow")):
         program.window.actions_.new_chat.trigger()
-        program.session.send(text)
+        program.chat.send(text)
         client.reply(answer)
     return program
 
@@ -101,7 +101,7 @@ def selected(program: Program) -> str:
 
 
 def shown(program: Program) -> str:
-    return program.session.current.conversation_id
+    return program.shown.id
 
 
 def row(sidebar: Sidebar, conversation_id: str) -> QPoint:
@@ -408,14 +408,14 @@ def test_the_search_finds_messages_and_leads_to_them(two_chats: Program, qtbot: 
     qtbot.keyClicks(window.sidebar.search, "green")
     qtbot.keyClick(window.sidebar.search, Key.Key_Return)
     assert shown(two_chats) != pears
-    assert two_chats.session.current.title == "Apples"
+    assert two_chats.shown.conversation.title == "Apples"
 
 
 def test_a_private_chat_is_listed_while_it_is_open(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.window.actions_.new_private.trigger()
-    program.session.send("Nobody knows")
+    program.chat.send("Nobody knows")
     client.reply("Indeed")
     index = program.window.sidebar.list.currentIndex()
     assert index.data(ID_ROLE) == shown(program)
@@ -444,7 +444,7 @@ def test_the_shown_chat_is_marked_again_when_the_search_lets_it(two_chats: Progr
 def test_a_new_chat_clears_the_search(two_chats: Program, client: FakeClient) -> None:
     two_chats.window.sidebar.search.setText("apples")
     two_chats.window.actions_.new_chat.trigger()
-    two_chats.session.send("Plums")
+    two_chats.chat.send("Plums")
     client.reply("Blue")
     assert two_chats.window.sidebar.search.text() == ""
     assert selected(two_chats) == shown(two_chats)
@@ -455,7 +455,7 @@ def test_escape_clears_the_search_before_it_stops_a_reply(
 ) -> None:
     sidebar = two_chats.window.sidebar
     search, found = sidebar.search, sidebar.finder.found.view
-    two_chats.session.send("More?")
+    two_chats.chat.send("More?")
     client.start_turn()
     for leave in (search, found):
         search.setFocus()
@@ -476,7 +476,7 @@ def test_only_the_shown_chat_looks_chosen(two_chats: Program, qtbot: QtBot) -> N
     rows_ = [view.model().index(row, 0) for row in range(view.model().rowCount())]
     shown, other = (
         next(i for i in rows_ if i.data(ID_ROLE) and (i.data(ID_ROLE) == own) is is_own)
-        for own in [two_chats.session.current.conversation_id]
+        for own in [two_chats.shown.id]
         for is_own in (True, False)
     )
     view.setCurrentIndex(other)

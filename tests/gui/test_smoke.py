@@ -131,7 +131,7 @@ class Driven(program.Program):
     def start(self):
         super().start()
         self.signals.grew.connect(self.on_grew)
-        self.session.send("Tell me everything about files, please, at length.")
+        self.chat.send("Tell me everything about files, please, at length.")
     def on_grew(self, reply, step):
         if step.step == 5:
             QTimer.singleShot(0, self.leave)

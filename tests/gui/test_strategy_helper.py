@@ -46,7 +46,7 @@ def test_every_kind_of_work_has_a_card_with_a_reason(program: Program) -> None:
 def test_applying_changes_the_running_reply(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.start_turn()
     dialog = opened(program)
     card = dialog.cards["editing"]

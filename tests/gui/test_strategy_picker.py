@@ -296,7 +296,7 @@ def test_every_drafter_of_a_chain_has_its_section(
     settings = program.window.panel.draft_settings
     chain = ["N-gram, simple", "Prompt lookup", "Draft model"]
     qtbot.waitUntil(lambda: _titles_in(settings, chain) == chain)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     turn_id = client.start_turn()
     settings.fields["prompt-lookup.n_pred"].field.setValue(5)
     settings.fields["draft.n_max"].field.setValue(6)
@@ -309,7 +309,7 @@ def test_every_drafter_of_a_chain_has_its_section(
 
 def test_a_chain_goes_into_the_reply(program: Program, client: FakeClient) -> None:
     program.speculation.choose(CHAIN)
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     assert client.last(StartTurn).strategy == strategy(CHAIN)
     status = program.window.status
     assert "N-gram, simple → Prompt lookup → Draft model" in status.settings.text()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def test_the_window_grows_with_its_text(program: Program, client: FakeClient, qtbot: QtBot) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Some **words** and `code`.\n\n" * 40)
     window = program.window
     composer = window.chat_pane.composer.edit
@@ -63,12 +63,12 @@ def test_the_last_reply_is_copied_and_a_private_chat_begun(
 ) -> None:
     actions = program.window.actions_
     actions.copy_reply.trigger()  # there is none, and that is no error
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("The **answer**.")
     actions.copy_reply.trigger()
     assert QGuiApplication.clipboard().text() == "The **answer**."
     actions.new_private.trigger()
-    assert program.session.current.private
+    assert program.shown.conversation.private
 
 
 def test_menus_and_the_send_button_keep_room_for_their_words(
@@ -92,7 +92,7 @@ def test_menus_and_the_send_button_keep_room_for_their_words(
 def test_words_on_buttons_and_plots_are_not_cut_off_by_another_size(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    program.session.send("Hello?")
+    program.chat.send("Hello?")
     client.reply("Some words.")
     window = program.window
     axis = window.panel.plot.bars_canvas.axis

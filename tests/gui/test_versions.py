@@ -25,14 +25,14 @@ pytestmark = pytest.mark.usefixtures("plain_windows")
 
 def answered(program: Program, client: FakeClient, *texts: str) -> list[str]:
     """Ask something and let it be answered several times; returns the replies' ids."""
-    assert program.session.send("Where is Paris?")
+    assert program.chat.send("Where is Paris?")
     client.reply(texts[0])
     for text in texts[1:]:
-        assert program.session.regenerate()
+        assert program.chat.regenerate()
         client.reply(text)
-    leaf = program.session.current.leaf_id
+    leaf = program.shown.conversation.leaf_id
     assert leaf is not None
-    return [message.message_id for message in program.session.current.siblings(leaf)]
+    return [message.message_id for message in program.shown.conversation.siblings(leaf)]
 
 
 def compared(program: Program, qtbot: QtBot) -> VersionsDialog:
@@ -125,9 +125,9 @@ def test_the_marks_are_seen_without_colours_and_follow_the_theme(
 def answered_in_two_branches(program: Program, client: FakeClient) -> list[str]:
     """Ask a question in two versions; returns the ids of the first one's replies."""
     ids = answered(program, client, "In France.")
-    question = program.session.current.messages[ids[0]].parent_id
+    question = program.shown.conversation.messages[ids[0]].parent_id
     assert question is not None
-    assert program.session.edit(question, "Where is Paris, please?")
+    assert program.chat.edit(question, "Where is Paris, please?")
     client.reply("In the north of France.")
     return ids
 
@@ -138,16 +138,16 @@ def test_replies_to_two_versions_of_a_question_can_be_compared(
     ids = answered_in_two_branches(program, client)
     program.window.actions_.compare.trigger()
     dialog = compared(program, qtbot)
-    assert chosen(dialog) == [ids[0], program.session.current.leaf_id]
+    assert chosen(dialog) == [ids[0], program.shown.conversation.leaf_id]
 
 
 def test_versions_are_counted_as_below_the_reply(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     answered_in_two_branches(program, client)
-    assert program.session.regenerate()
+    assert program.chat.regenerate()
     client.reply("Far away.")
-    item = program.window.chat_pane.chat._pages.item(program.session.current.leaf_id)
+    item = program.window.chat_pane.chat._pages.item(program.shown.conversation.leaf_id)
     next(b for b in item.findChildren(QToolButton) if b.text() == "2 / 2").click()
     dialog = compared(program, qtbot)
     names = [dialog.right.itemText(at).split(" · ")[0] for at in range(dialog.right.count())]
@@ -191,7 +191,7 @@ def test_a_reply_is_written_again_with_another_strategy_and_compared(
     assert not dialog.repeat.isEnabled()
     client.reply("Two.")
     compared(program, qtbot)
-    assert chosen(dialog) == [ids[1], program.session.current.leaf_id]
+    assert chosen(dialog) == [ids[1], program.shown.conversation.leaf_id]
     assert dialog.summary.text() == "Both texts are the same."
     assert dialog.repeat.isEnabled()
 
@@ -205,7 +205,7 @@ def test_a_repeated_reply_that_is_refused_leaves_the_dialog_as_it_was(
     dialog.repeat.menu().actions()[0].trigger()
     turn_id = client.start_turn()
     client.emit(TurnFailed(turn_id, "prompt-too-long", "Too many tokens.", "Shorten it."))
-    assert program.session.current.path()[-1].text == "Two."
+    assert program.shown.conversation.path()[-1].text == "Two."
     qtbot.waitUntil(lambda: dialog.summary.text() == "1 difference")
     assert dialog.repeat.isEnabled()
 

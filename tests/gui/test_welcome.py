@@ -56,7 +56,7 @@ def test_the_first_start_shows_the_page_and_the_first_message_leaves_it_for_good
     welcome = welcome_of(first)
     assert welcome.page.isVisible()
     assert not welcome.start.isVisible()
-    first.session.send("Hello")
+    first.chat.send("Hello")
     client.reply("Hi.")
     assert not welcome.page.isVisible()
     first.window.actions_.new_chat.trigger()
@@ -84,10 +84,10 @@ def test_skipping_leaves_for_good_and_the_menu_brings_it_back(first: Program) ->
 
 
 def test_the_menu_shows_it_in_a_new_chat(program: Program, client: FakeClient) -> None:
-    program.session.send("Hello")
+    program.chat.send("Hello")
     client.reply("Hi.")
     program.window.actions_.welcome.trigger()
-    assert not program.session.current.path()
+    assert not program.shown.conversation.path()
     assert welcome_of(program).page.isVisible()
 
 

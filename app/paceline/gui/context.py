@@ -1,102 +1,25 @@
-"""What every feature of the window may use, handed to its controller as one value.
-
-What the chat session tells its listener goes on as signals that widgets can connect to, all on the
-main thread. They carry the session's own records; only the session writes to them.
-"""
+"""What every feature of the window may use, handed to its controller as one value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from paceline.chat.pair import PairLoader
-from paceline.chat.reply import Reply
-from paceline.chat.reply_runner import SessionListener
 from paceline.chat.session import ChatSession
-from paceline.conversation import Conversation
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.file_dialogs import SaveFile
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.state.actions import Actions
+from paceline.gui.state.chat_signals import ChatSignals
 from paceline.gui.state.live import LiveFigures
+from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
+from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.hosting.client import EngineClient
-from paceline.messages import (
-    EngineDescribed,
-    EngineDied,
-    StepCommitted,
-    TuneApplied,
-    TuneRejected,
-)
-
-
-class ChatSignals(QObject, SessionListener):
-    """Each method emits one signal, which says the same."""
-
-    list_changed = Signal()
-    """Chats came or went, or what the list shows of them changed."""
-    shown = Signal(object)
-    """Another `Conversation` is shown, or another path of it."""
-    changed = Signal(object)
-    """The contents of a `Conversation` changed."""
-    started = Signal(object)
-    """A `Reply` was asked for; it may wait for models or for the prompt."""
-    progressed = Signal(object)
-    """The status of a `Reply` before its first token changed."""
-    grew = Signal(object, object)
-    """A `Reply` got a `StepCommitted`."""
-    ended = Signal(object)
-    """A `Reply` is complete, was stopped, or failed."""
-    tuned = Signal(object, object)
-    """A change of strategy during a `Reply`: the engine's `TuneApplied` or `TuneRejected`."""
-    described = Signal(object)
-    """The engine's versions and devices: `EngineDescribed`."""
-    died = Signal(object)
-    """The engine's process ended unasked: `EngineDied`."""
-
-    def conversations_changed(self) -> None:
-        """Emit `list_changed`."""
-        self.list_changed.emit()
-
-    def conversation_shown(self, conversation: Conversation) -> None:
-        """Emit `shown`."""
-        self.shown.emit(conversation)
-
-    def conversation_changed(self, conversation: Conversation) -> None:
-        """Emit `changed`."""
-        self.changed.emit(conversation)
-
-    def reply_started(self, reply: Reply) -> None:
-        """Emit `started`."""
-        self.started.emit(reply)
-
-    def reply_progressed(self, reply: Reply) -> None:
-        """Emit `progressed`."""
-        self.progressed.emit(reply)
-
-    def reply_grew(self, reply: Reply, step: StepCommitted) -> None:
-        """Emit `grew`."""
-        self.grew.emit(reply, step)
-
-    def reply_ended(self, reply: Reply) -> None:
-        """Emit `ended`."""
-        self.ended.emit(reply)
-
-    def tune_answered(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
-        """Emit `tuned`."""
-        self.tuned.emit(reply, answer)
-
-    def engine_described(self, description: EngineDescribed) -> None:
-        """Emit `described`."""
-        self.described.emit(description)
-
-    def engine_died(self, death: EngineDied) -> None:
-        """Emit `died`."""
-        self.died.emit(death)
 
 
 @dataclass(frozen=True)
@@ -106,6 +29,8 @@ class AppContext:
     Attributes:
         client: The engine.
         session: The chats and the reply under way; told of as Qt signals by `signals`.
+        shown: Which chat is shown.
+        next_reply: What the next reply is generated with.
         loader: Loads pairs; `pair` shows how the present one stands.
         speculation: Which strategy is chosen, with which settings.
         live: The figures of the reply under way.
@@ -120,6 +45,8 @@ class AppContext:
     client: EngineClient
     session: ChatSession
     signals: ChatSignals
+    shown: ShownChat
+    next_reply: NextReply
     loader: PairLoader
     pair: PairModel
     speculation: SpeculationModel

@@ -221,7 +221,7 @@ class PanelController(QObject):
     """Sends changes of the strategy to the running reply and shows what became of them."""
 
     settings_changed = Signal()
-    """Something that is remembered was changed"""
+    """What is remembered was changed: the strategy, or what is open"""
     reload_wanted = Signal()
     """The engine is to start again with the models that it had"""
     obstacle_changed = Signal(str)
@@ -238,7 +238,7 @@ class PanelController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
         self._speculation = speculation = context.speculation
         self._panel = panel
         self._status = status
@@ -252,8 +252,7 @@ class PanelController(QObject):
         panel.sampling.changed.connect(self._on_sampling_changed)
         panel.sampling.shown.connect(self._on_sampling_changed)
         panel.view_changed.connect(self.settings_changed)
-        for name in ("cuts_long_chats", "promptings"):
-            context.settings.setting(name).changed.connect(self.settings_changed)
+        context.next_reply.changed.connect(self.show_settings)
         self._edit_template = context.actions.chat_template.trigger
         panel.advice.applied.connect(self._on_advice)
         panel.advice.free_wanted.connect(context.actions.no_draft.trigger)
@@ -274,7 +273,6 @@ class PanelController(QObject):
     def _on_strategy_changed(self) -> None:
         self._show_obstacle()
         self._tune.start()
-        self.show_settings()
         self.settings_changed.emit()
 
     @Slot()
@@ -283,10 +281,8 @@ class PanelController(QObject):
 
     @Slot()
     def _on_sampling_changed(self) -> None:
-        self.show_settings()
         self._notifications.settled.emit(SAMPLING)
         self.obstacle_changed.emit(self._panel.sampling.obstacle)
-        self.settings_changed.emit()
 
     @Slot(object)
     def _on_advice(self, strategy: Strategy) -> None:
@@ -424,7 +420,7 @@ class PanelController(QObject):
     @Slot()
     def show_settings(self) -> None:
         """Say in the status line what the next reply will use."""
-        settings = self._panel.sampling.settings
+        settings = self._shown.settings
         seed = self.tr("new seed each time")
         if settings.seed is not None:
             seed = self.tr("seed {}").format(settings.seed)

@@ -30,7 +30,7 @@ from paceline.gui.chat.composer_controllers import (
 from paceline.gui.chat.controller import ChatController
 from paceline.gui.chat.find import FindController
 from paceline.gui.chat.markdown.formulas import shared_formulas
-from paceline.gui.context import AppContext, ChatSignals
+from paceline.gui.context import AppContext
 from paceline.gui.conversations.controller import ConversationsController
 from paceline.gui.conversations.exchange import ExchangeController, ImportController
 from paceline.gui.conversations.model import ConversationList
@@ -54,11 +54,13 @@ from paceline.gui.settings.controller import Appearance, SettingsController
 from paceline.gui.speculation.draft_settings import DraftPresetsController
 from paceline.gui.speculation.learning import LearningController
 from paceline.gui.speculation.strategy_helper import StrategyAdvisor
+from paceline.gui.state.chat_signals import ChatSignals
 from paceline.gui.state.current_devices import CurrentDevices
 from paceline.gui.state.live import LiveFigures
 from paceline.gui.state.next_reply import NextReply
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
+from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.sources import Sources
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.gui.storage_controller import StorageController
@@ -164,7 +166,7 @@ class Program(QObject):
         self.window.chat_pane.errors.dismiss()  # what its button would do needs what ends now
         self.unsent.keep()
         self.chat.keep_place()
-        self.session.conversations.keep_settings()
+        self.shown.keep_settings()
         self.session.end_reply()  # what it has is kept
         self.session.set_listener(None)
         self.loader.set_listener(None)
@@ -197,7 +199,6 @@ class Program(QObject):
         )
         self.live = LiveFigures(Sources((*infos, in_words(grammar_drafter.INFO))), self)
         self.pair = PairModel(self)
-        self.next_reply = NextReply(self.speculation, self.settings, self.pair, self)
         self.signals = ChatSignals(self)
         self.notices = Notifications(self)
         self.background = Background(self)
@@ -220,11 +221,14 @@ class Program(QObject):
         self.session = ChatSession(
             self._client,
             self.loader,
-            self.next_reply.options,
+            lambda: self.next_reply.options(),  # noqa: PLW0108
             store=self.storage.store,
             defaults=lambda: self.presets.default_settings,
             fingerprint_of=self.hashes.fingerprint_of,
         )
+        self.shown = ShownChat(self.session, self.signals, self)
+        self.presets.kept_changed.connect(self.shown.settings_changed)  # of a chat that set none
+        self.next_reply = NextReply(self.shown, self.speculation, self.settings, self.pair)
         self.loader.set_listener(self.pair)
         self.session.set_listener(self.signals)
         self._client.set_listener(self.session.on_event)
@@ -235,6 +239,8 @@ class Program(QObject):
             client=self._client,
             session=self.session,
             signals=self.signals,
+            shown=self.shown,
+            next_reply=self.next_reply,
             loader=self.loader,
             pair=self.pair,
             speculation=self.speculation,
@@ -265,9 +271,7 @@ class Program(QObject):
         self.attachments = AttachmentsController(context, pane.composer, self)
         self.runs = RunController(context, hashes=self.hashes, plot=window.panel.plot, parent=self)
         self.versions = VersionsController(context, self)
-        self.context_meter = ContextMeterController(
-            context, pane.composer, self.next_reply.options, self.panel.settings_changed, self
-        )
+        self.context_meter = ContextMeterController(context, pane.composer, self)
 
     def _make_models(self, models: Models | None) -> None:
         """Make what loads pairs, and, where models are known, what finds and fetches them."""
@@ -359,7 +363,7 @@ class Program(QObject):
         store.setting("engine_host").changed.connect(self._on_host_set)
         self.panel.settings_changed.connect(self._on_panel)
         self.saved_pairs.changed.connect(self._on_pairs)
-        self.signals.shown.connect(store.save_soon)
+        self.shown.path_changed.connect(store.save_soon)
 
     def _saved_strategies(self) -> tuple[str, ...]:
         return tuple(strategy_text(strategy) for strategy in self.speculation.saved())

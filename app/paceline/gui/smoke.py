@@ -61,7 +61,7 @@ class SmokeTest(QObject):
         self._limit.start()
         self._program.window.resize(*SIZE)
         self._program.start()
-        self._program.session.send(QUESTION)
+        self._program.chat.send(QUESTION)
 
     @Slot(object)
     def _on_ended(self, reply: Reply) -> None:

@@ -55,7 +55,7 @@ class BenchController(DialogOwner[BenchDialog]):
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._session, self._pair = context.session, context.pair
+        self._shown, self._pair = context.shown, context.pair
         self._speculation = context.speculation
         self._workloads: tuple[Workload, ...] = ()
         self._plain_tokens_per_s: float | None = None
@@ -73,7 +73,7 @@ class BenchController(DialogOwner[BenchDialog]):
         context.actions.benchmark.triggered.connect(self.open)
         signals.started.connect(self._on_started)
         signals.ended.connect(self._on_ended)
-        signals.shown.connect(self._show_chat)
+        context.shown.path_changed.connect(self._show_chat)
         context.pair.changed.connect(self._on_pair)
         context.speculation.choices_changed.connect(self._refresh)
         context.speculation.strategy_changed.connect(self._on_strategy)
@@ -197,11 +197,11 @@ class BenchController(DialogOwner[BenchDialog]):
         assert self.dialog is not None
         prompts = self.dialog.setup.prompts
         if prompts.is_chat:
-            chat, chats = self._session.current, self._session.conversations
+            chat, settings = self._shown.conversation, self._shown.settings
             if is_outline:
-                return chat_outline(chat, chats.settings, prompts.n_questions)
-            known = chats.known_in(chat.conversation_id)
-            return chat_workloads(chat, chats.settings, prompts.n_questions, known)
+                return chat_outline(chat, settings, prompts.n_questions)
+            known = self._context.session.conversations.known_in(chat.conversation_id)
+            return chat_workloads(chat, settings, prompts.n_questions, known)
         return [workload for workload in self._workloads if workload.name in prompts.names]
 
     def _obstacle(self, workloads: Sequence[Workload]) -> str:
@@ -243,7 +243,7 @@ class BenchController(DialogOwner[BenchDialog]):
     def _show_chat(self) -> None:
         """Show how many questions of the shown chat can be asked again."""
         if self.dialog is not None:
-            asked = n_questions(self._session.current)
+            asked = n_questions(self._shown.conversation)
             self.dialog.setup.prompts.show_chat(asked, CHAT_TOKENS)
             self._show_estimate()
 

@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.chat.attachments import check_count, read_attachment
 from paceline.chat.pair import Pair, PairState
 from paceline.chat.prompt import GradualPrompt
-from paceline.chat.reply import Reply, TurnOptions
+from paceline.chat.reply import Reply
 from paceline.conversation import Attachment, Message
 from paceline.engine.model.model_params import DEFAULT_CTX
 from paceline.errors import UserError
@@ -41,10 +41,10 @@ class UnsentController(QObject):
 
     def __init__(self, context: AppContext, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = session = context.session
+        self._shown, self._chats = context.shown, context.session.conversations
         self._composer = composer
-        self._id = session.conversations.unsent_id
-        self._kept = session.conversations.unsent(self._id)
+        self._id = self._shown.unsent_id
+        self._kept = self._chats.unsent(self._id)
         self._files: dict[str, tuple[Attachment, ...]] = {}  # gone with the window
         self._timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._timer.timeout.connect(self.keep)
@@ -52,7 +52,7 @@ class UnsentController(QObject):
             composer.show_unsent(self._kept)
         composer.edit.textChanged.connect(self._timer.start)
         composer.files.changed.connect(self._timer.start)
-        context.signals.shown.connect(self._on_shown)
+        context.shown.path_changed.connect(self._on_shown)
         context.signals.started.connect(self._on_started)
 
     @Slot()
@@ -62,20 +62,20 @@ class UnsentController(QObject):
         text = self._composer.unsent
         if text != self._kept:
             self._kept = text
-            self._session.conversations.save_unsent(self._id, text)
+            self._chats.save_unsent(self._id, text)
 
     @Slot()
     def _on_shown(self) -> None:
-        unsent_id = self._session.conversations.unsent_id
+        unsent_id = self._shown.unsent_id
         if unsent_id == self._id:
             return
-        if self._session.conversations.is_purged(self._id):  # its question was refused
+        if self._chats.is_purged(self._id):  # its question was refused
             self._id, self._kept = unsent_id, ""
             return
         self.keep()
         self._files[self._id] = self._composer.attachments
         self._id = unsent_id
-        self._kept = self._session.conversations.unsent(unsent_id)
+        self._kept = self._chats.unsent(unsent_id)
         self._composer.show_unsent(self._kept, self._files.pop(unsent_id, ()))
         if self._composer.unsent == self._kept:
             self._timer.stop()
@@ -83,9 +83,9 @@ class UnsentController(QObject):
     @Slot()
     def _on_started(self) -> None:
         """The first message gives a new chat an id; what is written stays with it."""
-        unsent_id = self._session.conversations.unsent_id
+        unsent_id = self._shown.unsent_id
         if unsent_id != self._id:
-            self._session.conversations.save_unsent(self._id, "")
+            self._chats.save_unsent(self._id, "")
             self._id, self._kept = unsent_id, ""
         self.keep()
 
@@ -162,8 +162,6 @@ class ContextMeterController(QObject):
         self,
         context: AppContext,
         composer: Composer,
-        turn_options: Callable[[], TurnOptions],
-        options_changed: SignalInstance,
         parent: QObject,
     ) -> None:
         """Connect the meter.
@@ -171,15 +169,13 @@ class ContextMeterController(QObject):
         Args:
             context: The program's parts.
             composer: Has the meter, and what is being written.
-            turn_options: What the next reply would use.
-            options_changed: Emitted when that may have changed.
             parent: Qt's parent.
         """
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
+        self._next_reply = context.next_reply
         self._client = context.client
         self._pair = context.pair
-        self._turn_options = turn_options
         self._composer = composer
         self._meter = composer.meter
         self._n_asked = 0
@@ -194,10 +190,10 @@ class ContextMeterController(QObject):
         context.session.add_observer(self._on_event)
         composer.edit.textChanged.connect(self.ask_soon)
         composer.files.changed.connect(self.ask_soon)
-        options_changed.connect(self.ask_soon)
-        signals = context.signals
-        signals.shown.connect(self._on_shown)
-        signals.changed.connect(self.ask_soon)
+        context.next_reply.changed.connect(self.ask_soon)
+        signals, shown = context.signals, context.shown
+        shown.path_changed.connect(self._on_shown)
+        shown.details_changed.connect(self.ask_soon)
         signals.started.connect(self._on_started)
         signals.progressed.connect(self._on_moved)
         signals.grew.connect(self._on_moved)
@@ -221,8 +217,8 @@ class ContextMeterController(QObject):
         is_ready = self._pair.state.status == "ready" and self._session.active is None
         if target is None or not is_ready:
             return
-        options, settings = self._turn_options(), self._session.conversations.settings
-        chat = self._session.current
+        options, chat = self._next_reply.options(), self._shown.conversation
+        settings = options.settings
         known = self._session.conversations.known_in(chat.conversation_id)
         end_s = perf_counter() + TURN_S
         if not self._prompt.take(chat.path(), settings.system_prompt, end_s, known):
@@ -261,14 +257,14 @@ class ContextMeterController(QObject):
 
     @Slot()
     def _on_shown(self) -> None:
-        active, current = self._session.active, self._session.current
+        active = self._session.active
         if self._pair.state.status != "ready":
             self.counted.emit(ContextUse())  # a message would wait for the models
         elif active is None:
-            if not current.path():
+            if not self._shown.conversation.path():
                 self._show_figures(0, 0)
             self.ask_soon()
-        elif active.conversation_id != current.conversation_id:
+        elif not self._shown.has(active):
             self._show_last_reply()
 
     @Slot(object)
@@ -291,14 +287,13 @@ class ContextMeterController(QObject):
     def _show_reply(self) -> None:
         """Show what the running reply has filled, if it is the shown chat's."""
         reply = self._session.active
-        current = self._session.current
-        if reply is not None and reply.conversation_id == current.conversation_id:
+        if reply is not None and self._shown.has(reply):
             self._show_figures(reply.n_prompt, len(reply.traces))
 
     def _show_last_reply(self) -> None:
         """Show what the last reply of the shown chat has left, while another chat has one."""
-        for message in reversed(self._session.current.path()):
-            reply = self._session.conversations.reply_of(message.message_id)
+        for message in reversed(self._shown.conversation.path()):
+            reply = self._shown.reply(message.message_id)
             if reply is not None and reply.stats is not None:
                 self._show_figures(reply.stats.n_prompt, reply.stats.n_generated)
                 return

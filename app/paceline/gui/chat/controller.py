@@ -14,7 +14,7 @@ from paceline.chat.code import file_pattern
 from paceline.chat.conversations import later_turns
 from paceline.chat.decisions import mix_of
 from paceline.chat.reply import Reply, known_of
-from paceline.conversation import Conversation, Message, title_of
+from paceline.conversation import Attachment, Conversation, Message, title_of
 from paceline.errors import UserError
 from paceline.gui.chat.links import describe_link
 from paceline.gui.chat.messages.message_item import ShownMessage
@@ -42,6 +42,7 @@ class ChatController(QObject):
     def __init__(self, context: AppContext, pane: ChatPane, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session = context.session
+        self._shown = shown = context.shown
         self._live, self._pair = context.live, context.pair
         self._chat, self._composer = pane.chat, pane.composer
         self._notices, self._actions = context.notices, context.actions
@@ -52,7 +53,7 @@ class ChatController(QObject):
         self._shown_id = ""
         self._stays = False
         signals = context.signals
-        signals.shown.connect(self._on_shown)
+        shown.path_changed.connect(self._on_shown)
         signals.started.connect(self._on_started)
         signals.progressed.connect(self._on_progressed)
         signals.grew.connect(self._on_grew)
@@ -62,19 +63,19 @@ class ChatController(QObject):
         context.actions.stop.triggered.connect(session.stop)
         context.actions.regenerate.triggered.connect(self._on_regenerate)
         context.actions.renew.triggered.connect(self._on_renew)
-        context.actions.later_turns.triggered.connect(session.bring_up_to_date)
+        context.actions.later_turns.triggered.connect(self.bring_up_to_date)
         context.actions.continue_reply.triggered.connect(self._on_continue)
         context.actions.copy_reply.triggered.connect(self._on_copy_reply)
-        self._composer.message_submitted.connect(session.send)
+        self._composer.message_submitted.connect(self.send)
         self._composer.stop_requested.connect(session.stop)
         self._composer.edit.edit_last_requested.connect(self._on_edit_last)
         self._composer.elsewhere.button.clicked.connect(self._on_elsewhere)
         chat = self._chat
         chat.fill_wanted.connect(self._on_fill_wanted)
-        chat.edit_submitted.connect(self._on_edit)
-        chat.regenerate_requested.connect(session.regenerate)
+        chat.edit_submitted.connect(self.edit)
+        chat.regenerate_requested.connect(self.regenerate)
         chat.delete_requested.connect(self._on_delete)
-        chat.continue_requested.connect(session.continue_reply)
+        chat.continue_requested.connect(self.continue_reply)
         chat.sibling_requested.connect(self._on_sibling)
         chat.branch_requested.connect(self._on_branch)
         chat.origin_requested.connect(self._on_origin)
@@ -83,14 +84,39 @@ class ChatController(QObject):
         chat.requests.code_wrap_requested.connect(context.actions.wrap_code.trigger)
         self._send_key.changed.connect(self._show_send_key)
         self._show_send_key()
-        self._on_shown(session.current)
+        self._on_shown(shown.conversation)
 
     # ---------------------------------------------------------------------------- what users do
+
+    @Slot(str, object)
+    def send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> bool:
+        """Send a message in the shown chat; False if it is blank or a reply is under way."""
+        return self._session.send(text, attachments)
+
+    @Slot(str)
+    def regenerate(self, message_id: str = "", *, keeps: bool = False) -> bool:
+        """Answer a question of the shown chat once more; see `ChatSession.regenerate`."""
+        return self._session.regenerate(message_id, keeps=keeps)
+
+    @Slot(str)
+    def continue_reply(self, message_id: str = "") -> bool:
+        """Let a reply of the shown chat go on; empty: the last one."""
+        return self._session.continue_reply(message_id)
+
+    @Slot(str, str)
+    def edit(self, message_id: str, text: str) -> bool:
+        """Write a message of the shown chat anew; a question is answered."""
+        return self._session.edit(message_id, text, keeps=self._keeps.value)
+
+    @Slot()
+    def bring_up_to_date(self) -> bool:
+        """Ask in the shown chat what only an older branch of it asks."""
+        return self._session.bring_up_to_date()
 
     @Slot()
     def _on_edit_last(self) -> None:
         """Let the user's last message of the shown chat be edited."""
-        for message in reversed(self._session.current.path()):
+        for message in reversed(self._shown.conversation.path()):
             if message.role == "user":
                 self._chat.begin_edit(message.message_id)
                 return
@@ -99,32 +125,28 @@ class ChatController(QObject):
     def _on_elsewhere(self) -> None:
         """Show the chat in which a reply is being written."""
         if self._session.active is not None:
-            self._notices.attempt(self._session.show, self._session.active.conversation_id)
+            self._notices.attempt(self._shown.show, self._session.active.conversation_id)
             self._composer.setFocus()
 
     @Slot()
     def _on_regenerate(self) -> None:
         """Answer the last question once more."""
-        self._session.regenerate()
+        self.regenerate()
 
     @Slot()
     def _on_renew(self) -> None:
         """Answer the last question once more, with the seed that the shown reply had."""
-        self._session.regenerate(keeps=True)
+        self.regenerate(keeps=True)
 
     @Slot()
     def _on_continue(self) -> None:
         """Let the last reply go on."""
-        self._session.continue_reply()
-
-    @Slot(str, str)
-    def _on_edit(self, message_id: str, text: str) -> None:
-        self._session.edit(message_id, text, keeps=self._keeps.value)
+        self.continue_reply()
 
     @Slot()
     def _on_copy_reply(self) -> None:
         """Copy the text of the newest reply that is shown."""
-        for message in reversed(self._session.current.path()):
+        for message in reversed(self._shown.conversation.path()):
             if message.role == "assistant" and message.text:
                 QGuiApplication.clipboard().setText(message.text)
                 return
@@ -169,11 +191,11 @@ class ChatController(QObject):
     @Slot()
     def _on_origin(self) -> None:
         """Show the chat that the shown one is a branch of, where they part."""
-        origin, known = self._session.current.origin, self._session.conversations.summary
+        origin, known = self._shown.conversation.origin, self._session.conversations.summary
         if origin is None or known(origin.conversation_id) is None:
             return  # it says that the chat was deleted
         place = origin.conversation_id, origin.message_id
-        if self._notices.attempt(self._session.show_message, *place):
+        if self._notices.attempt(self._shown.show_message, *place):
             self._chat.go_to(origin.message_id)
 
     @Slot(str)
@@ -197,12 +219,12 @@ class ChatController(QObject):
             self.keep_place()
         place = None
         if not is_same:
-            place = self._session.conversations.place(conversation.conversation_id)
+            place = self._shown.place
         elif self._stays:
             place = self._chat.place()
         self._shown_id = conversation.conversation_id
         path = conversation.path()
-        self._chat.show_path([self._shown(conversation, message) for message in path], place)
+        self._chat.show_path([self._as_shown(conversation, message) for message in path], place)
         self._show_figures(path)
         self._show_busy()
 
@@ -217,17 +239,17 @@ class ChatController(QObject):
         if reply is not None:
             self._writer.fill(view, reply)
         else:  # a chat from elsewhere, without figures
-            view.finish(self._session.current.messages[message_id].text)
+            view.finish(self._shown.conversation.messages[message_id].text)
 
     @Slot(object)
     def _on_started(self, reply: Reply) -> None:
         self._show_writing()
-        if not self._is_shown(reply):
+        if not self._shown.has(reply):
             return
-        current = self._session.current
+        current = self._shown.conversation
         if self._chat.reply_view(reply.message_id) is None:  # otherwise all was just shown
             for message in current.path()[-2:]:
-                self._chat.add(self._shown(current, message))
+                self._chat.add(self._as_shown(current, message))
         self._live.show(reply)
         self._show_status(reply)
         self._show_busy()
@@ -236,7 +258,7 @@ class ChatController(QObject):
     @Slot(object)
     def _on_progressed(self, reply: Reply) -> None:
         self._show_writing()
-        if self._is_shown(reply):
+        if self._shown.has(reply):
             self._show_status(reply)
 
     @Slot(object, object)
@@ -258,7 +280,7 @@ class ChatController(QObject):
             self._live.finish()
         self._show_busy()
         self._show_writing()
-        if self._is_shown(reply):
+        if self._shown.has(reply):
             self._offer_later(reply)
 
     @Slot(object)
@@ -287,7 +309,7 @@ class ChatController(QObject):
                 self._notices.settled.emit(_LATER)
             return
         self._notices.settled.emit(_LATER)
-        turns = later_turns(self._session.current)
+        turns = later_turns(self._shown.conversation)
         n = sum(message.role == "user" for message in turns)
         if n and not has_failed:
             words = (
@@ -295,7 +317,7 @@ class ChatController(QObject):
                 if n == 1
                 else self.tr("{} later questions are in the older version only.")
             )
-            ask = Action(self.tr("Ask here, too"), self._session.bring_up_to_date)
+            ask = Action(self.tr("Ask here, too"), self.bring_up_to_date)
             self._notices.tell(words.format(n), action=ask, topic=_LATER)
 
     # --------------------------------------------------------------------------------- showing
@@ -303,32 +325,29 @@ class ChatController(QObject):
     def _reply(self, message_id: str) -> Reply | None:
         """A reply's record; without its steps where these cannot be read."""
         try:
-            return self._session.conversations.full_reply(message_id)
+            return self._shown.full_reply(message_id)
         except UserError:
-            return self._session.conversations.reply_of(message_id)
-
-    def _is_shown(self, reply: Reply) -> bool:
-        return reply.conversation_id == self._session.current.conversation_id
+            return self._shown.reply(message_id)
 
     def _view_of(self, reply: Reply) -> ReplyView | None:
-        return self._chat.reply_view(reply.message_id) if self._is_shown(reply) else None
+        return self._chat.reply_view(reply.message_id) if self._shown.has(reply) else None
 
     @Slot()
     def _show_busy(self) -> None:
         reply = self._session.active
         is_busy, elsewhere = reply is not None, None
-        if reply is not None and not self._is_shown(reply):
+        if reply is not None and not self._shown.has(reply):
             elsewhere = self._session.conversations.summary(reply.conversation_id)
         self._composer.set_busy(is_busy, title_of(title_text(elsewhere)) if elsewhere else "")
         self._chat.set_busy(is_busy)
         # Esc belongs to fields and menus while there is nothing to stop.
         self._actions.stop.setEnabled(is_busy)
         self._actions.regenerate.setDisabled(is_busy)
-        path = self._session.current.path()
+        path = self._shown.conversation.path()
         can_go_on = bool(path) and path[-1].role == "assistant" and bool(path[-1].text)
         self._actions.continue_reply.setEnabled(can_go_on and not is_busy)
         self._actions.renew.setEnabled(can_go_on and not is_busy)
-        has_later = not is_busy and bool(later_turns(self._session.current))
+        has_later = not is_busy and bool(later_turns(self._shown.conversation))
         self._actions.later_turns.setEnabled(has_later)
 
     def _show_writing(self) -> None:
@@ -340,7 +359,7 @@ class ChatController(QObject):
         if view is not None:
             self._writer.show_status(view, reply)
 
-    def _shown(self, conversation: Conversation, message: Message) -> ShownMessage:
+    def _as_shown(self, conversation: Conversation, message: Message) -> ShownMessage:
         """What the view is told about a message."""
         place, n_siblings = conversation.place_of(message.message_id)
         origin, words = conversation.origin, ""

@@ -32,7 +32,7 @@ class FindController(QObject):
 
     def __init__(self, context: AppContext, pane: ChatPane, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
         self._actions = context.actions
         self._pane, self._bar = pane, pane.find_bar
         self._shown_id = ""
@@ -54,11 +54,11 @@ class FindController(QObject):
         actions.find.triggered.connect(self.open)
         actions.find_next.triggered.connect(self._on_next)
         actions.find_previous.triggered.connect(self._on_previous)
-        signals.shown.connect(self._on_shown)
+        context.shown.path_changed.connect(self._on_shown)
         signals.started.connect(self._on_reply)
         signals.grew.connect(self._on_grew)
         signals.ended.connect(self._on_reply)
-        self._on_shown(context.session.current)
+        self._on_shown(context.shown.conversation)
 
     # ---------------------------------------------------------------------------- what users do
 
@@ -113,7 +113,7 @@ class FindController(QObject):
         self._recount.stop()
         self._seeks = seek
         self._pattern = None if self._bar.isHidden() else phrase(self._bar.field.text())
-        self._path = self._session.current.path() if self._pattern is not None else ()
+        self._path = self._shown.conversation.path() if self._pattern is not None else ()
         self._counts = []
         self._pane.chat.mark(self._pattern)
         self._on_scan()

@@ -41,7 +41,7 @@ class ConversationsController(QObject):
             parent: Qt's parent.
         """
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
         self._sidebar = sidebar
         self._write, self._go_to, self._keep_place = write, go_to, keep_place
         self._notices = context.notices
@@ -54,7 +54,7 @@ class ConversationsController(QObject):
         self._others.timeout.connect(self._on_leftovers)
         signals = context.signals
         signals.list_changed.connect(self._on_list_changed)
-        signals.shown.connect(self._on_shown)
+        context.shown.path_changed.connect(self._on_shown)
         signals.started.connect(self._on_writing)
         signals.ended.connect(self._on_writing)
         context.actions.new_chat.triggered.connect(self.new_chat)
@@ -87,7 +87,7 @@ class ConversationsController(QObject):
     @property
     def open_conversation(self) -> str:
         """The id of the conversation that is shown; empty for one that is not kept."""
-        shown = self._session.current
+        shown = self._shown.conversation
         line = self._session.conversations.summary(shown.conversation_id)
         return shown.conversation_id if line is not None and not shown.private else ""
 
@@ -105,14 +105,14 @@ class ConversationsController(QObject):
 
     def _new(self, *, private: bool) -> None:
         self._sidebar.search.clear()
-        self._session.new(private=private)
+        self._shown.new(private=private)
         self._write()
 
     @Slot(str)
     def _show(self, conversation_id: str) -> bool:
-        is_shown = self._notices.attempt(self._session.show, conversation_id)
+        is_shown = self._notices.attempt(self._shown.show, conversation_id)
         if not is_shown:
-            self._sidebar.select(self._session.current.conversation_id)
+            self._sidebar.select(self._shown.id)
         return is_shown
 
     @Slot(str, str, object)
@@ -120,7 +120,7 @@ class ConversationsController(QObject):
         if not self._show(conversation_id):
             return
         if message_id:
-            self._session.show_message(conversation_id, message_id)
+            self._shown.show_message(conversation_id, message_id)
             self._go_to(message_id, words)
 
     @Slot(str)
@@ -183,7 +183,7 @@ class ConversationsController(QObject):
     @Slot()
     def _on_list_changed(self) -> None:
         self._sidebar.model.set_summaries(self._session.summaries)
-        self._sidebar.select(self._session.current.conversation_id)
+        self._sidebar.select(self._shown.id)
 
     @Slot(object)
     def _on_shown(self, conversation: Conversation) -> None:

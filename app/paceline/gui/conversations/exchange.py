@@ -77,7 +77,7 @@ class ExchangeController(QObject):
         context.actions.export_chat.triggered.connect(self.ask_export)
         sidebar.export_requested.connect(self.ask_export_of)
         sidebar.copy_requested.connect(self.copy)
-        context.signals.shown.connect(self._update)
+        context.shown.path_changed.connect(self._update)
         context.signals.started.connect(self._update)
         self._update()
 
@@ -86,7 +86,7 @@ class ExchangeController(QObject):
     @Slot()
     def ask_export(self) -> None:
         """Ask where the shown chat is to be exported."""
-        self.ask_export_of(self._session.current.conversation_id)
+        self.ask_export_of(self._context.shown.id)
 
     @Slot(str)
     def ask_export_of(self, conversation_id: str) -> None:
@@ -225,7 +225,8 @@ class ExchangeController(QObject):
 
     @Slot()
     def _update(self) -> None:
-        self._context.actions.export_chat.setEnabled(bool(self._session.current.messages))
+        has_messages = bool(self._context.shown.conversation.messages)
+        self._context.actions.export_chat.setEnabled(has_messages)
 
 
 def file_stem(title: str) -> str:
@@ -316,7 +317,7 @@ class ImportController(QObject):
                 while not chats.is_written(mark):
                     yield
         if put:
-            self._notices.attempt(self._context.session.show_copy, last_id)
+            self._notices.attempt(self._context.shown.show_copy, last_id)
             self._tell(put)
 
     def _tell(self, chats: Sequence[ImportedChat]) -> None:

@@ -52,7 +52,7 @@ class HelpController(QObject):
         self._menus = menus
         self._resources = resources
         self._engine: EngineDescribed | None = None
-        self._chats = ChatCommands(self._summaries, context.session.show, self)
+        self._chats = ChatCommands(self._summaries, context.shown.show, self)
         actions = context.actions
         own: tuple[CommandSource, ...] = (
             MenuCommands(menus, (actions.palette,), self),

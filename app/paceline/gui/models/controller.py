@@ -362,12 +362,12 @@ class ChatPairOffer(QObject):
 
     def __init__(self, context: AppContext, saved: SavedPairs, models: ModelsController) -> None:
         super().__init__(models)
-        self._session, self._loader = context.session, context.loader
+        self._shown, self._loader = context.shown, context.loader
         self._notices = context.notices
         self._saved, self._models = saved, models
         self._seen: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())
-        signals = context.signals
-        for signal in (signals.shown, signals.started, signals.ended, context.pair.changed):
+        signals, shown = context.signals, context.shown
+        for signal in (shown.path_changed, signals.started, signals.ended, context.pair.changed):
             signal.connect(self._look)
 
     @Slot()
@@ -375,7 +375,7 @@ class ChatPairOffer(QObject):
         """Offer them when the chat is shown; models that are chosen beside it are meant for it."""
         pair = self._loader.state.pair
         loaded = tuple(Path(file).name for file in pair.files) if pair is not None else ()
-        seen = self._session.current.conversation_id, self._used(), loaded
+        seen = self._shown.id, self._used(), loaded
         if seen == self._seen:
             return
         (chat, _, before), self._seen = self._seen, seen
@@ -392,8 +392,8 @@ class ChatPairOffer(QObject):
 
     def _used(self) -> tuple[str, ...]:
         """The names of the files that wrote the newest reply; none: not known."""
-        for message in reversed(self._session.current.path()):
-            reply = self._session.conversations.reply_of(message.message_id)
+        for message in reversed(self._shown.conversation.path()):
+            reply = self._shown.reply(message.message_id)
             if reply is not None and reply.target is not None:
                 draft = reply.draft.file if reply.draft is not None else ""
                 # A head inside the target's file is no file of its own.

@@ -54,7 +54,7 @@ class RunController(DialogOwner[RunDialog]):
             parent: The owner.
         """
         super().__init__(parent)
-        self._session = context.session
+        self._shown = context.shown
         self._context = context
         self._hashes = hashes
         self._plot = plot
@@ -86,7 +86,7 @@ class RunController(DialogOwner[RunDialog]):
     @Slot(str)
     def open(self, message_id: str) -> None:
         """Show the run of a reply of the shown conversation."""
-        reply = self._session.conversations.full_reply(message_id)
+        reply = self._shown.full_reply(message_id)
         if reply is None:
             return
         dialog = self.dialog or self._make_dialog()
@@ -96,7 +96,8 @@ class RunController(DialogOwner[RunDialog]):
     @Slot()
     def open_last(self) -> None:
         """Show the run of the last reply of the shown conversation."""
-        replies = [m.message_id for m in self._session.current.path() if m.role == "assistant"]
+        path = self._shown.conversation.path()
+        replies = [message.message_id for message in path if message.role == "assistant"]
         if replies:
             self.open(replies[-1])
 
@@ -139,13 +140,13 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_verify(self) -> None:
-        record, conversation = self._record, self._session.current
+        record, conversation = self._record, self._shown.conversation
         message = conversation.messages.get(record.message_id) if record is not None else None
         if record is None or message is None:
             return
         self.results.pop(record.message_id, None)
         self._told_s = 0.0
-        known = self._session.conversations.known_in(conversation.conversation_id)
+        known = self._context.session.conversations.known_in(conversation.conversation_id)
         self.check.start(record, self._text, conversation.path_to(message.parent_id), known)
         self._show_verify()
 
@@ -231,8 +232,8 @@ class RunController(DialogOwner[RunDialog]):
 
     @Slot()
     def _on_live_csv(self) -> None:
-        shown = self._context.live.reply
-        if shown and (reply := self._session.conversations.full_reply(shown.message_id)):
+        live = self._context.live.reply
+        if live and (reply := self._shown.full_reply(live.message_id)):
             self._save_steps(self._context.window, to_record(reply))
 
     def _save_plot(self, plot: SpeedPlot) -> None:

@@ -169,11 +169,11 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     def __init__(self, context: AppContext, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
         self._context = context
         self._versions: list[Version] = []
         self._repeated = ("", "")  # a reply, and the one that is being written beside it
-        self._shown = ("", "")
+        self._compared = ("", "")
         context.actions.compare.triggered.connect(self.open_last)
         context.signals.started.connect(self._offer_strategies)
         context.signals.ended.connect(self._on_ended)
@@ -181,7 +181,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
     @Slot()
     def open_last(self) -> None:
         """Compare the last message of the shown path that has versions with the one before it."""
-        conversation = self._session.current
+        conversation = self._shown.conversation
         for message in reversed(conversation.path()):
             if len(conversation.versions(message.message_id)) > 1:
                 self.open(message.message_id)
@@ -191,7 +191,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
     @Slot(str)
     def open(self, message_id: str) -> None:
         """Compare a shown message with the version before it, the first one with the next."""
-        ids = [version.message_id for version in self._session.current.versions(message_id)]
+        ids = [version.message_id for version in self._shown.conversation.versions(message_id)]
         if len(ids) > 1:
             at = max(ids.index(message_id), 1)
             self._open(ids[at - 1], ids[at])
@@ -202,7 +202,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
             dialog = self.own(VersionsDialog(self._context.window))
             dialog.chosen.connect(self._show)
             dialog.repeat.menu().triggered.connect(self._on_repeat)
-        self._versions = [*map(self._version, self._session.current.versions(right))]
+        self._versions = [*map(self._version, self._shown.conversation.versions(right))]
         self._show(left, right)
         dialog.open()
 
@@ -233,7 +233,7 @@ class VersionsController(DialogOwner[VersionsDialog]):
         assert self.dialog is not None
         message_id = self.dialog.shown_right.message_id
         if self._session.repeat(message_id, self._context.speculation.value_of(action.data())):
-            self._repeated = message_id, self._session.current.leaf_id or ""
+            self._repeated = message_id, self._shown.conversation.leaf_id or ""
             self.dialog.summary.setText(self.tr("Writing…"))
 
     @Slot(object)
@@ -244,13 +244,13 @@ class VersionsController(DialogOwner[VersionsDialog]):
         if reply.message_id == new_id:
             self._repeated = "", ""
             if self.dialog is not None:
-                was_refused = new_id not in self._session.current.messages
-                self._show(*self._shown) if was_refused else self._open(old_id, new_id)
+                was_refused = new_id not in self._shown.conversation.messages
+                self._show(*self._compared) if was_refused else self._open(old_id, new_id)
 
     def _version(self, message: Message) -> Version:
         """Name a version by its number in the chat, which begins anew in every branch."""
-        conversation = self._session.current
-        reply = self._session.conversations.reply_of(message.message_id)
+        conversation = self._shown.conversation
+        reply = self._shown.reply(message.message_id)
         record = to_record(reply) if reply is not None else None
         when = QDateTime.fromSecsSinceEpoch(int(message.created_s))
         is_in_path = message.parent_id in (None, *(m.message_id for m in conversation.path()))
@@ -267,19 +267,19 @@ class VersionsController(DialogOwner[VersionsDialog]):
 
     @Slot(str, str)
     def _show(self, left: str, right: str) -> None:
-        dialog, messages = self.dialog, self._session.current.messages
+        dialog, messages = self.dialog, self._shown.conversation.messages
         if dialog is None:
             return
-        self._shown = left, right
+        self._compared = left, right
         dialog.show_versions(self._versions, left, right)
         self._offer_strategies()
         self._context.background.start(
             partial(compare, messages[left].text, messages[right].text),
-            partial(self._on_compared, self._shown),
+            partial(self._on_compared, self._compared),
             self._context.notices.user_error,
         )
 
     def _on_compared(self, which: tuple[str, str], difference: object) -> None:
         assert isinstance(difference, Difference)
-        if self.dialog is not None and which == self._shown:
+        if self.dialog is not None and which == self._compared:
             self.dialog.show_difference(difference)

@@ -106,25 +106,24 @@ class SamplingController(PresetNamer[ReplyPresets]):
     ) -> None:
         super().__init__(presets, context.window, parent)
         self._context = context
-        self._session = context.session
-        self._chats = context.session.conversations
+        self._shown = shown = context.shown
         self._open_file = open_file
         self._card = card
         self._shown_id = ""
         # What an undo brings back; settings that are None were not touched.
         self._before: tuple[PresetsState, ReplySettings | None] | None = None
         self._keep_soon = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._keep_soon.timeout.connect(self._chats.keep_settings)
+        self._keep_soon.timeout.connect(shown.keep_settings)
         self._make_buttons()
         card.seed.last.clicked.connect(self._on_last_seed)
         card.form.load.clicked.connect(self._on_load_form)
-        for signal in (context.signals.ended, context.signals.shown):
+        for signal in (context.signals.ended, shown.path_changed):
             signal.connect(self._offer_last_seed)
         self._offer_last_seed()
         card.changed.connect(self._on_card_changed)
-        context.signals.shown.connect(self._on_shown)
+        shown.path_changed.connect(self._on_shown)
         presets.kept_changed.connect(self._on_kept_changed)
-        self._on_shown(self._session.current)
+        self._on_shown(shown.conversation)
 
     def _make_buttons(self) -> None:
         self.card_button = PresetButton(self.presets, self._fill, long=True)
@@ -144,7 +143,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
             self._show()
 
     def _show(self) -> None:
-        settings = self._chats.settings
+        settings = self._shown.settings
         self._card.show_settings(settings)
         self.presets.show_chat(settings)
         self._card.shown.emit()
@@ -152,7 +151,7 @@ class SamplingController(PresetNamer[ReplyPresets]):
     @Slot()
     def _on_card_changed(self) -> None:
         """Keep what was changed for the chat, on the disk when the slider rests."""
-        self._chats.set_settings(self._card.settings)
+        self._shown.set_settings(self._card.settings)
         self.presets.show_settings(self._card.settings)
         self._keep_soon.start()
 
@@ -161,13 +160,14 @@ class SamplingController(PresetNamer[ReplyPresets]):
         """Keep the list, and let a new chat, in which nothing was set, follow another default."""
         presets = self.presets
         self._context.settings.update(reply_presets=presets.own, default_preset=presets.default_key)
-        if self._session.current.settings is None and self._chats.settings != self._card.settings:
+        shown = self._shown
+        if shown.conversation.settings is None and shown.settings != self._card.settings:
             self._show()
 
     def _last_seed(self) -> int | None:
         """The seed of the newest reply that is shown; None: there is none to use."""
-        for message in reversed(self._session.current.path()):
-            reply = self._session.conversations.reply_of(message.message_id)
+        for message in reversed(self._shown.conversation.path()):
+            reply = self._shown.reply(message.message_id)
             if reply is not None and reply.seed is not None:
                 return reply.seed if reply.seed <= MAX_SEED else None
         return None

@@ -243,10 +243,10 @@ class PromptingController(DialogOwner[TemplateEditor]):
         """Ask for the shown chat through the template that is being written."""
         if self.dialog is None:
             return
-        session = self._context.session
-        known = session.conversations.known_in(session.current.conversation_id)
-        system_prompt = session.conversations.settings.system_prompt
-        messages = build_messages(session.current.path(), system_prompt, known)
+        shown = self._context.shown
+        known = self._context.session.conversations.known_in(shown.id)
+        path, system_prompt = shown.conversation.path(), shown.settings.system_prompt
+        messages = build_messages(path, system_prompt, known)
         if not any(message.role == "user" for message in messages):
             messages = (*messages, ChatMessage("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.dialog.source)

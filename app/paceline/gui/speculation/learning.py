@@ -70,10 +70,9 @@ class LearningController(QObject):
         is_new = self._settings.value("learns_from_chats") and not self._settings.value(
             "was_told_of_learning"
         )
-        session = self._context.session
         has_others = any(
-            not line.private and line.conversation_id != session.current.conversation_id
-            for line in session.summaries
+            not line.private and line.conversation_id != self._context.shown.id
+            for line in self._context.session.summaries
         )
         if is_new and has_others and self._context.pair.state.status == "ready":
             self._settings.set("was_told_of_learning", value=True)

@@ -1,4 +1,4 @@
-"""What the next reply is generated with: the strategy, the model's prompting, and the switches.
+"""What the next reply is generated with: strategy, settings, the model's prompting, switches.
 
 All of it is state that others keep; here it becomes one value. Main thread.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal, Slot
 
 from paceline.chat.pair import PairState
 from paceline.chat.reply import TurnOptions
 from paceline.gui.state.pair import PairModel
 from paceline.gui.state.settings_store import SettingsStore
+from paceline.gui.state.shown_chat import ShownChat
 from paceline.gui.state.speculation import SpeculationModel
 from paceline.params import Prompting
 from paceline.settings import ModelPrompting
@@ -22,20 +23,34 @@ from paceline.settings import ModelPrompting
 class NextReply(QObject):
     """Makes the `TurnOptions` of the next reply; what a user changed last is in them at once."""
 
+    changed = Signal()
+    """They may be others"""
+
     def __init__(
         self,
+        shown: ShownChat,
         speculation: SpeculationModel,
         settings: SettingsStore,
         pair: PairModel,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._speculation, self._settings, self._pair = speculation, settings, pair
+        super().__init__(shown)
+        self._shown, self._speculation = shown, speculation
+        self._settings, self._pair = settings, pair
+        for signal in (shown.path_changed, shown.settings_changed, pair.changed):
+            signal.connect(self._on_changed)
+        speculation.strategy_changed.connect(self._on_changed)
+        for name in ("learns_from_chats", "cuts_long_chats", "promptings"):
+            settings.setting(name).changed.connect(self._on_changed)
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self.changed.emit()
 
     def options(self) -> TurnOptions:
-        """Return them for the pair that is loaded now."""
+        """Return those of the shown chat with the pair that is loaded now."""
         return TurnOptions(
             strategy=self._speculation.strategy,
+            settings=self._shown.settings,
             remember=self._settings.value("learns_from_chats"),
             cuts=self._settings.value("cuts_long_chats"),
             prompting=kept_for(self._settings.value("promptings"), names_of(self._pair.state)),

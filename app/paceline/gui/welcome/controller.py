@@ -157,7 +157,7 @@ class WelcomeController(QObject):
         self.page.show_first(starter.NAME if self._has_starter else "")
         self._show_which()
         self._show_pair()
-        self._on_shown(self._session.current)
+        self._on_shown(context.shown.conversation)
         self._on_room()
 
     def _connect(self) -> None:
@@ -172,7 +172,7 @@ class WelcomeController(QObject):
         self.page.get.other.clicked.connect(self._on_all_recommended)
         self.start.question_chosen.connect(self._ask)
         context.signals.started.connect(self.leave)
-        context.signals.shown.connect(self._on_shown)
+        context.shown.path_changed.connect(self._on_shown)
         context.pair.changed.connect(self._on_pair_changed)
         devices.changed.connect(self._on_room)
         devices.described.connect(self._on_room)
@@ -181,7 +181,7 @@ class WelcomeController(QObject):
     @Slot()
     def open(self) -> None:
         """Show the first page again, in an empty chat."""
-        if self._session.current.path():
+        if self._context.shown.conversation.path():
             self._context.actions.new_chat.trigger()
         self._is_open = True
         self._show_which()

@@ -28,14 +28,14 @@ class ExamplePlayer(QObject):
 
     def __init__(self, context: AppContext, file: Path, parent: QObject) -> None:
         super().__init__(parent)
-        self._session = context.session
+        self._session, self._shown = context.session, context.shown
         self._notices = context.notices
         self._file = file
         self._reply: Reply | None = None
         self._events: list[tuple[float, TurnEvent]] = []
         self._began = 0.0
         self._shown_in = ""
-        context.signals.shown.connect(self._on_shown)
+        context.shown.path_changed.connect(self._on_shown)
         context.signals.started.connect(self._on_started)
         self._timer = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
@@ -50,8 +50,8 @@ class ExamplePlayer(QObject):
         except UserError as error:
             self._notices.user_error(error)
             return
-        self._session.new(private=True)
-        self._shown_in = self._session.current.conversation_id
+        self._shown.new(private=True)
+        self._shown_in = self._shown.id
         reply = self._session.begin_recorded(recording)
         if reply is None:
             return

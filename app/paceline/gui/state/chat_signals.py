@@ -1,0 +1,84 @@
+"""What the chat session tells, as signals that widgets can connect to; all on the main thread.
+
+They carry the session's own records; only the session writes to them.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from paceline.chat.reply import Reply
+from paceline.chat.reply_runner import SessionListener
+from paceline.conversation import Conversation
+from paceline.messages import (
+    EngineDescribed,
+    EngineDied,
+    StepCommitted,
+    TuneApplied,
+    TuneRejected,
+)
+
+
+class ChatSignals(QObject, SessionListener):
+    """Each method emits one signal, which says the same."""
+
+    list_changed = Signal()
+    """Chats came or went, or what the list shows of them changed."""
+    shown = Signal(object)
+    """Another `Conversation` is shown, or another path of it."""
+    changed = Signal(object)
+    """The contents of a `Conversation` changed."""
+    started = Signal(object)
+    """A `Reply` was asked for; it may wait for models or for the prompt."""
+    progressed = Signal(object)
+    """The status of a `Reply` before its first token changed."""
+    grew = Signal(object, object)
+    """A `Reply` got a `StepCommitted`."""
+    ended = Signal(object)
+    """A `Reply` is complete, was stopped, or failed."""
+    tuned = Signal(object, object)
+    """A change of strategy during a `Reply`: the engine's `TuneApplied` or `TuneRejected`."""
+    described = Signal(object)
+    """The engine's versions and devices: `EngineDescribed`."""
+    died = Signal(object)
+    """The engine's process ended unasked: `EngineDied`."""
+
+    def conversations_changed(self) -> None:
+        """Emit `list_changed`."""
+        self.list_changed.emit()
+
+    def conversation_shown(self, conversation: Conversation) -> None:
+        """Emit `shown`."""
+        self.shown.emit(conversation)
+
+    def conversation_changed(self, conversation: Conversation) -> None:
+        """Emit `changed`."""
+        self.changed.emit(conversation)
+
+    def reply_started(self, reply: Reply) -> None:
+        """Emit `started`."""
+        self.started.emit(reply)
+
+    def reply_progressed(self, reply: Reply) -> None:
+        """Emit `progressed`."""
+        self.progressed.emit(reply)
+
+    def reply_grew(self, reply: Reply, step: StepCommitted) -> None:
+        """Emit `grew`."""
+        self.grew.emit(reply, step)
+
+    def reply_ended(self, reply: Reply) -> None:
+        """Emit `ended`."""
+        self.ended.emit(reply)
+
+    def tune_answered(self, reply: Reply, answer: TuneApplied | TuneRejected) -> None:
+        """Emit `tuned`."""
+        self.tuned.emit(reply, answer)
+
+    def engine_described(self, description: EngineDescribed) -> None:
+        """Emit `described`."""
+        self.described.emit(description)
+
+    def engine_died(self, death: EngineDied) -> None:
+        """Emit `died`."""
+        self.died.emit(death)
