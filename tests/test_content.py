@@ -28,6 +28,16 @@ class Picture(msgspec.Struct, frozen=True, tag=True):
 
     digest: str
 
+    @property
+    def text(self) -> str:
+        return ""
+
+
+class Note(msgspec.Struct, frozen=True, tag=True):
+    """Another one, with words that a prompt may have."""
+
+    text: str
+
 
 SEEN: tuple[Text | Picture, ...] = (Text("See "), Picture("ab"), Text("this"))
 
@@ -73,6 +83,14 @@ def test_another_kind_stays_where_it_stands(place: int) -> None:
     assert with_texts(content, str.upper)[place] == Picture("ab")
     assert appended(content, "c")[place] == Picture("ab")
     assert text_of(appended(content, "c")) == "abc"
+
+
+def test_the_words_of_another_kind_count() -> None:
+    content = (Text("a"), Note("b"))
+    assert text_of(content) == "ab"
+    assert with_texts(content, str.upper) == (Text("A"), Note("B"))
+    assert appended(content, "c") == (*content, Text("c"))
+    assert not is_empty((Note(""),))
 
 
 def test_texts_on_both_sides_of_another_kind_are_not_joined() -> None:

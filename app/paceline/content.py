@@ -1,20 +1,24 @@
 """The content of a message: a tuple of parts, text now, other kinds to come. Any thread.
 
 Parts are values that travel between processes and stand in files, each under the name of its kind.
+Every kind has a `text`, which stands for it where only text can stand: in titles, in searches, in
+texts that are exported. Where it is a field, it may get into a prompt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 StoredRole = Literal["user", "assistant"]
 """Who says something in a stored conversation."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", StoredRole]
 """Who says something in what the engine is given."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Text(msgspec.Struct, frozen=True, tag=True):
@@ -35,10 +39,8 @@ def of_text(text: str) -> Content:
 
 
 def text_of(content: Content) -> str:
-    """Return the text of all text parts, joined."""
-    if len(content) == 1 and isinstance(content[0], Text):
-        return content[0].text
-    return "".join(part.text for part in content if isinstance(part, Text))
+    """Return the texts of all parts, joined."""
+    return content[0].text if len(content) == 1 else "".join([part.text for part in content])
 
 
 def beyond_text(content: Content) -> Content:
@@ -52,8 +54,13 @@ def is_empty(content: Content) -> bool:
 
 
 def with_texts(content: Content, change: Callable[[str], str]) -> Content:
-    """Return the content with every text changed, and other parts as they are."""
-    return tuple(Text(change(part.text)) if isinstance(part, Text) else part for part in content)
+    """Return the content with every text changed that is a field of its part."""
+    return tuple(
+        msgspec.structs.replace(part, text=change(part.text))
+        if "text" in part.__struct_fields__
+        else part
+        for part in content
+    )
 
 
 def appended(content: Content, text: str) -> Content:

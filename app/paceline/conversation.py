@@ -66,7 +66,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text of all text parts, joined."""
+        """The texts of all parts, joined."""
         return text_of(self.content)
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from paceline.content import Content, Role, of_text, text_of
 from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
 from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
@@ -52,10 +53,20 @@ SOURCE_TARGET = "target"
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a conversation: the role is "system", "user" or "assistant"."""
+    """One message of a conversation."""
 
-    role: str
-    content: str
+    role: Role
+    content: Content
+
+    @classmethod
+    def of_text(cls, role: Role, text: str) -> ChatMessage:
+        """Return a message whose content is this text alone."""
+        return cls(role, of_text(text))
+
+    @property
+    def text(self) -> str:
+        """The texts of all parts, joined."""
+        return text_of(self.content)
 
 
 @dataclass(frozen=True, slots=True)

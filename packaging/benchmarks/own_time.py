@@ -98,7 +98,7 @@ def steps_us(
         time.thread_time() - model.native_s
         for _ in generate(
             pair,
-            [ChatMessage("user", QUESTION)],
+            [ChatMessage.of_text("user", QUESTION)],
             strategy=strategy,
             sampling=SamplingParams(temperature=temperature),
             max_tokens=n_tokens,

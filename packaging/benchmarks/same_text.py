@@ -187,7 +187,11 @@ def _replies(
     reply(prompt, "off", 1)  # so that all find the same cells of the prompt
     plain, plain_rows, plain_s = reply(prompt, "off", n_tokens)
     yield {"temperature": temperature, "strategy": "off", "seconds": round(plain_s, 4)}
-    again = [*prompt, ChatMessage("assistant", plain.text), ChatMessage("user", _AGAIN)]
+    again = [
+        *prompt,
+        ChatMessage.of_text("assistant", plain.text),
+        ChatMessage.of_text("user", _AGAIN),
+    ]
     if pair.loaded.promise.sameness.is_exact:
         pair.loaded.empty()  # exact mode promises a next turn that is that of an empty context, too
     plain_next, *_ = reply(again, "off", n_tokens // 3)
@@ -231,7 +235,7 @@ def _prompt(pair: Pair, number: int, n_before: int) -> list[ChatMessage]:
     first, *others = workloads[number % len(workloads)].messages
     tokens = sample_tokens(pair.vocab, n_before, number)
     text = b"".join(map(pair.vocab.piece, tokens)).decode(errors="replace")
-    return [ChatMessage(first.role, f"{text}\n\n{first.content}".strip()), *others]
+    return [ChatMessage.of_text(first.role, f"{text}\n\n{first.text}".strip()), *others]
 
 
 # ------------------------------------------------------------------------------- counting

@@ -38,7 +38,7 @@ from paceline.params import Strategy
 
 
 def workload(name: str, text: str = "Hi", **more: object) -> Workload:
-    return Workload(name, (ChatMessage("user", text),), max_tokens=10, **more)  # type: ignore[arg-type]
+    return Workload(name, (ChatMessage.of_text("user", text),), max_tokens=10, **more)  # type: ignore[arg-type]
 
 
 A, B = workload("a"), workload("b", "A longer question.")

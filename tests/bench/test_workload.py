@@ -34,7 +34,7 @@ def test_every_key_is_taken(tmp_path: Path) -> None:
     assert read_workloads(written(tmp_path, full)) == (
         Workload(
             "q",
-            (ChatMessage("user", "What is a list?"),),
+            (ChatMessage.of_text("user", "What is a list?"),),
             max_tokens=7,
             sampling=SamplingParams(temperature=0.0, top_k=3, top_p=0.5, min_p=0.25),
             seed=9,
@@ -120,11 +120,11 @@ def test_the_shipped_ones() -> None:
     standard = read_workloads(shipped_workloads())
     held_out = read_workloads(shipped_workloads("held_out"))
     assert len(held_out) == 20
-    prompts = [w.messages[-1].content for w in (*standard, *held_out)]
+    prompts = [w.messages[-1].text for w in (*standard, *held_out)]
     assert len(set(prompts)) == len(prompts)
     assert len({w.seed for w in (*standard, *held_out)}) == len(prompts)
     temperatures = {w.sampling.temperature for w in standard}
     assert {0.0, 0.8, 1.0} <= temperatures
     assert any(len(w.messages) == 3 for w in standard), "a chat of two turns"
-    assert max(len(w.messages[-1].content) for w in standard) > 6000, "a long context"
+    assert max(len(w.messages[-1].text) for w in standard) > 6000, "a long context"
     assert all(48 <= w.max_tokens <= 128 for w in (*standard, *held_out))

@@ -115,7 +115,7 @@ def test_an_edited_reply_goes_on_as_it_stands(name: str, vocabulary: str, tmp_pa
 def test_half_a_character_waits_for_the_next_part(name: str, n_tokens: int) -> None:
     text = "a🎉b€c"
     template = ChatTemplate(TEMPLATES[name], ByteVocabulary())
-    n_prompt = len(template.encode((ChatMessage("user", "Hello?"),))[0])
+    n_prompt = len(template.encode((ChatMessage.of_text("user", "Hello?"),))[0])
     model = FakeModel(scripted(text, n_prompt), n_ctx=2048)
     model.template = TEMPLATES[name]
     life = Life(model, max_tokens=n_tokens)

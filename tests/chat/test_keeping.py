@@ -102,7 +102,7 @@ def test_the_next_question_carries_what_came_from_the_store(store: ConversationS
     second = ChatBench(first.store, prefix="second")
     second.session.show(first.id)
     second.session.send("Two")
-    assert [m.content for m in second.client.last(StartTurn).messages] == ["One", "1", "Two"]
+    assert [m.text for m in second.client.last(StartTurn).messages] == ["One", "1", "Two"]
 
 
 @pytest.mark.parametrize("ending", ["close", "crash"])

@@ -20,18 +20,22 @@ def path(*turns: tuple[str, str]) -> list[Message]:
 def test_the_path_becomes_messages_in_order() -> None:
     built = build_messages(path(("user", "a"), ("assistant", "b"), ("user", "c")))
     assert built == (
-        ChatMessage("user", "a"), ChatMessage("assistant", "b"), ChatMessage("user", "c"),
-    )  # fmt: skip
+        ChatMessage.of_text("user", "a"),
+        ChatMessage.of_text("assistant", "b"),
+        ChatMessage.of_text("user", "c"),
+    )
 
 
 def test_a_system_prompt_stands_first_and_a_blank_one_nowhere() -> None:
-    assert build_messages(path(("user", "a")), " Be kind. ")[0] == ChatMessage("system", "Be kind.")
-    assert build_messages(path(("user", "a")), " \n") == (ChatMessage("user", "a"),)
+    assert build_messages(path(("user", "a")), " Be kind. ")[0] == ChatMessage.of_text(
+        "system", "Be kind."
+    )
+    assert build_messages(path(("user", "a")), " \n") == (ChatMessage.of_text("user", "a"),)
 
 
 def test_roles_alternate_after_a_reply_that_never_got_a_text() -> None:
     built = build_messages(path(("user", "a"), ("assistant", ""), ("user", "b")))
-    assert built == (ChatMessage("user", "a\n\nb"),)
+    assert built == (ChatMessage.of_text("user", "a\n\nb"),)
 
 
 @pytest.mark.parametrize(
@@ -46,19 +50,19 @@ def test_roles_alternate_after_a_reply_that_never_got_a_text() -> None:
 def test_earlier_replies_go_without_their_reasoning(reply: str) -> None:
     messages = path(("user", "<think>a</think>b"), ("assistant", reply), ("user", "c"))
     built = build_messages(messages)
-    assert [m.content for m in built] == ["<think>a</think>b", "Yes.", "c"]
+    assert [m.text for m in built] == ["<think>a</think>b", "Yes.", "c"]
     assert messages[1].text == reply
 
 
 def test_a_reply_that_only_thought_is_left_out() -> None:
     built = build_messages(path(("user", "a"), ("assistant", "<think>Hm"), ("user", "b")))
-    assert built == (ChatMessage("user", "a\n\nb"),)
+    assert built == (ChatMessage.of_text("user", "a\n\nb"),)
 
 
 def test_files_stand_before_the_text_in_fences_of_their_own() -> None:
     files = (Attachment("read.py", "print()\n", 8), Attachment("odd name", "plain", 5))
     message = Message.of_text("1", None, "user", "What is this?", 0.0, attachments=files)
-    assert build_messages([message])[0].content == (
+    assert build_messages([message])[0].text == (
         "read.py\n```py\nprint()\n```\n\nodd name\n```\nplain\n```\n\nWhat is this?"
     )
 
@@ -67,7 +71,7 @@ def test_a_file_cannot_end_its_own_fence() -> None:
     evil = Attachment("a\n```\nb.md", "```\nout\n````\n", 9)
     built = build_messages([Message.of_text("1", None, "user", "", 0.0, attachments=(evil,))])[
         0
-    ].content
+    ].text
     assert built == "a ``` b.md\n`````md\n```\nout\n````\n`````"
 
 

@@ -21,7 +21,9 @@ def test_a_conversation() -> None:
         {"role": "assistant", "content": "Hello"},
         {"role": "user", "content": "Bye"},
     ]
-    assert read_conversation(data, "in f") == tuple(ChatMessage(**item) for item in data)
+    assert read_conversation(data, "in f") == tuple(
+        ChatMessage.of_text(item["role"], item["content"]) for item in data
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
     assert not replay.remember
     same = ("messages", "sampling", "max_tokens", "seed", "stop", "prompting")
     assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
-    assert replay.messages[0] == ChatMessage("system", "Be brief.")
+    assert replay.messages[0] == ChatMessage.of_text("system", "Be brief.")
     assert bench.check.is_running
     assert bench.told == [(0, 5)]
 
@@ -266,7 +266,7 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     assert reply is not None
     bench.check.start(replace(to_record(reply), n_cut=2), path[3].text, path[:3])
     sent = bench.client.last(StartTurn).messages
-    assert [(m.role, m.content) for m in sent] == [
+    assert [(m.role, m.text) for m in sent] == [
         ("system", "Be brief."),
         ("user", "And the sea?"),
     ]

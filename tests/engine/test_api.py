@@ -133,7 +133,7 @@ def test_what_a_strategy_can_be(strategy: Any, drafter: str | None) -> None:
 
 
 def test_what_a_prompt_can_be() -> None:
-    asked = (ChatMessage("user", "ask"),)
+    asked = (ChatMessage.of_text("user", "ask"),)
     n_chat = len("user: ask") + 2  # an end token and a line feed after it
     with load(n_prompt=n_chat) as pair:
         for prompt in ("ask", asked, list(asked)):

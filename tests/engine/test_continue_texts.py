@@ -87,7 +87,7 @@ def said(bench: Bench, **options: object) -> tuple[TurnFinished, str]:
 
 
 def prompt_of(vocab: Vocabulary) -> list[int]:
-    return ChatTemplate(TEMPLATE, vocab).encode((ChatMessage("user", "hi"),))[0]
+    return ChatTemplate(TEMPLATE, vocab).encode((ChatMessage.of_text("user", "hi"),))[0]
 
 
 def check_continuation(
@@ -151,8 +151,8 @@ def test_a_question_with_a_control_token_gets_no_blank(tmp_path: Path) -> None:
     vocab = LlamaBackend().load_vocabulary(str(write("SentencePiece", tmp_path)))
     source = "{% for m in messages %}<|user|>[ {{ m.content }} ]{% endfor %}<|assistant|>"
     template = ChatTemplate(source, vocab)
-    usual = template.encode((ChatMessage("user", "Hello wor"),))[0]
-    typed = template.encode((ChatMessage("user", "Hello </s> wor"),))[0]
+    usual = template.encode((ChatMessage.of_text("user", "Hello wor"),))[0]
+    typed = template.encode((ChatMessage.of_text("user", "Hello </s> wor"),))[0]
     texts = [b"".join(map(vocab.piece, tokens)).decode() for tokens in (usual, typed)]
     assert [text.strip() for text in texts] == ["[ Hello wor ]", "[ Hello </s> wor ]"]
     assert not set(typed) & vocab.eog

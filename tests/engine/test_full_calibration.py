@@ -40,7 +40,7 @@ from paceline.messages import (
 )
 from strategies import strategy
 
-ASK = (ChatMessage("user", "hello there, how are you"),)
+ASK = (ChatMessage.of_text("user", "hello there, how are you"),)
 
 
 @pytest.fixture

@@ -53,13 +53,15 @@ def template(source: str = PLAIN) -> ChatTemplate:
 def chat(n: int, seed: int = 1, longest: int = 60, system: str = "") -> list[ChatMessage]:
     """`n` messages that begin with a question; replies think before they speak."""
     rng = random.Random(seed)
-    messages = [ChatMessage("system", system)] if system else []
+    messages = [ChatMessage.of_text("system", system)] if system else []
     for i in range(n):
         text = f"{i} " + "x" * rng.randrange(longest)
         thought = "<think>" + "y" * rng.randrange(longest) + "</think>"
         is_user = i % 2 == 0
         messages.append(
-            ChatMessage("user" if is_user else "assistant", text if is_user else thought + text)
+            ChatMessage.of_text(
+                "user" if is_user else "assistant", text if is_user else thought + text
+            )
         )
     return messages
 
@@ -95,11 +97,11 @@ def conversations(draw: st.DrawFn) -> list[ChatMessage]:
     text = st.builds(
         lambda blanks, n: " " * blanks + "q" * n, st.integers(0, 20), st.integers(1, longest)
     )
-    system = [ChatMessage("system", draw(text))] if draw(st.booleans()) else []
+    system = [ChatMessage.of_text("system", draw(text))] if draw(st.booleans()) else []
     n = draw(st.integers(1, 30))
     is_user = st.lists(st.integers(0, 9), min_size=n, max_size=n)
     roles = [("user", "assistant")[(i + (odd == 0)) % 2] for i, odd in enumerate(draw(is_user))]
-    return [*system, *(ChatMessage(role, draw(text)) for role in roles)]
+    return [*system, *(ChatMessage.of_text(role, draw(text)) for role in roles)]
 
 
 @given(
@@ -172,7 +174,9 @@ def test_ten_thousand_messages_are_cut_in_no_time() -> None:
 
 
 def test_it_is_brought_down_to_seventy_percent_by_as_few_turns_as_possible() -> None:
-    messages = [ChatMessage("user" if i % 2 == 0 else "assistant", "x" * 20) for i in range(15)]
+    messages = [
+        ChatMessage.of_text("user" if i % 2 == 0 else "assistant", "x" * 20) for i in range(15)
+    ]
     sizes = PromptSizes(template())
     whole = sizes.count(messages, 10**6)
     may_have = whole - 1  # one token too much
@@ -201,28 +205,28 @@ def test_what_was_asked_before_does_not_matter() -> None:
 
 
 def test_a_last_question_that_alone_is_too_long_stays_alone() -> None:
-    messages = [*chat(6), ChatMessage("user", "z" * 2000)]
+    messages = [*chat(6), ChatMessage.of_text("user", "z" * 2000)]
     n_tokens, n_cut = fit(messages, 1000)
     assert n_cut == 6
     assert n_tokens > 2000
 
 
 def test_a_last_question_that_leaves_little_room_is_still_asked() -> None:
-    messages = [*chat(6), ChatMessage("user", "z" * 900)]
+    messages = [*chat(6), ChatMessage.of_text("user", "z" * 900)]
     n_tokens, n_cut = fit(messages, 1000)
     assert n_cut == 6
     assert 900 < n_tokens < 1000
 
 
 def test_two_questions_in_a_row_are_two_places_to_cut_at() -> None:
-    messages = [ChatMessage("user", str(i) * 50) for i in range(30)]
+    messages = [ChatMessage.of_text("user", str(i) * 50) for i in range(30)]
     n_tokens, n_cut = fit(messages, 1000)
     assert n_cut > 0
     assert n_tokens + 50 <= 1000
 
 
 def test_a_chat_without_a_question_is_left_alone() -> None:
-    messages = [ChatMessage("assistant", "x" * 500) for _ in range(4)]
+    messages = [ChatMessage.of_text("assistant", "x" * 500) for _ in range(4)]
     assert fit(messages, 1000)[1] == 0
 
 
@@ -267,14 +271,14 @@ def test_while_the_last_message_changes_nothing_is_rendered() -> None:
     t = Watched(PLAIN, ByteVocabulary())
     sizes = PromptSizes(t)
     before = chat(20)
-    sizes.count([*before, ChatMessage("user", "a")], 10**6)
+    sizes.count([*before, ChatMessage.of_text("user", "a")], 10**6)
     n_first = n_rendered
     for n in range(2, 30):
-        messages = [*before, ChatMessage("user", "a" * n)]
+        messages = [*before, ChatMessage.of_text("user", "a" * n)]
         assert sizes.count(messages, 10**6) == len(ChatTemplate.encode(t, messages)[0])
     assert n_rendered == n_first
-    limit = sizes.count([*before, ChatMessage("user", "a" * 30)], 10**6)
-    sizes.count([*before, ChatMessage("user", "a" * 31)], limit)
+    limit = sizes.count([*before, ChatMessage.of_text("user", "a" * 30)], 10**6)
+    sizes.count([*before, ChatMessage.of_text("user", "a" * 31)], limit)
     assert n_rendered == n_first + 1  # so near to a limit a sum is not enough
 
 
@@ -379,7 +383,7 @@ def test_without_permission_nothing_is_cut() -> None:
 
 
 def test_a_question_that_no_cut_helps_is_refused() -> None:
-    failed = Desk().ask([*chat(6), ChatMessage("user", "z" * 2000)])
+    failed = Desk().ask([*chat(6), ChatMessage.of_text("user", "z" * 2000)])
     assert isinstance(failed, TurnFailed)
     assert failed.code == "prompt-too-long"
 
@@ -392,7 +396,7 @@ def test_without_a_model_there_is_no_number() -> None:
 
 @pytest.mark.parametrize(
     "messages",
-    [(), (ChatMessage("user", "  "),), (ChatMessage("tool", "x"),), tuple(chat(2))],
+    [(), (ChatMessage.of_text("user", "  "),), (ChatMessage.of_text("tool", "x"),), tuple(chat(2))],
     ids=["nothing", "blanks", "role", "refused"],
 )
 def test_what_cannot_be_asked_has_no_number(messages: tuple[ChatMessage, ...]) -> None:

@@ -473,7 +473,7 @@ def test_numbers_of_a_poisoned_draft_model_do_not_reach_the_next_reply() -> None
 
 # ------------------------------------------------------------------------------ the whole engine
 
-ASK = (ChatMessage("user", "hi"),)
+ASK = (ChatMessage.of_text("user", "hi"),)
 N_PROMPT = len("user: hi\0\n")
 
 

@@ -28,7 +28,7 @@ from paceline.messages import (
     TurnStarted,
 )
 
-HI = (ChatMessage("user", "hi"),)
+HI = (ChatMessage.of_text("user", "hi"),)
 TURN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
 OPENS = TURN + "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n"
 OPENS += "{% else %}<think>\n{% endif %}"
@@ -317,7 +317,11 @@ LACKING = {
     ),
     "the first message alone": "{{ messages[0].content }}",
 }
-LONG = (*HI, ChatMessage("assistant", "Hello"), ChatMessage("user", "What is a list?"))
+LONG = (
+    *HI,
+    ChatMessage.of_text("assistant", "Hello"),
+    ChatMessage.of_text("user", "What is a list?"),
+)
 
 
 @pytest.mark.parametrize("name", LACKING)
@@ -363,7 +367,10 @@ def test_ones_own_template_without_the_question_is_refused(name: str) -> None:
 )
 def test_a_template_that_rewrites_the_question_is_none_without_it(source: str) -> None:
     bench, _ = bench_of(source, b"Yes.", 0)
-    asked = (ChatMessage("system", "Be brief."), ChatMessage("user", ' What "is" a\n\tlist? '))
+    asked = (
+        ChatMessage.of_text("system", "Be brief."),
+        ChatMessage.of_text("user", ' What "is" a\n\tlist? '),
+    )
     bench.events.clear()
     bench.ask(messages=asked, max_tokens=1)
     (started,) = [event for event in bench.events if isinstance(event, TurnStarted)]
@@ -378,7 +385,7 @@ GRANITE = """\
 
 
 def test_a_choice_that_a_system_prompt_makes_void_is_told() -> None:
-    system = ChatMessage("system", "Be brief.")
+    system = ChatMessage.of_text("system", "Be brief.")
     for think, messages, n_notes in (
         ("on", (system, *HI), 1), ("off", (system, *HI), 1), ("on", HI, 0), ("", (system, *HI), 0),
     ):  # fmt: skip
@@ -397,7 +404,7 @@ REAL = sorted(Path(os.environ.get("PACELINE_VOCABULARIES") or ".").glob("templat
 @pytest.mark.parametrize("file", REAL, ids=lambda file: file.stem)
 def test_no_template_of_a_real_model_leaves_the_question_out(file: Path) -> None:
     template = ChatTemplate(file.read_text(encoding="utf-8"), ByteVocabulary())
-    for messages in (HI, LONG, (ChatMessage("system", "Be brief."), *HI)):
+    for messages in (HI, LONG, (ChatMessage.of_text("system", "Be brief."), *HI)):
         with (
             contextlib.suppress(EngineError)
             if "firefunction" in file.stem

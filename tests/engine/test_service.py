@@ -43,7 +43,7 @@ from paceline.messages import (
 )
 from strategies import strategy, with_strategy
 
-ASK = (ChatMessage("user", "hi"),)
+ASK = (ChatMessage.of_text("user", "hi"),)
 PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
 
 
@@ -121,7 +121,7 @@ def test_a_missing_seed_is_drawn_and_reported() -> None:
     ("options", "code"),
     [
         ({"messages": ()}, "empty-prompt"),
-        ({"messages": (ChatMessage("user", "  "),)}, "empty-prompt"),
+        ({"messages": (ChatMessage.of_text("user", "  "),)}, "empty-prompt"),
         ({"messages": (), "prompt": ""}, "empty-prompt"),
         ({"messages": (), "prompt_tokens": ()}, "empty-prompt"),
         ({"messages": (), "prompt_tokens": (1, 999)}, "no-such-token"),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from engine.template_attacks import ATTACKS, LOOPS, WAYS_OUT
 from fake_model import EOG, ByteVocabulary, FakeModel
+from paceline.content import Text
 from paceline.engine import children
 from paceline.engine.prompt import renderer as renderer_module
 from paceline.engine.prompt.formats import CONTINUE, FORMATS, Format, guess, words_on
@@ -31,13 +32,14 @@ from paceline.messages import ChatMessage
 PLAIN_TEXT = next(each.source for each in FORMATS if each.name == "plain")
 PLAIN = FakeModel(lambda _tokens: None).template  # type: ignore[arg-type,return-value]
 VOCAB = ByteVocabulary()
+ECHO = "{% for m in messages %}{{ m.content }}<end>{% endfor %}"
 
 
 def chat(*contents: str, system: str | None = None) -> tuple[ChatMessage, ...]:
     """A conversation whose first speaker is the user."""
     roles = ["user", "assistant"] * len(contents)
-    turns = [ChatMessage(role, text) for role, text in zip(roles, contents, strict=False)]
-    return (*([ChatMessage("system", system)] if system is not None else []), *turns)
+    turns = [ChatMessage.of_text(role, text) for role, text in zip(roles, contents, strict=False)]
+    return (*([ChatMessage.of_text("system", system)] if system is not None else []), *turns)
 
 
 HI = chat("hi")
@@ -140,6 +142,42 @@ def test_a_template_that_reads_the_parts_of_a_content() -> None:
     assert text_of(encode(source, chat("hi", "yes?", "say <end>"))[0]) == "hi§yes?§say <end>§"
 
 
+BY_PARTS = (
+    "{% for m in messages %}{% for c in m.content %}{% if c.type == 'text' %}"
+    "[{{ c.text }}]{% endif %}{% endfor %}<end>{% endfor %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (PLAIN_TEXT, "User: say <end> now"),
+        (BY_PARTS, "[say <e][nd> now]§"),
+        ("{% for m in messages %}{{ m.content }}{% endfor %}", "say <end> now"),
+    ],
+)
+def test_a_content_of_several_parts(source: str, shown: str) -> None:
+    message = ChatMessage("user", (Text("say <e"), Text("nd> now")))
+    assert text_of(encode(source, [message])[0]).startswith(shown)
+
+
+@given(st.lists(st.text("<end>| \né", max_size=12), min_size=1, max_size=4))
+def test_no_part_makes_a_control_token(texts: list[str]) -> None:
+    message = ChatMessage("user", tuple(map(Text, texts)))
+    for source, wanted in ((BY_PARTS, "".join(f"[{t}]" for t in texts)), (ECHO, message.text)):
+        tokens, notes = encode(source, [message])
+        assert (text_of(tokens), notes) == (f"{wanted}§", ())
+
+
+def test_parts_that_make_a_control_token_are_refused_where_nothing_keeps_it_text() -> None:
+    source = "{% for m in messages %}{{ m.content | lower }}<end>{% endfor %}"
+    message = ChatMessage("user", (Text("X <e"), Text("nd>")))
+    assert failure(source, [message]).code == "control-token"
+    assert text_of(encode(source, [ChatMessage("user", (Text("X <"), Text("and>")))])[0]) == (
+        "x <and>§"
+    )
+
+
 def test_what_templates_usually_ask_for_is_there() -> None:
     tokens, _ = encode(
         "{{ eos_token }}{{ add_generation_prompt }}{{ bos_token }}|{{ messages[0].role }}"
@@ -211,7 +249,7 @@ def test_a_typed_control_text_stays_text() -> None:
 @given(st.lists(st.text("<end>| \né", max_size=12), min_size=1, max_size=4))
 def test_no_content_makes_a_control_token(contents: list[str]) -> None:
     tokens, notes = encode(PLAIN, chat(*contents))
-    wanted = "".join(f"{m.role}: {m.content}§\n" for m in chat(*contents))
+    wanted = "".join(f"{m.role}: {m.text}§\n" for m in chat(*contents))
     assert text_of(tokens) == wanted
     assert notes == ()
 
@@ -367,37 +405,40 @@ def test_a_chat_from_elsewhere_is_put_in_turns_where_the_template_wants_that() -
         ("assistant", "Hello!"), ("user", "a"), ("user", "b"), ("assistant", "c"),
         ("assistant", "d"), ("user", "e"),
     ]  # fmt: skip
-    messages = tuple(ChatMessage(role, text) for role, text in said)
+    messages = tuple(ChatMessage.of_text(role, text) for role, text in said)
     tokens, notes = encode(ALTERNATING, messages)
     assert text_of(tokens) == "user: a\n\nb§assistant: c\n\nd§user: e§"
     (note,) = notes
     assert "put together" in note
-    tokens, notes = encode(ALTERNATING, (ChatMessage("system", "s"), *messages))
+    tokens, notes = encode(ALTERNATING, (ChatMessage.of_text("system", "s"), *messages))
     assert text_of(tokens) == "user: s\n\na\n\nb§assistant: c\n\nd§user: e§"
     assert ["no system role" in note for note in notes] == [True, False]
     assert encode(PLAIN, messages)[1] == (), "no other template gets another chat"
 
 
 def test_turns() -> None:
-    greeting, user = ChatMessage("assistant", "Hello!"), ChatMessage("user", "u")
+    greeting, user = ChatMessage.of_text("assistant", "Hello!"), ChatMessage.of_text("user", "u")
     assert in_turns([user, greeting, user]) == (user, greeting, user)
     assert in_turns([greeting]) == (greeting,), "without a question nothing is dropped"
-    system = ChatMessage("system", "s")
-    assert in_turns([system, system, greeting, user]) == (ChatMessage("system", "s\n\ns"), user)
+    system = ChatMessage.of_text("system", "s")
+    assert in_turns([system, system, greeting, user]) == (
+        ChatMessage.of_text("system", "s\n\ns"),
+        user,
+    )
 
 
 def test_folding() -> None:
-    first, second = ChatMessage("system", "1"), ChatMessage("system", "2")
-    user = ChatMessage("user", "u")
-    assert fold_system([first, user, second]) == (ChatMessage("user", "1\n\n2\n\nu"),)
+    first, second = ChatMessage.of_text("system", "1"), ChatMessage.of_text("system", "2")
+    user = ChatMessage.of_text("user", "u")
+    assert fold_system([first, user, second]) == (ChatMessage.of_text("user", "1\n\n2\n\nu"),)
     assert fold_system([user]) == (user,)
     assert fold_system([first]) == (first,)
 
 
 def test_a_system_prompt_is_never_put_into_the_assistants_mouth() -> None:
-    greeting, user = ChatMessage("assistant", "Hello!"), ChatMessage("user", "u")
-    folded = fold_system([ChatMessage("system", "s"), greeting, user])
-    assert folded == (greeting, ChatMessage("user", "s\n\nu"))
+    greeting, user = ChatMessage.of_text("assistant", "Hello!"), ChatMessage.of_text("user", "u")
+    folded = fold_system([ChatMessage.of_text("system", "s"), greeting, user])
+    assert folded == (greeting, ChatMessage.of_text("user", "s\n\nu"))
 
 
 # ------------------------------------------------------------------------------- broken templates

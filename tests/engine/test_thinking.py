@@ -27,7 +27,7 @@ from paceline.messages import (
     TurnStarted,
 )
 
-HI = (ChatMessage("user", "hi"),)
+HI = (ChatMessage.of_text("user", "hi"),)
 TURNS = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
 SWITCHES = {
     "a closed thought unless it is on": (
@@ -82,7 +82,7 @@ def test_a_template_tells_what_switch_it_has(name: str) -> None:
 def test_a_text_that_switches_stands_in_the_system_message() -> None:
     source, _ = SWITCHES["a text"]
     assert template(source, "off").render(HI).startswith("system: /no_think\nuser: hi")
-    messages = (ChatMessage("system", "Be brief."), *HI)
+    messages = (ChatMessage.of_text("system", "Be brief."), *HI)
     assert "system: Be brief.\n\n/no_think\n" in template(source, "off").render(messages)
     assert template(source).render(messages).startswith("<think>system: Be brief.\nuser")
 
@@ -169,7 +169,7 @@ def test_the_engine_shows_a_prompt_and_what_is_wrong_with_a_template() -> None:
 
 def test_a_long_prompt_is_shown_by_its_end() -> None:
     bench = writer("Yes.", TURNS)
-    bench.client.submit(RenderPrompt("q", (ChatMessage("user", "x" * 200_000),)))
+    bench.client.submit(RenderPrompt("q", (ChatMessage.of_text("user", "x" * 200_000),)))
     answer = bench.events[-1]
     assert isinstance(answer, PromptRendered)
     assert answer.n_chars > 200_000 > len(answer.text)
@@ -225,7 +225,7 @@ def test_a_failing_template_of_the_file_gives_way_to_a_guess() -> None:
 def test_a_template_that_fails_later_gives_way_then() -> None:
     bench = writer("Yes.", FAILING)
     assert shown(bench).text == "user: hi\nassistant:"
-    longer = (*HI, ChatMessage("assistant", "Yes?"), ChatMessage("user", "go"))
+    longer = (*HI, ChatMessage.of_text("assistant", "Yes?"), ChatMessage.of_text("user", "go"))
     bench.client.submit(CountTokens("c", longer))
     assert shown(bench).text == "User: hi\nAssistant:"
     mine = shown(bench, template=TURNS)

@@ -317,8 +317,6 @@ def test_questions_of_a_long_chat_take_no_time() -> None:
     assert [replace(w, messages=()) for w in workloads] == [
         replace(w, messages=()) for w in outline
     ]
-    assert [w.messages[0].content for w in outline] == [
-        f"Text {n}." for n in range(9_900, 10_000, 2)
-    ]
+    assert [w.messages[0].text for w in outline] == [f"Text {n}." for n in range(9_900, 10_000, 2)]
     assert workloads[0].messages == build_messages(messages[:9_901], "Be brief.")
     assert workloads[-1].messages == build_messages(messages[:9_999], "Be brief.")

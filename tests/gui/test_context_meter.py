@@ -96,12 +96,12 @@ def test_the_parts_add_up_to_the_context() -> None:
 
 def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
     messages = [
-        ChatMessage("system", "s"),
-        ChatMessage("user", "a"),
-        ChatMessage("assistant", "b"),
-        ChatMessage("user", "c"),
-        ChatMessage("assistant", "d"),
-        ChatMessage("user", "e"),
+        ChatMessage.of_text("system", "s"),
+        ChatMessage.of_text("user", "a"),
+        ChatMessage.of_text("assistant", "b"),
+        ChatMessage.of_text("user", "c"),
+        ChatMessage.of_text("assistant", "d"),
+        ChatMessage.of_text("user", "e"),
     ]
     counted = TokensCounted("q", 130, 100, (10, 20, 30, 25, 15, 20), n_cut=2)
     use = use_of(counted, messages, has_unsent=True, room=8)
@@ -212,7 +212,7 @@ def test_what_is_typed_is_counted_when_the_typing_stops(
         qtbot.keyClicks(composer.edit, letter)
     qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
     question = client.last(CountTokens)
-    assert question.messages[-1] == ChatMessage("user", "Hello")
+    assert question.messages[-1] == ChatMessage.of_text("user", "Hello")
     assert len(client.all(CountTokens)) == n_before + 1
     answer(client, question, 300)
     assert meter_of(program).text() == "Context 300 of 2k"
@@ -267,7 +267,7 @@ class TestQuickly:
     def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
         program.window.chat_pane.composer.files.add([Attachment("a.py", "print(1)", 8)])
         question = asked(client, qtbot, 1)
-        assert "print(1)" in question.messages[-1].content
+        assert "print(1)" in question.messages[-1].text
 
     def test_settings_and_the_system_prompt_are_asked_with(
         self, program: Program, client: FakeClient, qtbot: QtBot
@@ -278,7 +278,7 @@ class TestQuickly:
         settings = sampling.settings
         sampling.use(replace(settings, system_prompt="Be brief.", max_tokens=77))
         second = asked(client, qtbot, 2)
-        assert second.messages == (ChatMessage("system", "Be brief."), *first.messages)
+        assert second.messages == (ChatMessage.of_text("system", "Be brief."), *first.messages)
         assert second.max_tokens == 77
 
     def test_without_models_there_is_no_meter(
@@ -312,10 +312,10 @@ class TestQuickly:
         program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         first = asked(client, qtbot, 1)
-        assert [m.content for m in first.messages] == [f"Text {n}" for n in range(400)]
+        assert [m.text for m in first.messages] == [f"Text {n}" for n in range(400)]
         program.window.chat_pane.composer.set_text("And more")
         second = asked(client, qtbot, 2)
-        assert second.messages == (*first.messages, ChatMessage("user", "And more"))
+        assert second.messages == (*first.messages, ChatMessage.of_text("user", "And more"))
 
 
 def test_the_real_engine_answers(

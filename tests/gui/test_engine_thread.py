@@ -441,7 +441,7 @@ def engine(
 def turn(turn_id: str, max_tokens: int = 40) -> StartTurn:
     return StartTurn(
         turn_id,
-        messages=(ChatMessage("user", "What is a list?"),),
+        messages=(ChatMessage.of_text("user", "What is a list?"),),
         strategy=strategy("draft:n_max=4"),
         max_tokens=max_tokens,
         seed=7,

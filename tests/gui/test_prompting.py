@@ -151,7 +151,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     assert editor.source == OWN
     assert not editor.reset_button.isEnabled()
     asked = client.last(RenderPrompt)
-    assert [m.content for m in asked.messages] == ["Hello?", "Hi."]
+    assert [m.text for m in asked.messages] == ["Hello?", "Hi."]
     client.emit(PromptRendered(asked.request_id, "A prompt.", 9, stops=("\nUser:",), own=OWN))
     assert editor.preview.toPlainText() == "A prompt."
     assert "“User:”" in editor.verdict.text()
@@ -178,7 +178,7 @@ def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -
         client.reply("Hi.")
     opened(program)
     messages = client.last(RenderPrompt).messages
-    assert [m.content[:3] for m in messages] == ["new", "Hi."]
+    assert [m.text[:3] for m in messages] == ["new", "Hi."]
 
 
 def test_a_template_is_used_kept_and_reset(

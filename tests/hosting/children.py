@@ -185,7 +185,7 @@ def _steps(line: Line, turn: StartTurn) -> None:
 
 
 def _measure(line: Line, turn: StartTurn) -> None:
-    content = turn.messages[0].content.encode()
+    content = turn.messages[0].text.encode()
     line.send(TurnFailed(turn.turn_id, "measured", f"{len(content)} {zlib.crc32(content)}", ""))
 
 

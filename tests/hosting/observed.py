@@ -90,7 +90,7 @@ class Host:
         max_tokens: int = 120,
     ) -> list[Event]:
         """Ask for a reply of `max_tokens` tokens."""
-        messages = (ChatMessage("user", question),)
+        messages = (ChatMessage.of_text("user", question),)
         return self.submit(
             StartTurn(turn_id, messages, seed=seed, max_tokens=max_tokens, ignore_eog=True)
         )

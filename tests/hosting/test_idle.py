@@ -197,7 +197,7 @@ def test_commands_in_the_middle_of_it_are_carried_out_as_ever(
     for pause in range(6):
         time.sleep(hosting_client.IDLE_AFTER_S / 2 + 0.04 * pause)
         assert finished_text(host.reply(max_tokens=30)) == expected
-        (count,) = host.submit(CountTokens("c", (ChatMessage("user", "hello"),)))
+        (count,) = host.submit(CountTokens("c", (ChatMessage.of_text("user", "hello"),)))
         assert count.n_tokens > 0  # type: ignore[union-attr]
     wait_until(lambda: measured(tmp_path), 20)
 

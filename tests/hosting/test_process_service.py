@@ -139,7 +139,7 @@ def test_a_conversation_larger_than_every_buffer_comes_through(rig: MakeRig, n: 
     r = rig()
     r.load()
     text = "äb\n" * (n // 4)
-    r.submit(StartTurn("t", messages=(ChatMessage("user", text),), prompt="measure"))
+    r.submit(StartTurn("t", messages=(ChatMessage.of_text("user", text),), prompt="measure"))
     data = text.encode()
     assert r.events[-1].message == f"{len(data)} {zlib.crc32(data)}"
 
@@ -148,7 +148,7 @@ def test_what_no_frame_holds_is_refused_and_the_child_lives(rig: MakeRig) -> Non
     r = rig()
     r.load()
     pid = r.service.pid
-    (failure,) = r.submit(StartTurn("t", messages=(ChatMessage("user", "x" * MAX_FRAME),)))
+    (failure,) = r.submit(StartTurn("t", messages=(ChatMessage.of_text("user", "x" * MAX_FRAME),)))
     assert isinstance(failure, TurnFailed)
     assert failure.code == "prompt-too-long"
     assert failure.hint
@@ -169,7 +169,7 @@ def test_a_child_that_does_not_read_is_replaced(
     assert r.service._keeper.start(lambda: False) is None
     pid = r.service.pid
     began = time.monotonic()
-    (death,) = r.submit(StartTurn("t", messages=(ChatMessage("user", "x" * n),)))
+    (death,) = r.submit(StartTurn("t", messages=(ChatMessage.of_text("user", "x" * n),)))
     assert isinstance(death, EngineDied)
     assert words in death.reason
     assert time.monotonic() - began < 3
@@ -183,7 +183,7 @@ def test_a_child_that_reads_slowly_is_waited_for(
     r = rig(children.reads_slowly)
     assert r.service._keeper.start(lambda: False) is None
     began = time.monotonic()
-    message = ChatMessage("user", "x" * 4_000_000)
+    message = ChatMessage.of_text("user", "x" * 4_000_000)
     last = r.submit(StartTurn("t", messages=(message,), prompt="finish"))[-1]
     assert isinstance(last, TurnFinished)
     assert time.monotonic() - began > 2 * process.WRITE_S

@@ -22,7 +22,7 @@ from paceline.messages import (
 from paceline.workers.frames import MAX_FRAME
 
 AllowWarnings = Callable[[str], None]
-QUESTION = CountTokens("q", (ChatMessage("user", "How long is this?"),))
+QUESTION = CountTokens("q", (ChatMessage.of_text("user", "How long is this?"),))
 
 
 def test_no_process_is_started_to_count(rig: MakeRig) -> None:
@@ -49,7 +49,7 @@ def test_a_dead_process_is_told_and_not_started_again(
 def test_a_conversation_beyond_a_frame_is_not_counted(rig: MakeRig) -> None:
     r = rig()
     r.load()
-    huge = CountTokens("q", (ChatMessage("user", "x" * MAX_FRAME),))
+    huge = CountTokens("q", (ChatMessage.of_text("user", "x" * MAX_FRAME),))
     assert r.submit(huge) == [TokensCounted("q", -1, 0)]
     assert r.service.pid
 
@@ -72,8 +72,8 @@ def test_the_real_engine_counts(kind: str, demo_pair: tuple[Path, Path]) -> None
     with Host(kind, demo_pair) as host:
         host.must_load()
         messages = (
-            ChatMessage("system", "Be brief."),
-            ChatMessage("user", "What does os.path.join do?"),
+            ChatMessage.of_text("system", "Be brief."),
+            ChatMessage.of_text("user", "What does os.path.join do?"),
         )
         counted = host.submit(CountTokens("q", messages, 64, cuts=True))
         assert isinstance(counted, TokensCounted)

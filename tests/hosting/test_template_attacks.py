@@ -18,7 +18,7 @@ from paceline.engine.prompt.renderer import MEMORY, RENDER, renderer
 from paceline.hosting.process import ProcessService
 from paceline.messages import ChatMessage, PairLoaded, Prompting, PromptRendered, RenderPrompt
 
-HI = (ChatMessage("user", "hi"),)
+HI = (ChatMessage.of_text("user", "hi"),)
 FAR_TOO_LONG_S = 10.0
 """Of 2.5 s per question; an honest template is put two."""
 

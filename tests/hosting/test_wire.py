@@ -133,11 +133,13 @@ LONE = ["\ud800", "a\udfffb", "\udc80" * 3]
 
 @pytest.mark.parametrize("text", LONE)
 def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> None:
-    down = decode_command(encode_message(StartTurn("t", messages=(ChatMessage("user", text),))))
+    down = decode_command(
+        encode_message(StartTurn("t", messages=(ChatMessage.of_text("user", text),)))
+    )
     assert isinstance(down, StartTurn)
     up = decode_upward(encode_message(TurnFailed("t", "bug", text, "")))
     assert isinstance(up, TurnFailed)
-    for back in (down.messages[0].content, up.message):
+    for back in (down.messages[0].text, up.message):
         assert len(back) == len(text)
         assert back == "".join("?" if "\ud800" <= c <= "\udfff" else c for c in text)
 
@@ -154,12 +156,12 @@ def test_every_other_text_comes_through_unchanged(text: str) -> None:
 def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
     """Above 200 items a list is encoded one by one."""
     texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
-    messages = tuple(ChatMessage("user", texts[i % 4]) for i in range(n_messages))
+    messages = tuple(ChatMessage.of_text("user", texts[i % 4]) for i in range(n_messages))
     command = CountTokens("q", messages, 100, cuts=True)
     payload = encode_message(command)
     assert decode_command(payload) == command
     assert json.loads(payload)["messages"][:4] == [
-        {"role": "user", "content": text} for text in texts[:n_messages]
+        {"role": "user", "content": [{"type": "Text", "text": text}]} for text in texts[:n_messages]
     ]
 
 

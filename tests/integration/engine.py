@@ -131,7 +131,7 @@ class Engine:
         self.events.clear()
         self.checks = 0
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
-        options = defaults | {"messages": (ChatMessage("user", prompt),)} | options
+        options = defaults | {"messages": (ChatMessage.of_text("user", prompt),)} | options
         self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]
         last = self.events[-1]
         assert isinstance(last, (TurnFinished, TurnFailed))

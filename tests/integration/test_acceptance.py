@@ -95,7 +95,7 @@ def test_coupled_drafts_are_accepted_more_often(
         for question in QUESTIONS:
             generate(
                 pair,
-                [ChatMessage("user", question)],
+                [ChatMessage.of_text("user", question)],
                 strategy=replace(draft_model.INFO, id="duel", make=make),
                 sampling=SamplingParams(temperature=temperature),
                 max_tokens=N_TOKENS,

@@ -40,8 +40,8 @@ class Idling(Engine):
         return self.reply(LONG, strategy=strategy, max_tokens=12, ignore_eog=True)
 
     def next(self, first: TurnFinished) -> TurnFinished:
-        said = (ChatMessage("user", LONG), ChatMessage("assistant", first.text))
-        messages = (*said, ChatMessage("user", "And os.path.split?"))
+        said = (ChatMessage.of_text("user", LONG), ChatMessage.of_text("assistant", first.text))
+        messages = (*said, ChatMessage.of_text("user", "And os.path.split?"))
         return self.reply("", messages=messages, strategy="draft", sampling=GREEDY, max_tokens=40)
 
 

@@ -29,12 +29,14 @@ def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
 
 
 def chat(n_turns: int) -> tuple[ChatMessage, ...]:
-    messages = [ChatMessage("system", "Be brief.")]
+    messages = [ChatMessage.of_text("system", "Be brief.")]
     for i in range(n_turns):
         question = QUESTIONS[i % len(QUESTIONS)]
-        messages.append(ChatMessage("user", f"{i}: {question}"))
-        messages.append(ChatMessage("assistant", f"Answer {i}. See the documentation of it."))
-    return (*messages, ChatMessage("user", "What was the first thing that I asked?"))
+        messages.append(ChatMessage.of_text("user", f"{i}: {question}"))
+        messages.append(
+            ChatMessage.of_text("assistant", f"Answer {i}. See the documentation of it.")
+        )
+    return (*messages, ChatMessage.of_text("user", "What was the first thing that I asked?"))
 
 
 @pytest.mark.grid(short=2)
@@ -68,12 +70,14 @@ def test_the_long_chat_is_refused_where_nothing_may_be_left_out(engine: Engine) 
 
 def test_a_question_while_somebody_types_is_answered_at_once(engine: Engine) -> None:
     messages = [
-        ChatMessage("user" if i % 2 == 0 else "assistant", f"{i}: {QUESTIONS[i % 3]} " * 10)
+        ChatMessage.of_text("user" if i % 2 == 0 else "assistant", f"{i}: {QUESTIONS[i % 3]} " * 10)
         for i in range(100)
     ]
     times = []
     for n in range(1, 12):
-        question = CountTokens("q", (*messages, ChatMessage("user", "why " * n)), 48, cuts=True)
+        question = CountTokens(
+            "q", (*messages, ChatMessage.of_text("user", "why " * n)), 48, cuts=True
+        )
         began = time.perf_counter()
         engine.client.submit(question)
         times.append(time.perf_counter() - began)

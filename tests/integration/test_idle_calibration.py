@@ -41,9 +41,9 @@ class Idling(Engine):
 
     def next(self, before: TurnFinished) -> TurnFinished:
         messages = (
-            ChatMessage("user", FIRST),
-            ChatMessage("assistant", before.text),
-            ChatMessage("user", NEXT),
+            ChatMessage.of_text("user", FIRST),
+            ChatMessage.of_text("assistant", before.text),
+            ChatMessage.of_text("user", NEXT),
         )
         return self.reply("", messages=messages, strategy="draft", sampling=WARM, max_tokens=60)
 

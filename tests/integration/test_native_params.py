@@ -250,7 +250,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     assert isinstance(events[-1], PairLoaded), events[-1]
     client.submit(
         StartTurn(
-            "turn", messages=(ChatMessage("user", "hello"),), strategy=strategy("draft"),
+            "turn", messages=(ChatMessage.of_text("user", "hello"),), strategy=strategy("draft"),
             max_tokens=4, seed=1, sampling=GREEDY,
         )
     )  # fmt: skip

@@ -179,7 +179,7 @@ def test_a_reply_in_channels_is_told_apart(engine: Engine) -> None:
 def test_a_typed_mark_stays_text_on_the_way_in(engine: Engine, typed: str) -> None:
     vocab = vocabulary(engine)
     source = "{% for m in messages %}<|start|>{{ m.content }}<|end|>{% endfor %}"
-    tokens, notes = ChatTemplate(source, vocab).encode((ChatMessage("user", typed),))
+    tokens, notes = ChatTemplate(source, vocab).encode((ChatMessage.of_text("user", typed),))
     assert (tokens[0], tokens[-1]) == (FIRST, FIRST + 3)
     assert all(token < FIRST for token in tokens[1:-1])
     assert b"".join(map(vocab.piece, tokens[1:-1])).decode() == typed

@@ -21,7 +21,7 @@ from paceline.messages import (
     TurnFinished,
 )
 
-ASK = (ChatMessage("user", "What does the built-in function enumerate do?"),)
+ASK = (ChatMessage.of_text("user", "What does the built-in function enumerate do?"),)
 
 
 def reply(host: Host) -> TurnFinished:
@@ -47,7 +47,7 @@ def test_an_earlier_reply_drafts_until_it_is_deleted(
     with Host(kind, demo_pair) as host:
         host.must_load()
         first = reply(host)
-        texts = (ASK[0].content, first.text)
+        texts = (ASK[0].text, first.text)
         assert host.submit(Remember("chat", texts, at_once=True)) == Remembered("chat")
         again = reply(host)
         assert again.text == first.text

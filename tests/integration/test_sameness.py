@@ -144,14 +144,14 @@ def test_a_corrupted_draft_is_rejected_and_the_text_stays(target_path: Path) -> 
 def test_a_second_turn_is_the_same_with_any_strategy(
     demo_pair: tuple[Path, Path], is_long: bool
 ) -> None:
-    first = ChatMessage("user", PROMPTS[0])
+    first = ChatMessage.of_text("user", PROMPTS[0])
     seconds = []
     for strategy in ("off", *(STRATEGIES[1:] if is_long else STRATEGIES[1::3])):
         with Engine(*demo_pair) as engine:
             options = {"strategy": strategy, "sampling": WARM, "max_tokens": 60}
             reply = engine.reply("", messages=(first,), **options)
-            again = ChatMessage("user", "And on Windows?")
-            chat = (first, ChatMessage("assistant", reply.text), again)
+            again = ChatMessage.of_text("user", "And on Windows?")
+            chat = (first, ChatMessage.of_text("assistant", reply.text), again)
             second = engine.reply("", messages=chat, **options)
             assert second.stats.n_reused >= reply.stats.n_prompt
             seconds.append((reply.tokens, second.tokens))

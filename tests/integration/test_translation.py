@@ -136,14 +136,14 @@ def test_two_turns_an_edit_and_a_stop(pair: Pair) -> None:
         assert pair.reply is not None
         return pair.reply.text
 
-    chat = [ChatMessage("user", CODE)]
+    chat = [ChatMessage.of_text("user", CODE)]
     answer = same(chat)
     chat += [
-        ChatMessage("assistant", answer),
-        ChatMessage("user", "In one line, please: 3 µm 日本"),
+        ChatMessage.of_text("assistant", answer),
+        ChatMessage.of_text("user", "In one line, please: 3 µm 日本"),
     ]
     same(chat)
-    same([ChatMessage("user", PROSE), *chat[1:]])
+    same([ChatMessage.of_text("user", PROSE), *chat[1:]])
     reply = generate(pair, chat, strategy=DRAFT, max_tokens=100, seed=3, ignore_eog=True)
     for _ in range(7):
         next(reply)

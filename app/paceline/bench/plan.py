@@ -114,5 +114,5 @@ def is_controlled(strategy: str) -> bool:
 
 
 def _size(workload: Workload) -> int:
-    prompt = len(workload.prompt or "") + sum(len(m.content) for m in workload.messages)
+    prompt = len(workload.prompt or "") + sum(len(m.text) for m in workload.messages)
     return prompt + len(workload.prompt_tokens or ())

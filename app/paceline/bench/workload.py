@@ -181,7 +181,7 @@ def parse_workload(data: object) -> Workload:
     else:
         messages = read_conversation(data["messages"], "in messages")
         if is_raw:
-            prompt = "".join(message.content for message in messages)
+            prompt = "".join(message.text for message in messages)
             messages = ()
     earlier, reply = data.get("earlier"), _reply(data)
     return Workload(

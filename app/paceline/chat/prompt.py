@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from paceline.chat.reasoning import UNKNOWN, Known, answer_of
+from paceline.content import ROLES, Content, is_empty, joined, of_text, with_texts
 from paceline.conversation import Attachment, Message
 from paceline.messages import ChatMessage, EarlierReply
 
@@ -99,28 +100,31 @@ class GradualPrompt:
 
 def _system(system_prompt: str) -> list[ChatMessage]:
     text = system_prompt.strip()
-    return [ChatMessage("system", text)] if text else []
+    return [ChatMessage.of_text("system", text)] if text else []
 
 
 def _add(messages: list[ChatMessage], message: Message, known: KnownOf) -> None:
     content = with_attachments(message)
     if message.role == "assistant":
-        content = answer_of(content, known(message.message_id))
-        if not content:
+        how = known(message.message_id)
+        content = with_texts(content, lambda text: answer_of(text, how))
+        if is_empty(content):
             return
     if messages and messages[-1].role == message.role:
-        messages[-1] = ChatMessage(message.role, f"{messages[-1].content}\n\n{content}")
+        messages[-1] = ChatMessage(message.role, joined(messages[-1].content, content))
     else:
         messages.append(ChatMessage(message.role, content))
 
 
-def with_attachments(message: Message) -> str:
-    """Return the message's files, each in a code fence, and its text after them.
+def with_attachments(message: Message) -> Content:
+    """Return the message's files, each in a code fence, and its content after them.
 
     A fence is longer than any run of backticks in the file, so that no file can end its fence.
     """
-    parts = [_fenced(attachment) for attachment in message.attachments]
-    return "\n\n".join([*parts, message.text] if message.text else parts)
+    if not message.attachments:
+        return message.content
+    files = of_text("\n\n".join(map(_fenced, message.attachments)))
+    return files if is_empty(message.content) else joined(files, message.content)
 
 
 def _fenced(attachment: Attachment) -> str:
@@ -137,7 +141,6 @@ def _language(name: str) -> str:
     return ending.lower() if ending.isalnum() and len(ending) <= _LONGEST_ENDING else ""
 
 
-_ROLES = ("system", "user", "assistant")
 _LARGEST_ID = 2**31 - 1  # what fits into the native library's integers
 
 
@@ -236,10 +239,10 @@ def _message(item: Any, where: str) -> ChatMessage:
     if not isinstance(item, dict) or item.keys() != {"role", "content"}:
         raise PromptDataError(f"{where} is not an object with role and content alone.")
     role, content = item["role"], item["content"]
-    if role not in _ROLES:
-        raise PromptDataError(f"{where} has the role {role!r:.40}, not {', '.join(_ROLES)}.")
+    if role not in ROLES:
+        raise PromptDataError(f"{where} has the role {role!r:.40}, not {', '.join(ROLES)}.")
     if not isinstance(content, str) or not is_unicode(content):
         raise PromptDataError(f"{where} has a content that is not text.")
     if not content and role == "user":
         raise PromptDataError(f"{where} is empty.")
-    return ChatMessage(role, content)
+    return ChatMessage.of_text(role, content)

@@ -12,6 +12,7 @@ from operator import attrgetter
 
 from paceline.chat.conversations import Conversations
 from paceline.chat.prompt import with_attachments
+from paceline.content import text_of
 from paceline.errors import UserError
 from paceline.hosting.client import EngineClient
 from paceline.messages import Remember
@@ -114,7 +115,7 @@ class StoredTexts:
         texts: list[str] = []
         size = 0
         for message in reversed(messages):
-            text = with_attachments(message)
+            text = text_of(with_attachments(message))
             n_bytes = len(text.encode(errors="replace"))
             if size + n_bytes > self._limit:
                 break

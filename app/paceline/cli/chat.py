@@ -352,7 +352,7 @@ def _lookup_cache(args: argparse.Namespace) -> str:
 def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
     messages = _read_json(args.messages, "a list of messages", read_conversation)
     if args.prompt is not None and not args.raw:
-        messages = (ChatMessage("user", args.prompt),)
+        messages = (ChatMessage.of_text("user", args.prompt),)
     if messages is None:
         return ()
     if args.system is None:
@@ -363,7 +363,7 @@ def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
             f"--system is given, and {args.messages} has a system message too.",
             "Leave one of them out.",
         )
-    return (ChatMessage("system", args.system), *messages)
+    return (ChatMessage.of_text("system", args.system), *messages)
 
 
 def _read_sampling(args: argparse.Namespace) -> SamplingParams:

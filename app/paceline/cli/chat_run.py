@@ -155,7 +155,7 @@ class ChatRun:
                 self._loaded.draft,
             )
             save_last_run(folder, run)
-            prompt = [message.content for message in turn.messages] or [turn.prompt or ""]
+            prompt = [message.text for message in turn.messages] or [turn.prompt or ""]
             add_texts(folder, [*prompt, self._finished.text])
 
     def _exit_code(self) -> int:

@@ -404,7 +404,7 @@ def generate(
 def _prompt(prompt: Prompt) -> tuple[tuple[ChatMessage, ...], tuple[int, ...] | None]:
     """Return messages, or token ids."""
     if isinstance(prompt, str):
-        return (ChatMessage("user", prompt),), None
+        return (ChatMessage.of_text("user", prompt),), None
     if all(isinstance(item, ChatMessage) for item in prompt):
         return tuple(cast("Sequence[ChatMessage]", prompt)), None
     return (), tuple(int(token) for token in cast("Sequence[int]", prompt))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from paceline.content import ROLES
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Reasoning, Vocabulary
 from paceline.engine.pair import LoadedPair
@@ -44,8 +45,7 @@ _LONGEST_SHOWN = 100_000
 """Characters of a prompt that is shown."""
 _LONGEST_OWN = 1_000_000
 """Characters of a template that can be edited; an event has to hold it."""
-_ROLES = {"system", "user", "assistant"}  # anything else could smuggle control tokens in
-_ROLE_NAMES = ", ".join(sorted(_ROLES))
+_ROLE_NAMES = ", ".join(sorted(ROLES))
 
 
 def make_sampler(
@@ -274,7 +274,7 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
 def _opening(template: ChatTemplate, tokens: Sequence[int], messages: Sequence[ChatMessage]) -> str:
     """Return the mark by which a prompt opens the reasoning, as the reply's text has it."""
     end = _text_of(template.vocab, tokens[-_LONGEST_MARK:])
-    seen, last = end.rstrip(), messages[-1].content.rstrip()
+    seen, last = end.rstrip(), messages[-1].text.rstrip()
     is_users = bool(last) and seen.endswith(last[-len(seen) :])  # a mark is the user's own text
     listed = "" if is_users else opened_by(end)
     marks = template.marks
@@ -321,9 +321,9 @@ def check_messages(messages: Sequence[ChatMessage]) -> None:
     Raises:
         ValueOutOfRangeError: It is empty, or holds a role that does not exist.
     """
-    if not any(m.content.strip() for m in messages):
+    if not any(m.text.strip() for m in messages):
         raise _empty()
-    for role in {m.role for m in messages} - _ROLES:
+    for role in {m.role for m in messages}.difference(ROLES):  # would smuggle control tokens in
         raise ValueOutOfRangeError(
             "no-such-role",
             "A message has the role “{role}”.",

@@ -14,6 +14,7 @@ from paceline.chat.prompt import with_attachments
 from paceline.chat.reasoning import answer_of, reasoning_of
 from paceline.chat.reply import known_of
 from paceline.chat.syntax.open_blocks import closed
+from paceline.content import text_of
 from paceline.conversation import Conversation, Message, heading_of
 from paceline.figures import TokenTrace
 from paceline.messages import SOURCE_TARGET, FinishReason, StepCommitted
@@ -213,7 +214,7 @@ def _message(
     with_figures: bool,  # noqa: FBT001
 ) -> list[str]:
     if message.role == "user":
-        return [f"## {words.you}", closed(with_attachments(message))]
+        return [f"## {words.you}", closed(text_of(with_attachments(message)))]
     parts = [f"## {words.reply}"]
     reasoning = reasoning_of(message.text, known_of(record)).strip("\n")
     if reasoning:

@@ -66,7 +66,10 @@ def learn(
     """
     if not _MAY_REASON.search(source):
         return LearnedMarks()
-    question, answer = ChatMessage("user", _QUESTION), ChatMessage("assistant", _ANSWER)
+    question, answer = (
+        ChatMessage.of_text("user", _QUESTION),
+        ChatMessage.of_text("assistant", _ANSWER),
+    )
     jobs = [
         job
         for given in variables

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from paceline.codec import decode_text
+from paceline.content import Part, Text
 from paceline.engine.children import end_of, start_own
 from paceline.errors import EngineError, ReasonError
 from paceline.messages import ChatMessage
@@ -50,12 +51,22 @@ class Job(NamedTuple):
     variables: Mapping[str, Any]
     reasoning: str = ""
 
-    def as_json(self) -> tuple[list[dict[str, str]], dict[str, Any]]:
+    def as_json(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return what the process is told of it."""
-        told = [{"role": m.role, "content": m.content} for m in self.messages]
+        told: list[dict[str, Any]] = [
+            {"role": m.role, "content": [_as_told(part) for part in m.content]}
+            for m in self.messages
+        ]
         if self.reasoning:
             told[-1] |= dict.fromkeys(_REASONING_NAMES, self.reasoning)
         return told, dict(self.variables)
+
+
+def _as_told(part: Part) -> dict[str, Any]:
+    """Return a part as templates read it that take contents in parts."""
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
 
 
 class Outcome(NamedTuple):

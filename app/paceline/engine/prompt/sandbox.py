@@ -112,7 +112,7 @@ class Template:
     def _reads_parts(self) -> bool:
         """Whether a content has to come in parts, as in templates of models that see pictures."""
         word = "why"
-        probe = [{"role": "user", "content": word}]
+        probe = [{"role": "user", "content": [{"type": "text", "text": word}]}]
         try:
             if word in self.render(probe, {}).lower():
                 return False
@@ -123,17 +123,18 @@ class Template:
         return word in text and f"'{word}'" not in text  # not merely written as a list
 
     def render(self, messages: Sequence[Message], variables: dict[str, Any]) -> str:
-        """Return the text for messages of role and content, with these variables besides.
+        """Return the text for messages of role and parts, with these variables besides.
 
         Raises:
             Exception: Whatever the template raises.
         """
-        if self._takes_parts:
-            messages = [
-                {**message, "content": [{"type": "text", "text": message["content"]}]}
-                for message in messages
-            ]
+        if not self._takes_parts:
+            messages = [{**message, "content": _text_of(message)} for message in messages]
         return self._template.render(messages=messages, **self._usual, **variables)
+
+
+def _text_of(message: Message) -> str:
+    return "".join(part.get("text", "") for part in message["content"])
 
 
 _prepared = functools.lru_cache(_KEPT_TEMPLATES)(Template)
@@ -178,7 +179,7 @@ def _answer(request: dict[str, Any]) -> Any:
     outcomes = tuple(
         _outcome(
             functools.partial(render, messages, variables),
-            100_000 + 8 * sum(len(message["content"]) for message in messages),
+            100_000 + 8 * sum(len(_text_of(message)) for message in messages),
         )
         for messages, variables in request["jobs"]
     )

@@ -25,6 +25,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from paceline.content import beyond_text
 from paceline.engine.model.backend import Reasoning
 from paceline.engine.prompt.learned_marks import MarkTexts
 from paceline.engine.prompt.template import ChatTemplate
@@ -82,15 +83,15 @@ class PromptSizes:
     def shares(self) -> Shares:
         """What the template adds, measured once on three short messages."""
         question, reply, again = "Why", "So", "How"
-        user = ChatMessage("user", again)
+        user = ChatMessage.of_text("user", again)
         thought = f"<think>\n{_REASONING}\n{_END_OF_REASONING}\n\n{reply}"
-        asked = ChatMessage("user", question)
+        asked = ChatMessage.of_text("user", question)
         try:
             alone = len(self.template.encode([user])[0]) - self.of_text(again)
-            answered = [asked, ChatMessage("assistant", reply), user]
+            answered = [asked, ChatMessage.of_text("assistant", reply), user]
             pair = len(self.template.encode(answered)[0]) - alone
             pair -= sum(map(self.of_text, (question, reply, again)))
-            text = self.template.render([asked, ChatMessage("assistant", thought), user])
+            text = self.template.render([asked, ChatMessage.of_text("assistant", thought), user])
         except EngineError:
             return Shares(_UNKNOWN_SHARE, _UNKNOWN_SHARE, _UNKNOWN_SHARE, drops_reasoning=False)
         of_user = max(pair + 1, 0) // 2
@@ -112,17 +113,17 @@ class PromptSizes:
         if is_hopeless(total, limit):
             return total
         last = messages[-1]
-        if not self._is_plain(last.content):
+        if beyond_text(last.content) or not self._is_plain(last.text):
             return len(self.template.encode(messages)[0])
         key = tuple(messages[:-1]), last.role
         around = self._around.get(key)
         if around is not None:
             self._around.move_to_end(key)
-            n_tokens = around + self.of_text(last.content)
+            n_tokens = around + self.of_text(last.text)
             if abs(n_tokens - limit) > max(NEAR, NEAR_SHARE * limit):
                 return n_tokens
         n_tokens = len(self.template.encode(messages)[0])
-        self._around[key] = n_tokens - self.of_text(last.content)
+        self._around[key] = n_tokens - self.of_text(last.text)
         if len(self._around) > _MOST_CONVERSATIONS:
             self._around.popitem(last=False)
         return n_tokens
@@ -157,7 +158,7 @@ class PromptSizes:
         return is_stripped and len(vocab.tokenize(text, special=True)) == self.of_text(text)
 
     def _of_message(self, message: ChatMessage) -> int:
-        shares, text = self.shares, message.content
+        shares, text = self.shares, message.text
         if message.role != "assistant":
             return self.of_text(text) + shares.user
         if shares.drops_reasoning:

@@ -23,6 +23,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from paceline.content import joined, of_text, with_texts
 from paceline.engine.model.backend import Vocabulary
 from paceline.engine.prompt.learned_marks import LearnedMarks, learn
 from paceline.engine.prompt.reasoning_marks import PAIRS
@@ -40,7 +41,7 @@ _NAMES = re.compile(
 )
 _TEXTS = (("/no_think", "/think"), ("detailed thinking off", "detailed thinking on"))
 _NO_EFFORT = re.compile(r"reasoning_effort\b[^%}]{0,80}['\"](none|no_think)['\"]")
-_PROBE = ChatMessage("user", "Why")
+_PROBE = ChatMessage.of_text("user", "Why")
 
 Render = Callable[[Sequence[Job]], list[Outcome]]
 
@@ -86,11 +87,11 @@ class ThinkingSwitch:
         """Return the conversation with the text that makes the choice, if a text does."""
         if not choice or self._texts is None:
             return messages
-        text = self._texts[choice != "off"]
+        content = of_text(self._texts[choice != "off"])
         if messages and messages[0].role == "system":
-            text = f"{messages[0].content}\n\n{text}"
+            content = joined(messages[0].content, content)
             messages = messages[1:]
-        return (ChatMessage("system", text), *messages)
+        return (ChatMessage("system", content), *messages)
 
     def _look(self) -> tuple[str, ...]:
         asked = [Job(self.messages([_PROBE], choice), self.variables(choice)) for choice in CHOICES]
@@ -151,8 +152,8 @@ class ChatTemplate:
     @functools.cached_property
     def stops(self) -> tuple[str, ...]:
         """Texts that a reply ends before: what the template writes around turns, if not tokens."""
-        asked = ChatMessage("user", _QUESTION), ChatMessage("assistant", _REPLY)
-        messages = self.switch.messages([*asked, ChatMessage("user", _AGAIN)], self._think)
+        asked = ChatMessage.of_text("user", _QUESTION), ChatMessage.of_text("assistant", _REPLY)
+        messages = self.switch.messages([*asked, ChatMessage.of_text("user", _AGAIN)], self._think)
         ((kind, text),) = self._probe([Job(messages, self.switch.variables(self._think))])
         if kind != "text":
             return ()
@@ -186,7 +187,7 @@ class ChatTemplate:
     @functools.cached_property
     def _forgets_choice(self) -> bool:
         """Whether the choice of how much to reason makes no difference beside a system prompt."""
-        messages = ChatMessage("system", "So"), _PROBE
+        messages = ChatMessage.of_text("system", "So"), _PROBE
         jobs = [
             Job(self.switch.messages(messages, choice), self.switch.variables(choice))
             for choice in self.switch.choices
@@ -261,25 +262,32 @@ class ChatTemplate:
         variables = self.switch.variables(self._think) if self._think else {}
         plain = self._render(messages, variables)
         # All in one text, since a template may put two contents side by side.
-        if not self._holds_control_tokens("".join(m.content for m in messages)):
+        if not self._holds_control_tokens("".join(m.text for m in messages)):
             return [(plain, True)]  # in one piece, as the model saw it when it was trained
         nonce = secrets.token_hex(8)
-        marks = [f"placeholder{nonce}x{i}x" for i in range(len(messages))]
-        marked = self._render(
-            [ChatMessage(m.role, mark) for m, mark in zip(messages, marks, strict=True)], variables
+        texts: dict[str, str] = {}
+
+        def marked(text: str) -> str:
+            mark = f"placeholder{nonce}x{len(texts)}x"
+            texts[mark] = text
+            return mark
+
+        pieces = re.split(
+            f"(placeholder{nonce}x[0-9]+x)",
+            self._render(_with_texts(messages, marked), variables),
         )
-        contents = dict(zip(marks, (m.content for m in messages), strict=True))
-        parts = re.split(f"(placeholder{nonce}x[0-9]+x)", marked)
         for strip in (str, str.strip):
-            if "".join(strip(contents[p]) if p in contents else p for p in parts) == plain:
-                return [(strip(contents[p]), False) if p in contents else (p, True) for p in parts]
+            if "".join(strip(texts[p]) if p in texts else p for p in pieces) == plain:
+                return [(strip(texts[p]), False) if p in texts else (p, True) for p in pieces]
         notes.append(
             sentence(
                 "The chat template rewrites messages, so control tokens typed in them "
                 "were broken up."
             )
         )
-        broken = [ChatMessage(m.role, self._break_up(m.content)) for m in messages]
+        broken = _with_texts(messages, self._break_up)
+        if any(self._holds_control_tokens(message.text) for message in broken):
+            raise _cannot_be_kept()  # two parts make one, where the template joins them
         return [(self._render(broken, variables), True)]
 
     def check_question(self, messages: Sequence[ChatMessage], prompt: str) -> None:
@@ -289,11 +297,11 @@ class ChatTemplate:
             EngineError: It is not there, however the template may write it.
         """
         asked = next((i for i in reversed(range(len(messages))) if messages[i].role == "user"), -1)
-        if asked < 0 or (self._shows_question and messages[asked].content.strip() in prompt):
+        if asked < 0 or (self._shows_question and messages[asked].text.strip() in prompt):
             return
         question, ends = _question()
         probe = [*messages]
-        probe[asked] = ChatMessage("user", question)
+        probe[asked] = ChatMessage.of_text("user", question)
         text = self.render(probe)
         if not all(end in text for end in ends):
             raise EngineError(BAD, "The chat template leaves the question out.", _OTHER)
@@ -302,7 +310,7 @@ class ChatTemplate:
     def _shows_question(self) -> bool:
         """Whether a question alone gets into a prompt, which may have its words by itself."""
         question, ends = _question()
-        asked = Job((ChatMessage("user", question),), self.switch.variables(self._think))
+        asked = Job((ChatMessage.of_text("user", question),), self.switch.variables(self._think))
         ((_, text),) = self._outcomes([asked])
         return all(end in text for end in ends)
 
@@ -330,12 +338,7 @@ class ChatTemplate:
             # Some tokenizers read other texts as a control token than its own.
         )
         if self._holds_control_tokens(text):
-            raise EngineError(
-                "control-token",
-                "A message holds the text of a control token, and this model's chat template "
-                "leaves no way to keep it plain text.",
-                "Take it out of the message.",
-            )
+            raise _cannot_be_kept()
         return text
 
     def _render(self, messages: Sequence[ChatMessage], variables: Mapping[str, Any]) -> str:
@@ -368,6 +371,19 @@ class ChatTemplate:
         return renderer().render((self._source, bos, eos), jobs)
 
 
+def _cannot_be_kept() -> EngineError:
+    return EngineError(
+        "control-token",
+        "A message holds the text of a control token, and this model's chat template "
+        "leaves no way to keep it plain text.",
+        "Take it out of the message.",
+    )
+
+
+def _with_texts(messages: Sequence[ChatMessage], change: Callable[[str], str]) -> list[ChatMessage]:
+    return [ChatMessage(m.role, with_texts(m.content, change)) for m in messages]
+
+
 def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return the messages with system texts put before the first user message."""
     system = [m.content for m in messages if m.role == "system"]
@@ -375,7 +391,7 @@ def fold_system(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     at = next((i for i, m in enumerate(rest) if m.role == "user"), None)
     if not system or at is None:
         return tuple(messages)
-    rest[at] = ChatMessage("user", "\n\n".join([*system, rest[at].content]))
+    rest[at] = ChatMessage("user", functools.reduce(joined, [*system, rest[at].content]))
     return tuple(rest)
 
 
@@ -388,7 +404,7 @@ def in_turns(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         if message.role == "assistant" and not has_question:
             continue
         if turns and turns[-1].role == message.role:
-            content = f"{turns.pop().content}\n\n{message.content}"
+            content = joined(turns.pop().content, message.content)
             message = ChatMessage(message.role, content)  # noqa: PLW2901
         turns.append(message)
     return tuple(turns)

@@ -229,7 +229,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
     # -------------------------------------------------------------------------------- asking
 
     def _ask_about_model(self) -> None:
-        probe = (ChatMessage("user", "?"),)
+        probe = (ChatMessage.of_text("user", "?"),)
         self._about_model = self._ask(probe, Prompting(self.prompting.template))
 
     def _ask(self, messages: tuple[ChatMessage, ...], prompting: Prompting) -> str:
@@ -248,7 +248,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
         path, system_prompt = shown.conversation.path(), shown.settings.system_prompt
         messages = build_messages(path, system_prompt, known)
         if not any(message.role == "user" for message in messages):
-            messages = (*messages, ChatMessage("user", self.tr("What is a list?")))
+            messages = (*messages, ChatMessage.of_text("user", self.tr("What is a list?")))
         prompting = replace(self.prompting, template=self.dialog.source)
         self._about_chat = self._ask(_end_of(messages), prompting)
 
@@ -318,7 +318,7 @@ def _end_of(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
     n_chars = 0
     begin = len(messages) - 1
     for i in range(len(messages) - 1, -1, -1):
-        n_chars += len(messages[i].content)
+        n_chars += len(messages[i].text)
         if n_chars > _MOST_CHARS:
             break
         if messages[i].role == "user":
