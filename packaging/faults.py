@@ -564,7 +564,7 @@ ROWS = (
         2000,
         (
             ENGINE + "test_state_machine.py",
-            HOSTING + "test_inbox.py",
+            HOSTING + "test_broker.py",
             STORAGE + "test_archive.py",
             DOWNLOAD + "test_downloads.py",
             DOWNLOAD + "test_faults.py::test_whatever_is_done_to_them_files_are_whole_or_gone",

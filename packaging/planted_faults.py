@@ -103,9 +103,10 @@ FAULTS = (
         "the event loop is blocked",
         (
             (
-                "            self._listener(event)\n\n    @Slot(object)\n    def _on_crashed",
+                "        if not self._is_closed:\n            listener(event)\n",
+                "        if not self._is_closed:\n            from PySide6.QtCore import QThread\n"
                 "            QThread.msleep(900 if type(event).__name__ == 'PairLoaded' else 0)\n"
-                "            self._listener(event)\n\n    @Slot(object)\n    def _on_crashed",
+                "            listener(event)\n",
             ),
         ),
         ("tests/gui/test_liveness.py", "-k", "stays_live and thread"),
@@ -114,13 +115,13 @@ FAULTS = (
         "a thread is leaked",
         (
             (
-                "        self._is_closed = True\n        self._listener = None\n",
-                "        self._is_closed = True\n        self._listener = None\n"
-                "        import threading\n"
-                "        threading.Thread(target=time.sleep, args=(9,), name='left').start()\n",
+                "        self._broker.close()\n        if not self._thread.ident:\n",
+                "        self._broker.close()\n"
+                "        threading.Thread(target=time.sleep, args=(9,), name='left').start()\n"
+                "        if not self._thread.ident:\n",
             ),
         ),
-        ("tests/gui/test_engine_thread.py",),
+        ("tests/hosting/test_threaded.py",),
     ),
     Fault(
         "facts without the model's file",

@@ -294,7 +294,8 @@ def _nothing_left() -> Iterator[_Recorder]:
     logger.addHandler(recorder)
     yield recorder
     complaints = []
-    left = [t for t in threading.enumerate() if t not in threads and not t.daemon]
+    started = [t for t in threading.enumerate() if t not in threads]
+    left = [t for t in started if not t.daemon or t.name == "engine"]
     for thread in left:
         thread.join(THREAD_GRACE_S)
     names = [thread.name for thread in left if thread.is_alive()]

@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from paceline.catalog.models import Models
 from paceline.engine.draft import registry
-from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.kit.background import Slices
 from paceline.gui.program import Program
+from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.messages import TokensCounted
 from paceline.paths import Paths, resources
 from paceline.settings import LoadedSettings, Settings
@@ -60,7 +61,7 @@ class Studio:
         paths = Paths.below(home)
         self.data_dir = paths.data_dir
         self.program = Program(
-            client=EngineThread(service_factory(settings.engine_host)),
+            client=EngineBridge(ThreadedClient(service_factory(settings.engine_host))),
             infos=registry.available(),
             resources=resources(),
             paths=paths,

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from paceline.hosting.client import Listener
+from paceline.hosting.broker import Broker, Listener, Priority, Ticket
 from paceline.messages import (
     Command,
     Event,
@@ -40,6 +40,7 @@ class ReplayClient(QObject):
         super().__init__()
         self._tokens = tokens
         self._tokens_per_s = tokens_per_s
+        self._broker = Broker()
         self._listener: Listener | None = None
         self._turn: StartTurn | None = None
         self._steps: tuple[StepCommitted, ...] = ()
@@ -51,8 +52,30 @@ class ReplayClient(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_tick)
 
-    def submit(self, command: Command) -> None:
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
         """Answer a load and start a turn; nothing else matters here."""
+        ticket = self._broker.request(command, priority, on_event, asker)
+        self._go_on()
+        return ticket
+
+    def submit(self, command: Command) -> None:
+        """Answer a load and start a turn."""
+        self._broker.submit(command)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._broker.running is None and (ticket := self._broker.take(0)) is not None:
+            self._begin(ticket.command)
+            if not isinstance(ticket.command, StartTurn):
+                self._broker.done()
+
+    def _begin(self, command: Command) -> None:
         if isinstance(command, LoadPair):
             draft = command.draft
             self._tell(
@@ -72,6 +95,15 @@ class ReplayClient(QObject):
             self._start_s = 0.0
             self._timer.start(0)
 
+    def watch(self, listener: Listener) -> None:
+        """Tell what concerns all askers to this."""
+        self._broker.watch(listener)
+
+    @property
+    def running(self) -> Ticket | None:
+        """The reply that is played."""
+        return self._broker.running
+
     def cancel(self, request_id: str) -> None:
         """A reply is played to its end."""
 
@@ -84,12 +116,8 @@ class ReplayClient(QObject):
         self._timer.stop()
         return True
 
-    @property
-    def is_alive(self) -> bool:
-        """Always."""
-        return True
-
     def _tell(self, event: Event) -> None:
+        self._broker.emit(event)
         if self._listener is not None:
             self._listener(event)
 
@@ -124,6 +152,8 @@ class ReplayClient(QObject):
                     self._stats(),
                 )
             )
+            self._broker.done()
+            self._go_on()
             self.ended.emit()
 
     def _stats(self) -> TurnStats:

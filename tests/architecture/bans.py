@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Finding = tuple[int, str]
 """Line and better way."""
 
-OWNERS = ("Client", "Service", "Settings", "Paths", "Inbox", "Session", "Thread", "Timer")
+OWNERS = ("Client", "Service", "Settings", "Paths", "Broker", "Session", "Thread", "Timer")
 QT_VALUES = ("QColor", "QMargins", "QModelIndex", "QPoint", "QPointF", "QRect", "QSize", "QSizeF")
 """Immutable in use, and fit to be made before there is an application."""
 

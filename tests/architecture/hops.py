@@ -4,7 +4,7 @@
 profiler looks at the stack where the way changes threads and where it ends, and counts the
 program's functions on it; the largest counts of each place are added.
 
-- a message: the send button to `Inbox.put`, and the engine's thread to `LlamaModel.decode`;
+- a message: the send button to `Broker.request`, and the engine's thread to `LlamaModel.decode`;
 - a step: `LlamaModel.decode`'s caller to the Qt signal, the session's event to the record of its
   tokens, and the timer to `QTextCursor.insertText`.
 """
@@ -28,9 +28,8 @@ from dataclasses import replace
 from PySide6.QtCore import QTimer
 
 from paceline.gui import smoke
-from paceline.gui.engine_thread import EngineThread
 
-PLACES = ("message: button to inbox", "message: inbox to decode", "step: decode to signal")
+PLACES = ("message: button to queue", "message: queue to decode", "step: decode to signal")
 PLACES += ("step: event to tokens", "step: timer to text")
 
 
@@ -54,10 +53,10 @@ class Counter:
                 self._note("step: decode to signal", frame)
         elif event == "call":
             code = frame.f_code
-            if code.co_name == "put" and code.co_filename.endswith("hosting/client.py"):
-                self._note("message: button to inbox", frame)
+            if code.co_name == "request" and code.co_filename.endswith("hosting/broker.py"):
+                self._note("message: button to queue", frame)
             elif code.co_name == "decode" and code.co_filename.endswith("llama/model.py"):
-                self._note("message: inbox to decode", frame)
+                self._note("message: queue to decode", frame)
             elif "provenance" in code.co_filename:
                 self._note("step: event to tokens", frame)
 
@@ -67,7 +66,7 @@ class Counter:
             if "/paceline/" in frame.f_code.co_filename and "smoke" not in frame.f_code.co_filename:
                 stack.append(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_qualname}")
             frame = frame.f_back
-        if place == "message: button to inbox" and not any("_on_send" in name for name in stack):
+        if place == "message: button to queue" and not any("_on_send" in name for name in stack):
             return
         if place == "step: decode to signal" and not any("Turn.run" in name for name in stack):
             return
@@ -101,11 +100,6 @@ def main() -> None:
         timer.timeout.connect(send)
         timer.start()
 
-    def run(thread: EngineThread) -> None:
-        sys.setprofile(counter._profile)  # `threading` knows nothing of Qt's threads
-        loop(thread)
-
-    loop, EngineThread.run = EngineThread.run, run
     smoke.Settings = lambda **named: replace(usual(**named), engine_host="thread")
     smoke.SmokeTest.start = typed
     counter.start()

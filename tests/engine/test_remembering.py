@@ -10,7 +10,8 @@ from engine.test_service import Bench
 from fake_model import FakeModel, scripted
 from paceline.engine.draft.lookups.earlier_texts import PIECE, EarlierTexts
 from paceline.engine.service import EngineService
-from paceline.hosting.client import Inbox, next_command
+from paceline.hosting.broker import Broker
+from paceline.hosting.client import next_ticket
 from paceline.messages import (
     Event,
     LoadPair,
@@ -129,17 +130,19 @@ def test_another_pair_knows_nothing(bench: Bench) -> None:
 
 def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:
     tokenized: list[int] = []
-    inbox = Inbox()
+    broker = Broker()
     texts = EarlierTexts(lambda text: (tokenized.append(len(text)), [])[1])
     texts.put("chat", ["".join(map(chr, range(1000, 1000 + 9 * PIECE)))])
     turn = StartTurn("turn")
 
     def idle() -> bool:
         if len(tokenized) == 5:
-            inbox.put(turn)
+            broker.request(turn)
         return texts.slice()
 
-    assert next_command(inbox, idle, timeout=0) == turn
+    ticket = next_ticket(broker, idle, timeout=0)
+    assert ticket is not None
+    assert ticket.command == turn
     assert tokenized == [PIECE] * 6
 
 

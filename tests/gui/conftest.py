@@ -15,12 +15,13 @@ from gui.fake_client import FakeClient
 from paceline import paths
 from paceline.engine.draft import registry
 from paceline.gui.chat.composer import Composer
-from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import BASE_PX
 from paceline.gui.look.theme import apply_sheet, apply_theme
 from paceline.gui.program import Program
+from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.params import ReplySettings
 from paceline.settings import LoadedSettings, ReplyPreset, Settings
 
@@ -187,7 +188,7 @@ def make_program(
 def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Program]]:
     """Makes the whole window around a real engine, as `gui.app` does, and closes it at the end.
 
-    It is not started yet. `engine` is the engine's thread where it is not that of the settings;
+    It is not started yet. `engine` is the engine where it is not that of the settings;
     `changes` are settings, or the most tokens of a reply; without `chats_file` chats live as long
     as the window.
     """
@@ -195,12 +196,12 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
 
     def make(
         host: EngineHost = "process",
-        engine: EngineThread | None = None,
+        engine: ThreadedClient | None = None,
         models: Models | None = None,
         chats_file: Path | None = None,
         **changes: Any,
     ) -> Program:
-        engine = engine or EngineThread(service_factory(host))
+        engine = engine or ThreadedClient(service_factory(host))
         preset = ReplyPreset(
             "Test", ReplySettings(max_tokens=changes.pop("max_tokens", 1024), seed=7)
         )
@@ -213,7 +214,7 @@ def make_real(qtbot: QtBot, paceline_home: Path) -> Iterator[Callable[..., Progr
         )
         settings = replace(settings, **changes)
         program = Program(
-            client=engine,
+            client=EngineBridge(engine),
             infos=INFOS,
             resources=paths.resources(),
             paths=paths.Paths.below(paceline_home),

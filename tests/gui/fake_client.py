@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from paceline.engine.draft.strategy import complete
+from paceline.hosting.broker import EngineEvent, Listener, Priority, Ticket
 from paceline.messages import (
+    Calibrate,
+    Calibrated,
     Command,
+    CountTokens,
+    DescribeEngine,
     DraftCount,
     EngineDescribed,
+    EngineDied,
+    Event,
     FiguresReported,
+    LoadFailed,
     LoadPair,
+    LoadProgressed,
     ModelInfo,
     PairLoaded,
+    PromptRendered,
     Remember,
     Remembered,
+    RenderPrompt,
+    SamenessChanged,
     StartTurn,
     StepCommitted,
+    Strategy,
+    TokensCounted,
     TokenTrace,
+    Tune,
     TurnFinished,
     TurnStarted,
     TurnStats,
+    Unload,
+    Unloaded,
 )
-
-if TYPE_CHECKING:
-    from paceline.hosting.client import Listener
-    from paceline.messages import Event
 
 C = TypeVar("C")
 
@@ -54,26 +67,61 @@ STATS = TurnStats(
 
 
 class FakeClient:
-    """Takes commands without doing anything; `emit` plays the engine.
+    """Takes requests without doing anything; `emit` plays the engine.
+
+    Every request counts as running from the beginning, so that a test may answer it in any order.
 
     Attributes:
         takes_texts: Whether a `Remember` is answered at once.
+        tickets: Those of all requests.
+        commands: What was asked for, and each `Tune`.
+        cancelled: What was cancelled.
     """
 
     def __init__(self) -> None:
         self.takes_texts = True
+        self.tickets: list[Ticket] = []
         self.commands: list[Command] = []
-        self.cancelled: list[str] = []
+        self.cancelled: list[object] = []
+        self.running: Ticket | None = None
         self.is_closed = False
+        self._watchers: list[Listener] = []
         self._listener: Listener | None = None
 
-    def submit(self, command: Command) -> None:
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
+        ticket = Ticket(self, command, priority, on_event, asker)  # type: ignore[arg-type]
+        ticket.begin()
+        self.tickets.append(ticket)
+        self._note(command)
+        return ticket
+
+    def _note(self, command: Command) -> None:
         self.commands.append(command)
         if isinstance(command, Remember) and self.takes_texts:
             self.emit(Remembered(command.chat))
 
-    def cancel(self, request_id: str) -> None:
-        self.cancelled.append(request_id)
+    def watch(self, listener: Listener) -> None:
+        self._watchers.append(listener)
+
+    def place_of(self, ticket: Ticket) -> int:
+        return 0
+
+    def tune(self, ticket: Ticket, strategy: Strategy) -> None:
+        assert isinstance(ticket.command, StartTurn)
+        self.commands.append(Tune(ticket.command.turn_id, strategy))
+
+    # TRANSITION
+    def submit(self, command: Command) -> None:
+        self._note(command)
+
+    def cancel(self, asked: Ticket | str) -> None:
+        self.cancelled.append(asked.command if isinstance(asked, Ticket) else asked)
 
     def set_listener(self, listener: Listener | None) -> None:
         self._listener = listener
@@ -82,15 +130,30 @@ class FakeClient:
         self.is_closed = True
         return True
 
-    @property
-    def is_alive(self) -> bool:
-        return not self.is_closed
-
     # ------------------------------------------------------------------- what the engine does
 
-    def emit(self, event: Event) -> None:
-        assert self._listener is not None
-        self._listener(event)
+    def emit(self, event: Event, ticket: Ticket | None = None) -> None:
+        """Tell an event to those who watch the engine, and to who asked for it.
+
+        Args:
+            event: What happens.
+            ticket: The request; None: the newest one without an answer that such an event is for.
+        """
+        if isinstance(event, EngineEvent):
+            for listener in tuple(self._watchers):
+                listener(event)
+        open_ones = [each for each in self.tickets if each.state != "over"]
+        if isinstance(event, EngineDied):
+            asked = [each for each in open_ones if not isinstance(each.command, LoadPair)]
+        else:
+            fitting = [each for each in open_ones if isinstance(each.command, _asked_by(event))]
+            asked = [ticket] if ticket is not None else fitting[-1:]
+        for each in asked:
+            each.tell(event)
+            if each.answer is not None:
+                each.end()
+        if self._listener is not None:
+            self._listener(event)
 
     def last(self, kind: type[C]) -> C:
         """The newest command of a kind."""
@@ -141,6 +204,27 @@ class FakeClient:
         self.step(text[:1], 0)
         self.step(text[1:], 1)
         self.finish_turn(text, stats=stats)
+
+
+def _asked_by(event: Event) -> type[Command]:
+    """The kind of command that an event belongs to."""
+    match event:
+        case LoadProgressed() | PairLoaded() | LoadFailed():
+            return LoadPair
+        case EngineDescribed():
+            return DescribeEngine
+        case TokensCounted():
+            return CountTokens
+        case PromptRendered():
+            return RenderPrompt
+        case Remembered():
+            return Remember
+        case Calibrated() | SamenessChanged():
+            return Calibrate
+        case Unloaded():
+            return Unload
+        case _:
+            return StartTurn
 
 
 def model_info(path: str) -> ModelInfo:

@@ -24,12 +24,12 @@ from hosting.halted import halt_in_decode
 from hosting.observed import engine_processes, is_gone
 from hosting.sabotage import dies_in_load
 from paceline.chat import reply_runner
-from paceline.gui import app, engine_thread
+from paceline.gui import app
 from paceline.gui.chat.messages.reply_view import ReplyView
-from paceline.gui.engine_thread import EngineThread
 from paceline.gui.kit.labels import without_soft_breaks
-from paceline.hosting import supervisor
+from paceline.hosting import supervisor, threaded
 from paceline.hosting.process import ProcessService
+from paceline.hosting.threaded import ThreadedClient
 from paceline.paths import Paths
 from paceline.settings import Settings, save_settings
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from paceline.chat.reply import Reply
     from paceline.gui.program import Program
-    from paceline.hosting.client import Inbox
+    from paceline.hosting.broker import Broker
     from paceline.messages import Event, StartTurn, StepCommitted
     from paceline.settings import EngineHost
 
@@ -352,7 +352,7 @@ def test_a_kill_while_idle_is_told_within_a_second_and_touches_no_reply(
 def test_a_message_right_behind_a_death_that_nobody_has_noticed_is_answered(
     window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_thread, "LOOK_EVERY_S", 30.0)
+    monkeypatch.setattr(threaded, "LOOK_EVERY_S", 30.0)
     assert_answers(window, send(window, max_tokens=5), qtbot)  # from here on it looks no more
     engine_process().kill()
     assert_answers(window, send(window, "Are you still there?", 10), qtbot)
@@ -368,10 +368,10 @@ def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
     starts = tmp_path / "starts"
     main = functools.partial(dies_in_load, "target at half", f"{how} first", str(starts))
 
-    def make_service(emit: Callable[[Event], None], inbox: Inbox) -> ProcessService:
-        return ProcessService(emit, inbox, main=main)
+    def make_service(emit: Callable[[Event], None], broker: Broker) -> ProcessService:
+        return ProcessService(emit, broker, main=main)
 
-    program = make_real("process", EngineThread(make_service))
+    program = make_real("process", ThreadedClient(make_service))
     program.start()
     program.window.show()
     reply = send(program, "What is a list?", 10)
@@ -437,7 +437,7 @@ def test_closing_with_a_process_that_hangs_ends_it(
     moment: str,
 ) -> None:
     allow_warnings("does not end by itself and is killed")
-    monkeypatch.setattr(engine_thread, "KILL_AFTER_MS", 500)
+    monkeypatch.setattr(threaded, "KILL_AFTER_S", 0.5)
     program = make_real("process")
     program.start()
     if moment == "start":

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from paceline.hosting.client import Inbox, Service
+from paceline.hosting.broker import Broker
+from paceline.hosting.client import Service
 from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.hosting.process import ProcessService
@@ -28,9 +29,9 @@ from strategies import with_strategy
 HOSTS = ("process", "thread")
 
 
-def make_tough_process_service(emit: Callable[[Event], None], inbox: Inbox) -> Service:
+def make_tough_process_service(emit: Callable[[Event], None], broker: Broker) -> Service:
     """Make an engine in a process that may be ended as often as a test likes."""
-    return ProcessService(emit, inbox, restarts=RestartPolicy(most=10**9))
+    return ProcessService(emit, broker, restarts=RestartPolicy(most=10**9))
 
 
 class Host:
@@ -135,7 +136,11 @@ class Canceller:
 
     def _run(self) -> None:
         self._may_run.wait()
-        while self._behind is None and not self._host.client._busy and not self._is_over.is_set():
+        while (
+            self._behind is None
+            and self._host.client.running is None
+            and not self._is_over.is_set()
+        ):
             time.sleep(0.0005)  # what nobody has submitted yet cannot be cancelled
         if self._is_over.wait(self._delay_s):
             return

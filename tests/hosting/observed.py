@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 
 from paceline.engine.prompt.renderer import RENDER
+from paceline.hosting.broker import Broker
 from paceline.hosting.child import run_child
-from paceline.hosting.client import Inbox
 from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
@@ -52,9 +52,9 @@ class Host:
         self.told: list[tuple[float, Event]] = []
         self.hear: Callable[[Event], None] = lambda _event: None
 
-        def make(emit: Callable[[Event], None], inbox: Inbox) -> ProcessService:
+        def make(emit: Callable[[Event], None], broker: Broker) -> ProcessService:
             policy = restarts or RestartPolicy(most=10**9)
-            self.service = ProcessService(emit, inbox, main=main, restarts=policy, sleep=sleep)
+            self.service = ProcessService(emit, broker, main=main, restarts=policy, sleep=sleep)
             return self.service
 
         self.client = InlineClient(make)

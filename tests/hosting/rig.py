@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from hosting.children import Script, scripted
-from paceline.hosting.client import Inbox
+from paceline.hosting.broker import Broker
 from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
@@ -36,10 +36,10 @@ class Rig:
         self.client = InlineClient(self._make)
         self.client.set_listener(self._hear)
 
-    def _make(self, emit: Callable[[Event], None], inbox: Inbox) -> ProcessService:
-        self.inbox = inbox
+    def _make(self, emit: Callable[[Event], None], broker: Broker) -> ProcessService:
+        self.broker = broker
         self.service = ProcessService(
-            emit, inbox, main=scripted(self.script), restarts=self.restarts, sleep=lambda s: None
+            emit, broker, main=scripted(self.script), restarts=self.restarts, sleep=lambda s: None
         )
         return self.service
 

@@ -17,7 +17,8 @@ from hosting.rig import wait_until
 from paceline.engine.facts import Facts
 from paceline.hosting import client as hosting_client
 from paceline.hosting import supervisor
-from paceline.hosting.client import Inbox, next_command
+from paceline.hosting.broker import Broker, Priority
+from paceline.hosting.client import next_ticket
 from paceline.messages import (
     Calibrate,
     Calibrated,
@@ -37,55 +38,38 @@ from paceline.messages import (
 AllowWarnings = Callable[[str], None]
 
 
-# ----------------------------------------------------------------------------------- the inbox
+# ---------------------------------------------------------------------------------- the broker
 
 
 @pytest.fixture
-def inbox() -> Inbox:
-    return Inbox()
+def broker() -> Broker:
+    return Broker()
 
 
 @pytest.mark.parametrize(
     "command", [StartTurn("t"), CountTokens("c", ()), Shutdown(), DescribeEngine(), Reset()]
 )
 def test_whatever_comes_in_idle_time_sets_the_flag_and_is_not_lost(
-    inbox: Inbox, command: DescribeEngine
+    broker: Broker, command: DescribeEngine
 ) -> None:
-    inbox.flag.set()  # of what ran before
-    assert inbox.begin_idle()
-    assert not inbox.flag.is_set()
-    inbox.put(command)
-    assert inbox.flag.is_set()
-    assert not inbox.begin_idle(), "there is something to do"
-    assert inbox.get(0) == command
-    assert not inbox.flag.is_set(), "the flag was not meant for the command"
+    broker.flag.set()  # of what ran before
+    assert broker.begin_idle()
+    assert not broker.flag.is_set()
+    ticket = broker.request(command)
+    assert broker.flag.is_set()
+    assert not broker.begin_idle(), "there is something to do"
+    assert broker.take(0) is ticket
+    assert not broker.flag.is_set(), "the flag was not meant for the command"
 
 
-def test_a_cancel_in_idle_time_reaches_what_waits_and_nothing_else(inbox: Inbox) -> None:
-    assert inbox.begin_idle()
-    inbox.cancel("t")
-    assert not inbox.flag.is_set()
-    inbox.put(StartTurn("t"))
-    inbox.cancel("t")
-    assert inbox.get(0) == StartTurn("t")
-    assert inbox.flag.is_set()
+def test_a_request_after_idle_time_sets_no_flag(broker: Broker) -> None:
+    assert broker.begin_idle()
+    assert broker.take(0) is None
+    broker.request(StartTurn("t"))
+    assert not broker.flag.is_set()
 
 
-def test_a_command_behind_idle_time_sets_no_flag(inbox: Inbox) -> None:
-    assert inbox.begin_idle()
-    assert inbox.get(0) is None
-    inbox.put(StartTurn("t"))
-    assert not inbox.flag.is_set()
-
-
-def test_calibrate_can_be_cancelled(inbox: Inbox) -> None:
-    inbox.put(Calibrate("c"))
-    inbox.get()
-    inbox.cancel("c")
-    assert inbox.flag.is_set()
-
-
-# ------------------------------------------------------------------------------- next_command
+# -------------------------------------------------------------------------------- next_ticket
 
 
 @pytest.fixture
@@ -93,37 +77,46 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosting_client, "IDLE_AFTER_S", 0.01)
 
 
-def test_a_command_that_is_there_leaves_no_idle_time(inbox: Inbox) -> None:
+def taken(broker: Broker, idle: Callable[[], bool] | None, timeout: float = 0.01) -> object:
+    """The next command; None: there is none."""
+    ticket = next_ticket(broker, idle, timeout)
+    return ticket.command if ticket is not None else None
+
+
+def test_a_command_that_is_there_leaves_no_idle_time(broker: Broker) -> None:
     def idle() -> bool:
         raise AssertionError
 
     for command in (Reset(), DescribeEngine()):
-        inbox.put(command)
-    assert next_command(inbox, idle) == Reset()
-    assert next_command(inbox, idle) == DescribeEngine()
-    assert next_command(inbox, None, 0.01) is None
+        broker.request(command)
+    assert taken(broker, idle) == Reset()
+    assert taken(broker, idle) == DescribeEngine()
+    assert taken(broker, None) is None
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_service_that_has_nothing_to_do_is_asked_once(inbox: Inbox) -> None:
+def test_a_service_that_has_nothing_to_do_is_asked_once(broker: Broker) -> None:
     calls = []
 
     def idle() -> bool:
         calls.append(time.monotonic())
         return len(calls) < 3
 
-    assert next_command(inbox, idle, 0.05) is None
+    assert taken(broker, idle, 0.05) is None
     assert len(calls) == 3
 
 
 @pytest.mark.usefixtures("at_once")
-def test_a_command_ends_idle_time_and_is_not_kept_waiting(inbox: Inbox) -> None:
+@pytest.mark.parametrize("priority", Priority)
+def test_a_command_ends_idle_time_and_is_not_kept_waiting(
+    broker: Broker, priority: Priority
+) -> None:
     """The flag reaches what runs, as llama.cpp polls it, and the command follows."""
     waits = threading.Event()
 
     def idle() -> bool:
         waits.set()
-        while not inbox.flag.is_set():
+        while not broker.flag.is_set():
             time.sleep(0.001)
         return True
 
@@ -133,14 +126,14 @@ def test_a_command_ends_idle_time_and_is_not_kept_waiting(inbox: Inbox) -> None:
         nonlocal put_at
         waits.wait(5)
         put_at = time.monotonic()
-        inbox.put(StartTurn("t"))
+        broker.request(StartTurn("t"), priority)
 
     thread = threading.Thread(target=put)
     thread.start()
-    assert next_command(inbox, idle) == StartTurn("t")
+    assert taken(broker, idle) == StartTurn("t")
     assert time.monotonic() - put_at < 0.5
     thread.join()
-    assert not inbox.flag.is_set()
+    assert not broker.flag.is_set()
 
 
 # ---------------------------------------------------------------------- an engine in a process

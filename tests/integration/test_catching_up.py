@@ -91,7 +91,7 @@ def test_a_command_stops_it(demo_pair: tuple[Path, Path]) -> None:
         assert draft is not None
         held = list(draft.tokens)  # the text's end, which is no beginning of it
         assert held == engine.pair.target.tokens[: len(held)] or len(held) < 300
-        flag = engine.client._inbox.flag
+        flag = engine.client._broker.flag
         flag.set()
         work = IdleWork(engine.pair, [CatchingUp(engine.pair)])
         assert work.slice()

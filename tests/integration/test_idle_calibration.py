@@ -84,7 +84,7 @@ def idle_to_the_end(engine: Idling) -> int:
 
 def idle_with_interruptions(engine: Idling) -> int:
     """Let another thread set the flag again and again, at any moment; returns how often."""
-    flag, chance = engine.client._inbox.flag, random.Random(5)
+    flag, chance = engine.client._broker.flag, random.Random(5)
     n_set, is_over = 0, threading.Event()
 
     def disturb() -> None:

@@ -356,7 +356,7 @@ class Loaded:
         self, pair: tuple[Path, Path], main: ChildMain | None = None, **options: object
     ) -> None:
         self.client = (
-            InlineClient(lambda emit, inbox: ProcessService(emit, inbox, main=main))
+            InlineClient(lambda emit, broker: ProcessService(emit, broker, main=main))
             if main is not None
             else InlineClient()
         )

@@ -92,7 +92,7 @@ def test_an_aborted_decode_of_a_recurrent_model_is_forgotten() -> None:
         pair = engine.client._service._pair
         assert pair is not None
         model = pair.target.model
-        flag = engine.client._inbox.flag
+        flag = engine.client._broker.flag
         decode = model.decode
 
         def aborting(tokens, n_rows):  # type: ignore[no-untyped-def]

@@ -265,7 +265,8 @@ class Reply(_Closing, Iterator[StepCommitted]):
         if self._on_event is not None:
             self._on_event(event)
 
-    def _take_tune(self, turn_id: str) -> Tune | None:
+    def _take_tune(self) -> Tune | None:
+        turn_id = self._command.turn_id
         wish, self._wish = self._wish, None
         if isinstance(wish, str):
             try:
@@ -315,7 +316,7 @@ def load_pair(
     """
     cancel = CancelFlag()
     service = EngineService(
-        lambda _event: None, take_between=lambda _turn: None, cancel=cancel, backend=backend
+        lambda _event: None, take_between=lambda: None, cancel=cancel, backend=backend
     )
     command = LoadPair(
         "load",

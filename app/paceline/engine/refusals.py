@@ -9,9 +9,14 @@ from paceline.errors import CancelledError, UserError
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Command,
     CountTokens,
+    Event,
+    LoadFailed,
+    LoadPair,
     PromptRendered,
     RenderPrompt,
+    StartTurn,
     Strategy,
     TokensCounted,
     TuneRejected,
@@ -78,3 +83,16 @@ def no_prompt(question: RenderPrompt) -> PromptRendered:
 def not_calibrated(command: Calibrate) -> Calibrated:
     """Answer a wish to measure that finds no model loaded."""
     return Calibrated(command.request_id, problem=sentence("No model is loaded."))
+
+
+def stopped(command: Command) -> Event | None:
+    """Answer a command that was cancelled while it waited; None: it needs no answer."""
+    match command:
+        case LoadPair():
+            return LoadFailed(command.request_id, "cancelled", "Stopped.", "")
+        case StartTurn():
+            return TurnFailed(command.turn_id, "cancelled", "Stopped.", "")
+        case Calibrate():
+            return Calibrated(command.request_id, problem=sentence("Stopped."))
+        case _:
+            return None

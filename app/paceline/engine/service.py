@@ -76,7 +76,7 @@ class EngineService:
     Args:
         emit: Takes every event, on the thread that calls `handle`.
         take_between: Returns a waiting command that can be carried out between two steps of the
-            turn, if there is one.
+            running turn, if there is one.
         cancel: Polled by everything that may take long.
         backend: Makes the backend at first use; None takes llama.cpp.
     """
@@ -85,7 +85,7 @@ class EngineService:
         self,
         emit: Callable[[Event], None],
         *,
-        take_between: Callable[[str], Tune | Remember | None],
+        take_between: Callable[[], Tune | Remember | None],
         cancel: CancelFlag,
         backend: Callable[[], Backend] | None = None,
     ) -> None:
@@ -125,7 +125,7 @@ class EngineService:
             case Shutdown():
                 self._unload()
             case CancelTurn():
-                pass  # the inbox has set the flag already
+                pass  # the broker has set the flag already
 
     def _answer(self, command: Tune | DescribeEngine | CountTokens | RenderPrompt) -> Event:
         match command:
@@ -356,9 +356,9 @@ class EngineService:
                 self._emit(Unloaded())
             self._emit(TurnFailed(command.turn_id, *failure))
 
-    def _take_tune(self, turn_id: str) -> Tune | None:
+    def _take_tune(self) -> Tune | None:
         """Carry out what need not wait for the turn's end, and return what is for the turn."""
-        while isinstance(command := self._take_between(turn_id), Remember):
+        while isinstance(command := self._take_between(), Remember):
             self._remember(command)
         return command
 

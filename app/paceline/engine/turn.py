@@ -75,7 +75,7 @@ class Turn:
         seed: int,
         emit: Emit,
         *,
-        take_tune: Callable[[str], Tune | None],
+        take_tune: Callable[[], Tune | None],
         cancel: CancelFlag,
         find: Callable[[str], DrafterInfo] = find,
     ) -> None:
@@ -287,7 +287,7 @@ class Turn:
         plainly = self._decoder.plainly
         if plainly is not None or self._decoder.draft_failures:
             self._tell_failures()
-        tune = self._take_tune(self._command.turn_id)
+        tune = self._take_tune()
         if tune is None:
             return
         if plainly is not None:

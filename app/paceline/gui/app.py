@@ -37,11 +37,12 @@ from paceline.catalog.models import Models
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import DrafterInfo
 from paceline.errors import UserError
-from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.kit.translation import install_language
 from paceline.gui.one_window import OneWindow
 from paceline.gui.program import Program
 from paceline.gui.storage_controller import CHATS_FILE
+from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.paths import Paths, resources
 from paceline.settings import SETTINGS_FILE, kernels_of_environment, load_settings
 
@@ -180,14 +181,14 @@ def make_program(paths: Paths) -> Program:
     loaded = load_settings(paths.config_dir / SETTINGS_FILE)
     settings = loaded.settings
     install_language(settings.language, resources())
-    engine = EngineThread(service_factory(settings.engine_host))
+    engine = ThreadedClient(service_factory(settings.engine_host))
     models = Models(
         paths,
         offline=settings.hub_offline or is_offline(os.environ),
         own_folders=[Path(folder) for folder in settings.model_folders],
     )
     program = Program(
-        client=engine,
+        client=EngineBridge(engine),
         infos=infos,
         resources=resources(),
         paths=paths,

@@ -20,8 +20,9 @@ from paceline.chat.reply import Reply
 from paceline.engine.draft import registry
 from paceline.errors import UserError
 from paceline.gui.app import Ending, make_application
-from paceline.gui.engine_thread import EngineThread, service_factory
+from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.program import Program
+from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.messages import EngineDied, LoadFailed
 from paceline.params import ReplySettings
 from paceline.paths import Paths, resources
@@ -125,7 +126,7 @@ def run_smoke_test(out: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="paceline-smoke-") as folder:
         paths = Paths.below(Path(folder))
         program = Program(
-            client=EngineThread(service_factory(settings.engine_host)),
+            client=EngineBridge(ThreadedClient(service_factory(settings.engine_host))),
             infos=registry.available(),
             resources=resources(),
             paths=paths,

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from paceline.hosting.client import Inbox, next_command
+from paceline.hosting.broker import Broker
+from paceline.hosting.client import next_ticket
 from paceline.hosting.wire import (
     Beat,
     Done,
@@ -29,7 +30,7 @@ from paceline.hosting.wire import (
     decode_command,
     encode_message,
 )
-from paceline.messages import Remember, Shutdown, Tune
+from paceline.messages import CancelTurn, Remember, Shutdown, Tune
 from paceline.workers.child import FAILED, ChildPipe, last_words
 
 if TYPE_CHECKING:
@@ -74,20 +75,20 @@ def run_child(pipe: socket.socket, prepare: Callable[[], None] | None = None) ->
 
 
 def _work(line: ChildPipe, uplink: Uplink) -> None:
-    inbox = Inbox()
-    threading.Thread(target=_read, args=(line, inbox), name="reader", daemon=True).start()
+    broker = Broker()
+    threading.Thread(target=_read, args=(line, broker), name="reader", daemon=True).start()
     from paceline.engine.native import report_aborts
     from paceline.engine.service import EngineService
 
     report_aborts(line.send_last)
 
-    def take_between(turn_id: str) -> Tune | Remember | None:
-        command = inbox.take_between(turn_id)
+    def take_between() -> Tune | Remember | None:
+        command = broker.take_between()
         if command is not None:
             uplink.send(Done())
         return command
 
-    service = EngineService(uplink.send, take_between=take_between, cancel=inbox.flag)
+    service = EngineService(uplink.send, take_between=take_between, cancel=broker.flag)
     pulse = Pulse(uplink, service)
 
     def idle() -> bool:
@@ -100,22 +101,27 @@ def _work(line: ChildPipe, uplink: Uplink) -> None:
 
     line.send_ready()
     while True:
-        command = next_command(inbox, idle)
-        if command is None:
+        ticket = next_ticket(broker, idle)
+        if ticket is None:
             continue
         pulse.start()
-        service.handle(command)
+        service.handle(ticket.command)
         pulse.stop()
+        broker.done()
         uplink.send(Done())
-        if isinstance(command, Shutdown):
+        if isinstance(ticket.command, Shutdown):
             return
 
 
-def _read(line: ChildPipe, inbox: Inbox) -> None:
+def _read(line: ChildPipe, broker: Broker) -> None:
     """Take commands off the pipe; when it ends, the process ends."""
     try:
         for payload in line.received():
-            inbox.put(decode_command(payload))
+            command = decode_command(payload)
+            if isinstance(command, CancelTurn):
+                broker.cancel_open()
+            else:
+                broker.request(command)
     except Exception as error:  # without its reader the process would hear no command any more
         line.send_last(last_words(error))
         os._exit(FAILED)

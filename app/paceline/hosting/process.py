@@ -5,8 +5,8 @@ and nothing else: the host hears an `EngineDied`, or a `LoadFailed` when it happ
 the next command starts another child. A child that hangs, or that sends something that is no
 message, is ended and replaced in the same way.
 
-`handle` runs on the host's engine thread and returns when the command is done, as with an engine in
-this process; meanwhile it passes events up, and cancels, `Tune`s and `Remember`s down.
+`handle` runs on the client's engine thread and returns when the command is done, as with an engine
+in this process; meanwhile it passes events up, and cancels, `Tune`s and `Remember`s down.
 
 A load that ends the engine is explained or tried again differently. Builds of llama.cpp exist whose
 code for special instructions (AMX) crashes as soon as two tokens are decoded. The self-test after
@@ -28,8 +28,9 @@ from typing import assert_never
 
 from paceline.engine.model.own_kernels import marks, write_mark
 from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
+from paceline.hosting.broker import Broker
 from paceline.hosting.child import run_child
-from paceline.hosting.client import Inbox, request_id_of
+from paceline.hosting.client import request_id_of
 from paceline.hosting.exit_reasons import NOT_STARTED, OUT_OF_MEMORY, Death, RestartPolicy
 from paceline.hosting.supervisor import (
     POLL_S,
@@ -170,7 +171,7 @@ class ProcessService:
 
     Args:
         emit: Takes every event, on the thread that calls `handle`.
-        inbox: Says whether the command under way is to be cancelled, and holds `Tune`s for it.
+        broker: Says whether the command under way is to be cancelled, and holds `Tune`s for it.
         main: Runs in the child.
         restarts: Whether and when a child that died is started again.
         sleep: Waits between two starts.
@@ -179,14 +180,14 @@ class ProcessService:
     def __init__(
         self,
         emit: Callable[[Event], None],
-        inbox: Inbox,
+        broker: Broker,
         *,
         main: ChildMain = run_child,
         restarts: RestartPolicy | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._emit = emit
-        self._inbox = inbox
+        self._broker = broker
         self._keeper = Keeper(main, restarts or RestartPolicy(), sleep)
         self._watchdog = Watchdog()
         self._cache_dir = ""
@@ -219,7 +220,7 @@ class ProcessService:
             case Shutdown():
                 self._keeper.end()
             case CancelTurn():
-                pass  # the inbox has set the flag already
+                pass  # the broker has set the flag already
             case _:
                 assert_never(command)
 
@@ -243,20 +244,20 @@ class ProcessService:
     # ----------------------------------------------------------------------------- commands
 
     def _load(self, command: LoadPair) -> None:
-        if self._inbox.flag.is_set():  # stopped in the queue: what is loaded stays
+        if self._broker.flag.is_set():  # stopped in the queue: what is loaded stays
             self._emit(_load_failed(command, "cancelled", "Stopped."))
             return
         self._cache_dir = command.cache_dir
         watch = LoadWatch(command)
         death = self._carry_out(command, watch.hear)
-        while death and not self._inbox.flag.is_set() and (again := watch.next_try(death)):
+        while death and not self._broker.flag.is_set() and (again := watch.next_try(death)):
             watch = again
             death = self._carry_out(watch.command, watch.hear)
         if death is None and not watch.is_over:
             death = self._keeper.give_up(sentence("The engine left a load without an answer"))
         if death is None or watch.is_over:
             self._pass_on(death)
-        elif self._inbox.flag.is_set():
+        elif self._broker.flag.is_set():
             self._emit(_load_failed(command, "cancelled", "Stopped."))
         else:
             self._emit(_load_failed(command, death.code, *watch.explain(death)))
@@ -339,7 +340,7 @@ class ProcessService:
             FrameError: The command is too large; the child has not received it.
         """
         if self._keeper.child is None:
-            refusal = self._keeper.start(self._inbox.flag.is_set)
+            refusal = self._keeper.start(self._broker.flag.is_set)
             if refusal is not None:
                 return refusal
         child = self._keeper.child
@@ -358,7 +359,7 @@ class ProcessService:
         self._n_open = 1
         self._is_over = False
         self._watchdog.restart()
-        stop = _Stop(command, self._inbox, self._watchdog)
+        stop = _Stop(command, self._broker, self._watchdog)
         while self._n_open:
             try:
                 for message in child.receive(POLL_S):
@@ -409,7 +410,7 @@ class ProcessService:
     def _pass_down(self, child: EngineProcess, command: Command) -> None:
         """Pass on what can be carried out between two steps of a turn."""
         if isinstance(command, StartTurn):
-            more = self._inbox.take_between(command.turn_id)
+            more = self._broker.take_between()
             with contextlib.suppress(FrameError):
                 if more is not None and child.send(more):
                     self._n_open += 1
@@ -426,10 +427,10 @@ class ProcessService:
 class _Stop:
     """Passes a cancel on to the child, and says when the child takes too long to obey."""
 
-    def __init__(self, command: Command, inbox: Inbox, watchdog: Watchdog) -> None:
+    def __init__(self, command: Command, broker: Broker, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
         self._request_id = request_id_of(command)
-        self._flag = inbox.flag
+        self._flag = broker.flag
         self._limit_s = LOAD_CANCEL_S if isinstance(command, LoadPair) else TURN_CANCEL_S
         self._began: float | None = None
 

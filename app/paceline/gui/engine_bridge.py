@@ -1,0 +1,76 @@
+"""The engine's client for the window: events are delivered on the thread that owns the bridge.
+
+A listener given to the engine is called on the engine's thread. Here it travels with its event
+through a signal to a slot of this object, and is called there.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from paceline.hosting.broker import Listener, Priority, Ticket
+from paceline.hosting.client import EngineClient
+from paceline.messages import Command, Event
+
+
+class EngineBridge(QObject):
+    """An `EngineClient` whose listeners are called on its own thread, each event in its order.
+
+    Args:
+        client: The engine.
+        parent: Owns this object.
+    """
+
+    _told = Signal(object, object)
+
+    def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._is_closed = False
+        # Always queued: an asker that cancels what waits is not answered within its own call.
+        self._told.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
+        """Queue a command; see `Broker.request`."""
+        queued = None if on_event is None else partial(self._told.emit, on_event)
+        return self._client.request(command, priority, queued, asker)
+
+    def watch(self, listener: Listener) -> None:
+        """Call `listener` with what concerns all askers."""
+        self._client.watch(partial(self._told.emit, listener))
+
+    @property
+    def running(self) -> Ticket | None:
+        """The request that is being carried out, whoever asked; None: none is."""
+        return self._client.running
+
+    def close(self) -> bool:
+        """Shut the engine down; nothing is delivered any more. False: it hangs."""
+        self._is_closed = True
+        return self._client.close()
+
+    # TRANSITION
+    def submit(self, command: Command) -> None:
+        """Queue a command."""
+        self._client.submit(command)
+
+    def cancel(self, request_id: str) -> None:
+        """Stop the turn or load of this id."""
+        self._client.cancel(request_id)
+
+    def set_listener(self, listener: Listener | None) -> None:
+        """Deliver events to `listener`."""
+        self._client.set_listener(listener and partial(self._told.emit, listener))
+
+    @Slot(object, object)
+    def _deliver(self, listener: Listener, event: Event) -> None:
+        if not self._is_closed:
+            listener(event)

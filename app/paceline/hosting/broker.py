@@ -1,0 +1,485 @@
+"""The queue in front of one engine, and the tickets of those who ask.
+
+Any number of askers (the person at the window, other programs, counting, idle work) share one
+engine, which carries out one command at a time. The more urgent priority goes first, and within a
+priority who came first. Nothing that runs is ended for another request, except what was asked for
+with `Priority.IDLE`: that gives way to a reply or a load, and its asker may ask again.
+
+Cancelling is a flag beside the queue, so that it never waits for other commands; it is tied to a
+ticket, so that a late click cannot stop the next one.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from enum import IntEnum
+from queue import SimpleQueue
+from typing import Literal, get_args
+
+from paceline.engine.cancel import CancelFlag
+from paceline.engine.refusals import stopped
+from paceline.messages import (
+    Calibrate,
+    Calibrated,
+    Command,
+    CountTokens,
+    DescribeEngine,
+    EngineDescribed,
+    EngineDied,
+    Event,
+    LoadFailed,
+    LoadPair,
+    LoadProgressed,
+    PairLoaded,
+    PromptRendered,
+    Remember,
+    Remembered,
+    RenderPrompt,
+    SamenessChanged,
+    Shutdown,
+    StartTurn,
+    Strategy,
+    TokensCounted,
+    Tune,
+    TurnFailed,
+    TurnFinished,
+    Unload,
+    Unloaded,
+)
+
+Listener = Callable[[Event], None]
+State = Literal["waiting", "running", "over"]
+
+EngineEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | SamenessChanged | EngineDied
+"""Events that concern everyone who uses the engine."""
+_OF_ENGINE = get_args(EngineEvent)
+
+_ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
+    LoadPair: (PairLoaded, LoadFailed),
+    StartTurn: (TurnFinished, TurnFailed),
+    DescribeEngine: (EngineDescribed,),
+    CountTokens: (TokensCounted,),
+    RenderPrompt: (PromptRendered,),
+    Remember: (Remembered,),
+    Calibrate: (Calibrated,),
+    Unload: (Unloaded,),
+}
+"""The events that end a request."""
+_STOPPABLE = (LoadPair, StartTurn, Calibrate)
+_STARTING = (LoadPair, DescribeEngine)
+"""Commands that start an engine where there is none; the death of the one before is not theirs."""
+_PRESSING = (StartTurn, LoadPair)
+
+_logger = logging.getLogger(__name__)
+
+
+class Priority(IntEnum):
+    """Who goes first; the lowest number does."""
+
+    PERSON = 0
+    PROGRAM = 1
+    TOOL = 2
+    COUNTING = 3
+    IDLE = 4
+
+
+class Ticket:
+    """One request: what became of it, and the way to stop it. Any thread.
+
+    Events go to the listener that was given, on the thread that the client says; without one they
+    are kept, and iterating over the ticket gives each of them and ends with the last.
+
+    Attributes:
+        command: What was asked for.
+        priority: How urgent it is.
+        asker: Who asked, in a word for people.
+        gave_way: Whether it was ended for something more urgent.
+        answer: The event that ended it; None: it is not over, or its command has no answer.
+        turn: The turn that a `Tune` is for; None: the one that runs.
+        is_stopped: Whether it is to be stopped when it begins.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        command: Command,
+        priority: Priority,
+        on_event: Listener | None,
+        asker: str,
+    ) -> None:
+        self.command = command
+        self.priority = priority
+        self.asker = asker
+        self.gave_way = False
+        self.answer: Event | None = None
+        self.turn: Ticket | None = None
+        self.is_stopped = False
+        self._broker = broker
+        self._on_event = on_event
+        self._events: SimpleQueue[Event | None] = SimpleQueue()
+        self._is_running = False
+        self._is_over = threading.Event()
+
+    @property
+    def state(self) -> State:
+        """Whether it waits, runs or is over."""
+        if self._is_over.is_set():
+            return "over"
+        return "running" if self._is_running else "waiting"
+
+    @property
+    def place(self) -> int:
+        """Its place in the queue: 1 is the next one; 0: it runs, or is over."""
+        return self._broker.place_of(self)
+
+    def cancel(self) -> None:
+        """Stop it: a running one soon, a waiting one at once. Never waits."""
+        self._broker.cancel(self)
+
+    def tune(self, strategy: Strategy) -> None:
+        """Let a turn draft by another strategy from its next step on; ignored once it is over."""
+        self._broker.tune(self, strategy)
+
+    def wait(self, timeout: float | None = None) -> Event | None:
+        """Wait until it is over and return its answer; None: there is none, or not in time.
+
+        Args:
+            timeout: Seconds; None waits without a limit.
+        """
+        self._is_over.wait(timeout)
+        return self.answer if self._is_over.is_set() else None
+
+    def __iter__(self) -> Iterator[Event]:
+        """Yield every event as it comes; for one reader, and a ticket without a listener."""
+        while (event := self._events.get()) is not None:
+            yield event
+
+    # -------------------------------------------------------------------- for the broker alone
+
+    def begin(self) -> None:
+        """Note that it runs."""
+        self._is_running = True
+
+    def tell(self, event: Event) -> None:
+        """Pass an event on; nothing comes after the answer."""
+        if self.answer is not None:
+            return
+        if isinstance(event, (*_ANSWERS.get(type(self.command), ()), EngineDied)):
+            self.answer = event
+        if self._on_event is None:
+            self._events.put(event)
+            return
+        try:
+            self._on_event(event)
+        except Exception:  # one asker's fault must not end the engine for the others
+            _logger.exception("the listener of a request failed")
+            self._on_event = None
+            self.cancel()
+
+    def end(self) -> None:
+        """Note that it is over."""
+        self._events.put(None)
+        self._is_over.set()
+
+
+class Broker:
+    """Takes requests from any thread, and hands them to the one thread that drives the engine.
+
+    Attributes:
+        flag: Stops what runs; polled by the engine.
+        running: The ticket that is being carried out; None: none is.
+    """
+
+    def __init__(self) -> None:
+        self.flag = CancelFlag()
+        self.running: Ticket | None = None
+        self._changed = threading.Condition()
+        self._numbers = itertools.count()
+        self._waiting: list[tuple[Priority, int, Ticket]] = []
+        self._between: deque[Ticket] = deque()  # carried out beside the running one
+        self._watchers: list[Listener] = []
+        self._death: EngineDied | None = None
+        self.on_refusal: Listener = lambda _: None
+        self._is_idle = self._is_closed = False
+
+    # --------------------------------------------------------------- for askers, on any thread
+
+    def request(
+        self,
+        command: Command,
+        priority: Priority = Priority.PERSON,
+        on_event: Listener | None = None,
+        asker: str = "",
+    ) -> Ticket:
+        """Queue a command.
+
+        Args:
+            command: What is to be done.
+            priority: How urgent it is.
+            on_event: Called with each of its events on the engine's thread, and on the caller's
+                with that of a request that ends while it waits; None: the ticket keeps them.
+            asker: Who asks.
+
+        Returns:
+            Its ticket. After `close` it is over and answered by an `EngineDied`.
+        """
+        ticket = Ticket(self, command, priority, on_event, asker)
+        with self._changed:
+            is_refused = self._is_closed
+            if not is_refused:
+                self._queue(ticket)
+        if is_refused:
+            self._finish(ticket, CLOSED)
+        return ticket
+
+    def _queue(self, ticket: Ticket) -> None:
+        """Let a ticket wait for its turn; the lock is held."""
+        bisect.insort(self._waiting, (ticket.priority, next(self._numbers), ticket))
+        self._make_way(ticket)
+        self._changed.notify()
+
+    def _make_way(self, ticket: Ticket) -> None:
+        """Stop what uses time that this request needs; the lock is held."""
+        running = self.running
+        if self._is_idle:
+            self.flag.set()
+        elif (
+            running is not None
+            and running.priority == Priority.IDLE
+            and isinstance(running.command, _STOPPABLE)
+            and ticket.priority < Priority.COUNTING
+            and isinstance(ticket.command, _PRESSING)
+        ):
+            running.gave_way = True
+            self.flag.set()
+
+    def watch(self, listener: Listener) -> None:
+        """Call `listener` with every `EngineEvent` on the engine's thread, before the asker."""
+        self._watchers.append(listener)
+
+    def place_of(self, ticket: Ticket) -> int:
+        """Return the place of a ticket; see `Ticket.place`."""
+        with self._changed:
+            waiting = [each for _, _, each in self._waiting]
+        return waiting.index(ticket) + 1 if ticket in waiting else 0
+
+    def cancel(self, ticket: Ticket) -> None:
+        """Stop a request; see `Ticket.cancel`."""
+        with self._changed:
+            if ticket is self.running and isinstance(ticket.command, _STOPPABLE):
+                self.flag.set()
+            was_waiting = self._remove(ticket)
+        if was_waiting:
+            self._finish(ticket, stopped(ticket.command))
+
+    def cancel_open(self) -> None:
+        """Stop the request that runs, or as soon as it begins the one that waits.
+
+        For a queue of one asker, who hands in one request after the other has ended.
+        """
+        with self._changed:
+            if self.running is not None and isinstance(self.running.command, _STOPPABLE):
+                self.flag.set()
+            else:
+                stoppable = (t for _, _, t in self._waiting if isinstance(t.command, _STOPPABLE))
+                for ticket in itertools.islice(stoppable, 1):
+                    ticket.is_stopped = True
+
+    def tune(self, ticket: Ticket, strategy: Strategy) -> None:
+        """Change a turn's strategy; see `Ticket.tune`."""
+        command = ticket.command
+        assert isinstance(command, StartTurn)
+        with self._changed:
+            if ticket is self.running:
+                tune = Ticket(self, Tune(command.turn_id, strategy), Priority.PERSON, None, "")
+                tune.turn = ticket
+                self._queue(tune)
+            elif ticket.state == "waiting":
+                ticket.command = replace(command, strategy=strategy)
+
+    def close(self) -> None:
+        """Stop what runs and answer what waits; from now on nothing is taken."""
+        with self._changed:
+            self._is_closed = True
+            self.flag.set()  # what cannot be cancelled, such as the start of a process, heeds it
+            waiting = self._take_all()
+            goodbye = Ticket(self, Shutdown(), Priority.PERSON, None, "")
+            self._waiting.append((Priority.PERSON, next(self._numbers), goodbye))
+            self._changed.notify()
+        for ticket in waiting:
+            self._finish(ticket, CLOSED)
+
+    # ------------------------------------------------------------- for the engine's thread alone
+
+    def take(self, timeout: float | None = None) -> Ticket | None:
+        """Take the next request and make it the running one; `done` says when it is over.
+
+        Args:
+            timeout: Seconds to wait for one; None waits without a limit.
+
+        Returns:
+            None when none came in time.
+        """
+        with self._changed:
+            self._is_idle = False
+            if not self._changed.wait_for(lambda: bool(self._waiting), timeout):
+                return None
+            _, _, ticket = self._waiting.pop(0)
+            self.running = ticket
+            if self._is_closed or ticket.is_stopped:
+                self.flag.set()
+            else:
+                self.flag.clear()
+            ticket.begin()
+            return ticket
+
+    def done(self) -> None:
+        """Say that the running request has been carried out."""
+        with self._changed:
+            ticket, self.running = self.running, None
+            late = [each for _, _, each in self._waiting if each.turn is not None]
+            ended = [*self._between, *filter(self._remove, late)]
+            self._between.clear()
+            death, self._death = self._death, None
+        assert ticket is not None
+        self._finish(ticket, death)
+        for each in ended:
+            self._finish(each, death)
+
+    def begin_idle(self) -> bool:
+        """Begin idle work: from now on a request sets the flag at once.
+
+        Returns:
+            False when a request is there already. `take` ends idle work.
+        """
+        with self._changed:
+            self._is_idle = not self._waiting
+            if self._is_idle:
+                self.flag.clear()
+            return self._is_idle
+
+    def take_between(self) -> Tune | Remember | None:
+        """Take what can be carried out between two steps of the running turn.
+
+        That is a `Tune` for it, or a `Remember`: what was deleted is not to be drafted any more.
+        """
+        if not self._waiting:  # the common case costs no lock; a missed request waits one step
+            return None
+        with self._changed:
+            for _, _, ticket in self._waiting:
+                command = ticket.command
+                if isinstance(command, (Tune, Remember)):
+                    self._remove(ticket)
+                    ticket.begin()
+                    self._between.append(ticket)
+                    return command
+        return None
+
+    def emit(self, event: Event) -> None:
+        """Pass an event of the engine on: to those who watch it, then to the asker."""
+        if isinstance(event, _OF_ENGINE):
+            for listener in tuple(self._watchers):
+                listener(event)
+        if isinstance(event, EngineDied):
+            self._die(event)
+        elif isinstance(event, Remembered) and (beside := self._remembering()):
+            self._between.remove(beside)
+            self._finish(beside, event)
+        elif self.running is not None:
+            self.running.tell(event)
+
+    def _remembering(self) -> Ticket | None:
+        """Return the oldest `Remember` that is carried out beside a turn."""
+        return next((each for each in self._between if isinstance(each.command, Remember)), None)
+
+    def _die(self, death: EngineDied) -> None:
+        """Answer what needs the models that died with the engine; a load that waits goes on."""
+        ticket = self.running
+        if ticket is not None and isinstance(ticket.command, _STARTING):
+            self._death = death  # its answer, unless another engine gives one
+        elif ticket is not None:
+            ticket.tell(death)
+        with self._changed:
+            gone = [*self._between, *self._take_all(keeps=_STARTING)]
+            self._between.clear()
+        for each in gone:
+            self._finish(each, death)
+
+    def fail(self, death: EngineDied) -> None:
+        """Answer everything with a death: what carried commands out has ended by an error."""
+        for listener in tuple(self._watchers):
+            listener(death)
+        with self._changed:
+            running, self.running, self._death = self.running, None, None
+            gone = [*filter(None, [running]), *self._between, *self._take_all()]
+            self._between.clear()
+        for ticket in gone:
+            self._finish(ticket, death)
+
+    # TRANSITION
+    def submit(self, command: Command) -> None:
+        """Queue a command of an asker that hears all events."""
+        if isinstance(command, Tune):
+            for ticket in filter(None, (self.running, *(each for _, _, each in self._waiting))):
+                if getattr(ticket.command, "turn_id", None) == command.turn_id:
+                    self.tune(ticket, command.strategy)
+                    return
+        if isinstance(command, (CountTokens, RenderPrompt)):
+            with self._changed:
+                for _, _, ticket in tuple(self._waiting):
+                    if type(ticket.command) is type(command):
+                        self._remove(ticket)
+        priority = Priority.PERSON
+        if isinstance(command, (CountTokens, RenderPrompt)):
+            priority = Priority.COUNTING
+        elif isinstance(command, Remember):
+            priority = Priority.IDLE
+        self.request(command, priority, lambda _: None)
+
+    def cancel_id(self, request_id: str) -> None:
+        """Stop the turn or load of this id."""
+        for ticket in filter(None, (self.running, *(each for _, _, each in self._waiting))):
+            command = ticket.command
+            if request_id in (
+                getattr(command, "turn_id", None),
+                getattr(command, "request_id", None),
+            ) and not isinstance(command, Tune):
+                with self._changed:
+                    was_waiting = self._remove(ticket)
+                if was_waiting and (answer := stopped(command)):
+                    self.on_refusal(answer)
+                    ticket.end()
+                else:
+                    self.cancel(ticket)
+                return
+
+    # ------------------------------------------------------------------------------- within
+
+    def _remove(self, ticket: Ticket) -> bool:
+        """Take a ticket out of the queue; the lock is held. False: it does not wait."""
+        n_before = len(self._waiting)
+        self._waiting = [each for each in self._waiting if each[2] is not ticket]
+        return len(self._waiting) < n_before
+
+    def _take_all(self, keeps: tuple[type[Command], ...] = ()) -> list[Ticket]:
+        """Empty the queue but for some kinds of commands; the lock is held."""
+        keeps = (*keeps, Shutdown)
+        taken = [each[2] for each in self._waiting if not isinstance(each[2].command, keeps)]
+        self._waiting = [each for each in self._waiting if isinstance(each[2].command, keeps)]
+        return taken
+
+    @staticmethod
+    def _finish(ticket: Ticket, answer: Event | None) -> None:
+        """End a request; `answer` counts where it has none yet."""
+        if answer is not None:
+            ticket.tell(answer)
+        ticket.end()
+
+
+CLOSED = EngineDied("The engine was shut down.")
