@@ -82,7 +82,7 @@ class Running:
     def engine(self) -> psutil.Process:
         """The engine's process; notes everything that must be gone at the end."""
         self.family = psutil.Process(self.process.pid).children(recursive=True)
-        (engine,) = (p for p in self.family if "spawn_main" in " ".join(p.cmdline()))
+        (engine,) = (p for p in self.family if "paceline-engine" in p.cmdline())
         return engine
 
     def press_ctrl_c(self) -> float:

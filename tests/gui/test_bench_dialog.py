@@ -265,7 +265,7 @@ def test_the_death_of_the_engine_keeps_what_was_measured(
         timeout=BENCH_MS,
     )
     for child in psutil.Process().children():
-        if "spawn_main" in " ".join(child.cmdline()):
+        if "paceline-engine" in child.cmdline():
             child.kill()
     wait_for_end(bench, qtbot)
     assert "engine stopped working" in dialog.results.details.text()

@@ -111,7 +111,7 @@ def wait_until_ready(program: Program, qtbot: QtBot) -> None:
 
 def engine_process() -> psutil.Process:
     """The one that runs; between fork and exec it would be a copy of this process still."""
-    (process,) = (p for p in engine_processes() if "spawn_main" in " ".join(p.cmdline()))
+    (process,) = (p for p in engine_processes() if "paceline-engine" in p.cmdline())
     return process
 
 

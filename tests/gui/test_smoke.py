@@ -62,7 +62,7 @@ def libraries(process: psutil.Process) -> set[str]:
 
 def is_engine(process: psutil.Process) -> bool:
     try:
-        return "spawn_main" in " ".join(process.cmdline())
+        return "paceline-engine" in process.cmdline()
     except psutil.Error:
         return False
 

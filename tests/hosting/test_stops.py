@@ -216,7 +216,7 @@ def test_no_engine_outlives_a_host_that_is_killed_while_it_starts(
         time.sleep(rng.random() * 0.4)
         halt(host.pid)  # so that nothing is born between the look and the kill
         helpers = host.children(recursive=True)
-        n_engines += sum("spawn_main" in " ".join(helper.cmdline()) for helper in helpers)
+        n_engines += sum("paceline-engine" in helper.cmdline() for helper in helpers)
         program.process.kill()
         program.process.communicate()
         for helper in helpers:
