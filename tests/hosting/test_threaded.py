@@ -459,7 +459,7 @@ def engine(
 def turn(max_tokens: int = 40) -> StartTurn:
     return StartTurn(
         "t",
-        messages=(ChatMessage("user", "What is a list?"),),
+        messages=(ChatMessage.of_text("user", "What is a list?"),),
         strategy=strategy("draft:n_max=4"),
         max_tokens=max_tokens,
         seed=7,
