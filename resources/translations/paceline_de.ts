@@ -2457,19 +2457,6 @@
     </message>
 </context>
 <context>
-    <name>EngineThread</name>
-    <message>
-        <location filename="../../app/paceline/gui/engine_thread.py"/>
-        <source>It starts again with the next message; the log tells more.</source>
-        <translation>Mit der nächsten Nachricht startet sie wieder; das Protokoll sagt mehr.</translation>
-    </message>
-    <message>
-        <location filename="../../app/paceline/gui/engine_thread.py"/>
-        <source>The engine ended unexpectedly ({}).</source>
-        <translation>Die Engine endete unerwartet ({}).</translation>
-    </message>
-</context>
-<context>
     <name>ErrorBar</name>
     <message>
         <location filename="../../app/paceline/gui/kit/notices.py"/>
@@ -7973,6 +7960,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Sie startet mit der nächsten Nachricht wieder.</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/threaded.py"/>
+        <source>It starts again with the next message; the log tells more.</source>
+        <translation>Mit der nächsten Nachricht startet sie wieder; das Protokoll sagt mehr.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/draft/strategy.py"/>
         <source>It takes {known} (key=value).</source>
         <translation>Möglich sind {known} (Name=Wert).</translation>
@@ -8578,6 +8570,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Beginnen Sie den Download noch einmal.</translation>
     </message>
     <message>
+        <location filename="../../app/engine/refusals.py"/>
+        <source>Stopped.</source>
+        <translation>Angehalten.</translation>
+    </message>
+    <message>
         <location filename="../../app/chat/advice.py"/>
         <source>Structured output</source>
         <translation>Ausgabeformat</translation>
@@ -8903,6 +8900,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Die Engine hielt nicht rechtzeitig an, darum wurde ihr Prozess beendet.</translation>
     </message>
     <message>
+        <location filename="../../app/hosting/threaded.py"/>
+        <source>The engine ended unexpectedly ({what}).</source>
+        <translation>Die Engine endete unerwartet ({what}).</translation>
+    </message>
+    <message>
         <location filename="../../app/hosting/process.py"/>
         <source>The engine ended while it loaded “{name}”. {reason}</source>
         <translation>Die Engine endete, während sie „{name}“ lud. {reason}</translation>
@@ -8941,6 +8943,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/hosting/process.py"/>
         <source>The engine takes no commands any more</source>
         <translation>Die Engine nimmt keine Befehle mehr an</translation>
+    </message>
+    <message>
+        <location filename="../../app/hosting/broker.py"/>
+        <source>The engine was shut down.</source>
+        <translation>Die Engine wurde beendet.</translation>
     </message>
     <message>
         <location filename="../../app/hosting/supervisor.py"/>

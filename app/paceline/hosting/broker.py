@@ -52,6 +52,7 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
+from paceline.sentence import sentence
 
 Listener = Callable[[Event], None]
 State = Literal["waiting", "running", "over"]
@@ -482,4 +483,4 @@ class Broker:
         ticket.end()
 
 
-CLOSED = EngineDied("The engine was shut down.")
+CLOSED = EngineDied(sentence("The engine was shut down."))
