@@ -525,8 +525,8 @@ ROWS = (
         ),
         (
             (
-                "    except (ValueError, RecursionError) as error:\n        raise WireError(f",
-                "    except RecursionError as error:\n        raise WireError(f",
+                "except (msgspec.DecodeError, ValueError, RecursionError) as error:",
+                "except (msgspec.DecodeError, RecursionError) as error:",
             ),
         ),
     ),

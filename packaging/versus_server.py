@@ -23,11 +23,12 @@ import json
 import platform
 import signal
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import llama_cpp
+from msgspec import structs
 
 from paceline.errors import UserError
 from paceline.messages import LoadPair, ModelParams
@@ -98,7 +99,7 @@ def compare_all(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def compare(wanted: Match, load: LoadPair, options: argparse.Namespace) -> list[Pair]:
     """Run all pairs of one strategy on one target."""
     if not wanted.needs_draft:
-        load = replace(load, draft=None)
+        load = structs.replace(load, draft=None)
     pairs = []
     with (
         Server(options.server, load, wanted.server_flags, options.server_extra) as server,

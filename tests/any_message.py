@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import msgspec
 from hypothesis import strategies as st
 
-from message_samples import MESSAGES
+from message_samples import MESSAGES, is_value
+from paceline.sentence import UserText, sentence
 
 
 def any_message() -> st.SearchStrategy[Any]:
@@ -33,12 +32,17 @@ def _value(hint: Any) -> st.SearchStrategy[Any]:
         if items[-1] is not Ellipsis:
             return st.tuples(*map(_value, items))
         return st.lists(_value(items[0]), max_size=3).map(tuple)
-    if dataclasses.is_dataclass(hint) or issubclass(hint, msgspec.Struct):
+    if is_value(hint):
         return any_of(hint)
     return {
         str: st.text(max_size=20),
-        int: st.integers(),
+        UserText: st.text(max_size=20) | st.builds(_sentence, st.text(max_size=20)),
+        int: st.integers(-(2**63), 2**64 - 1),
         float: st.floats(allow_nan=False),
         bool: st.booleans(),
         types.NoneType: st.none(),
     }[hint]
+
+
+def _sentence(text: str) -> UserText:
+    return sentence("{a}, {b:,}, {c}", a=text, b=2**40, c=sentence("{{}} {n}", n=text))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from paceline.engine.cancel import CancelFlag
@@ -221,7 +221,7 @@ class FakeModel:
 
     def set_threads(self, n_threads: int, n_threads_batch: int) -> None:
         """Say that it computes with so many threads."""
-        self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
+        self.info = structs.replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
         self.facts_key = f"fake|t{n_threads}-{n_threads_batch}"
 
     def kernel_uses(self) -> tuple[KernelUse, ...]:

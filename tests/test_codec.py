@@ -13,19 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from any_message import any_message
-from message_samples import MESSAGES, sample
+from message_samples import MESSAGES, required, sample
 from paceline import messages
-from paceline.codec import (
-    CodecError,
-    by_name,
-    decode,
-    decode_known,
-    decode_part,
-    encode,
-    encode_part,
-)
+from paceline.codec import CodecError, decode, decode_known, encode
 
-CLASSES = by_name(messages.Command | messages.Event)
+ANY = messages.Command | messages.Event
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -39,7 +31,7 @@ def through_json(message: Any) -> Any:
 
 @given(any_message())
 def test_every_message_survives_json(message: Any) -> None:
-    back = decode(through_json(message), CLASSES)
+    back = decode(ANY, through_json(message))
     assert back == message
     assert type(back) is type(message)
 
@@ -47,13 +39,13 @@ def test_every_message_survives_json(message: Any) -> None:
 @pytest.mark.parametrize("cls", MESSAGES)
 def test_the_name_of_the_type_is_part_of_the_data(cls: type) -> None:
     assert encode(sample(cls))["type"] == cls.__name__
-    assert decode(through_json(sample(cls)), CLASSES) == sample(cls)
+    assert decode(ANY, through_json(sample(cls))) == sample(cls)
 
 
 @given(JSON)
 def test_garbage_is_refused(data: Any) -> None:
     with pytest.raises(CodecError):
-        decode(data, CLASSES)
+        decode(ANY, data)
 
 
 @given(any_message(), st.data())
@@ -64,7 +56,7 @@ def test_a_message_with_one_wrong_value_is_refused_or_means_what_it_says(
     key = data.draw(st.sampled_from(sorted(encoded)))
     encoded[key] = data.draw(JSON)
     try:
-        decoded = decode(encoded, CLASSES)
+        decoded = decode(ANY, encoded)
     except CodecError:
         return
     # What was accepted must fit its types: it encodes to the same data again.
@@ -91,23 +83,20 @@ def _like(model: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("cls", MESSAGES)
 def test_a_missing_required_field_is_refused(cls: type) -> None:
-    for field in dataclasses.fields(cls):
-        required = (
-            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        )
+    for name, is_required in required(cls).items():
         data = through_json(sample(cls))
-        del data[field.name]
-        if required:
-            with pytest.raises(CodecError, match=field.name):
-                decode(data, CLASSES)
+        del data[name]
+        if is_required:
+            with pytest.raises(CodecError, match=name):
+                decode(ANY, data)
         else:
-            assert isinstance(decode(data, CLASSES), cls)
+            assert isinstance(decode(ANY, data), cls)
 
 
 @pytest.mark.parametrize("cls", MESSAGES)
 def test_an_unknown_field_is_refused(cls: type) -> None:
     with pytest.raises(CodecError, match="extra"):
-        decode({**through_json(sample(cls)), "extra": 1}, CLASSES)
+        decode(ANY, {**through_json(sample(cls)), "extra": 1})
 
 
 @pytest.mark.parametrize(
@@ -135,14 +124,14 @@ def test_an_unknown_field_is_refused(cls: type) -> None:
 )
 def test_data_that_is_nearly_a_message_is_refused(data: Any) -> None:
     with pytest.raises(CodecError):
-        decode(data, CLASSES)
+        decode(ANY, data)
 
 
 def test_the_error_names_the_place() -> None:
     data = through_json(sample(messages.StepCommitted))
     data["tokens"][0]["confidence"] = "high"
-    with pytest.raises(CodecError, match=r"StepCommitted\.tokens\[0\]\.confidence"):
-        decode(data, CLASSES)
+    with pytest.raises(CodecError, match=r"^tokens\[0\]\.confidence must be a number"):
+        decode(ANY, data)
 
 
 def test_every_union_in_the_messages_is_known_to_the_codec() -> None:
@@ -160,7 +149,7 @@ class Record:
 
 def test_tuples_of_a_fixed_length() -> None:
     record = Record(("a", 1), ((2, 0.5), (3, 1.0)))
-    assert decode_part(Record, json.loads(json.dumps(encode_part(record)))) == record
+    assert decode(Record, json.loads(json.dumps(encode(record)))) == record
 
 
 @pytest.mark.parametrize(
@@ -172,8 +161,8 @@ def test_tuples_of_a_fixed_length() -> None:
     ],
 )  # fmt: skip
 def test_tuples_that_do_not_fit(data: Any) -> None:
-    with pytest.raises(CodecError, match=r"must be a (list of 2|text|whole number)"):
-        decode_part(Record, data)
+    with pytest.raises(CodecError, match=r"must be a (list|text|whole number)"):
+        decode(Record, data)
 
 
 class Words(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -205,8 +194,8 @@ def any_part() -> st.SearchStrategy[Words | Sound]:
 
 @given(st.builds(Note, st.lists(any_part(), max_size=3).map(tuple), st.none() | any_part()))
 def test_a_value_of_one_of_several_kinds_keeps_its_kind(note: Note) -> None:
-    assert decode(through_json(note), {"Note": Note}) == note
-    assert decode_known(Note, json.loads(json.dumps(encode_part(note)))) == note
+    assert decode(Note, through_json(note)) == note
+    assert decode_known(Note, json.loads(json.dumps(encode(note)))) == note
 
 
 @pytest.mark.parametrize(
@@ -225,6 +214,6 @@ def test_a_value_of_one_of_several_kinds_keeps_its_kind(note: Note) -> None:
     ],
 )
 def test_a_value_of_no_kind_is_refused(part: Any, place: str) -> None:
-    data = {"type": "Note", "parts": [{"type": "Words", "text": "x"}, part]}
+    data = {"parts": [{"type": "Words", "text": "x"}, part]}
     with pytest.raises(CodecError, match=re.escape(place)):
-        decode(data, {"Note": Note})
+        decode(Note, data)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from msgspec import structs
 
 from any_message import any_of
 from paceline.codec import CodecError
@@ -35,17 +36,17 @@ def confidence(value: float | None) -> float | None:
 
 
 def rounded(step: StepCommitted) -> StepCommitted:
-    tokens = tuple(replace(t, confidence=confidence(t.confidence)) for t in step.tokens)
+    tokens = tuple(structs.replace(t, confidence=confidence(t.confidence)) for t in step.tokens)
     times = {n: round(getattr(step, n), 6) for n in ("draft_s", "verify_s", "sample_s", "total_s")}
     decision = step.decision
     if decision is not None:
         expected, gain = confidence(decision.expected), confidence(decision.gain)
-        decision = replace(
+        decision = structs.replace(
             decision,
             expected=1.0 if expected is None else expected,
             gain=1.0 if gain is None else gain,
         )
-    return replace(step, tokens=tokens, decision=decision, **times)
+    return structs.replace(step, tokens=tokens, decision=decision, **times)
 
 
 def through_json(data: Any) -> Any:
@@ -65,11 +66,11 @@ def test_whose_kernels_computed_comes_back_and_old_records_do_not_say() -> None:
     before = record("m", "Hello")
     assert before.stats is not None
     uses = KernelUse("q4_K", "own"), KernelUse("attention", "stock")
-    told = replace(before, stats=replace(before.stats, kernels=uses))
+    told = replace(before, stats=structs.replace(before.stats, kernels=uses))
     data = through_json(record_to_json(told))
     assert record_from_json(data) == told
     del data["stats"]["kernels"]
-    assert record_from_json(data) == replace(told, stats=replace(before.stats, kernels=()))
+    assert record_from_json(data) == replace(told, stats=structs.replace(before.stats, kernels=()))
     data["stats"]["kernels"] = [{"kind": "q4_K", "by": "others"}]
     with pytest.raises(CodecError):
         record_from_json(data)
@@ -80,7 +81,7 @@ def test_an_old_record_has_no_interval_of_plain_decoding_and_no_ratio() -> None:
     assert before.stats is not None
     assert before.stats.speedup is not None
     old = record_from_json(through_json(as_of_old(record_to_json(before))))
-    unknown = replace(
+    unknown = structs.replace(
         before.stats,
         plain_tokens_per_s=None,
         plain_low=None,
@@ -128,7 +129,7 @@ def test_numbers_that_are_not_finite_do_not_break_the_file() -> None:
 
 @given(any_of(StepCommitted))
 def test_every_step_comes_back(step: StepCommitted) -> None:
-    small = replace(step, draft_s=0.5, verify_s=0.25, sample_s=0.0, total_s=1.0)
+    small = structs.replace(step, draft_s=0.5, verify_s=0.25, sample_s=0.0, total_s=1.0)
     again = steps_from_json(through_json(steps_to_json([small, small])))
     assert again == (rounded(small), rounded(small))
 
@@ -160,7 +161,9 @@ def test_a_reason_of_an_older_version_has_its_present_name() -> None:
 
 def test_steps_that_were_kept_before_there_was_auto_can_be_read() -> None:
     data = {k: v for k, v in steps_to_json(decided()).items() if not k.startswith("decided")}
-    assert steps_from_json(data) == tuple(replace(step, decision=None) for step in decided())
+    assert steps_from_json(data) == tuple(
+        structs.replace(step, decision=None) for step in decided()
+    )
 
 
 @pytest.mark.parametrize(

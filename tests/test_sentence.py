@@ -78,7 +78,7 @@ _ARGUMENTS = st.recursive(
 def test_it_goes_between_processes(value: str | float) -> None:
     event = LoadFailed("r", "code", sentence("“{a}” is {b:,} {{", a=value, b=value), "{hint}")
     for found in (
-        decode(json.loads(json.dumps(encode(event))), {"LoadFailed": LoadFailed}),
+        decode(LoadFailed, json.loads(json.dumps(encode(event)))),
         pickle.loads(pickle.dumps(event)),
         copy.deepcopy(event),
     ):
@@ -109,4 +109,4 @@ def test_errors_are_pickled_with_their_arguments() -> None:
 def test_what_is_no_sentence_is_refused(message: object) -> None:
     data = {"type": "LoadFailed", "request_id": "r", "code": "c", "message": message, "hint": ""}
     with pytest.raises(CodecError, match="message"):
-        decode(data, {"LoadFailed": LoadFailed})
+        decode(LoadFailed, data)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from declared_values import OTHER_REPLY, OTHER_SETTINGS
-from paceline.codec import encode_part
+from paceline.codec import encode
 from paceline.params import ModelParams, ReplySettings, SamplingParams
 from paceline.settings import (
     MAX_PAIRS,
@@ -130,10 +130,10 @@ def test_fields_that_are_missing_take_their_defaults(file: Path) -> None:
 
 def as_before(settings: ReplySettings, *presets: tuple[str, ReplySettings]) -> dict[str, Any]:
     """A file's data as it was while settings of replies were the same for all chats."""
-    flat = [{"name": name, **encode_part(own)} for name, own in presets]
+    flat = [{"name": name, **encode(own)} for name, own in presets]
     for preset in flat:
         del preset["seed"]
-    return {**GOOD, **encode_part(settings), "reply_presets": flat, "reply_preset": "Calm"}
+    return {**GOOD, **encode(settings), "reply_presets": flat, "reply_preset": "Calm"}
 
 
 def test_what_held_for_all_chats_becomes_the_preset_of_new_ones(file: Path) -> None:

@@ -1,40 +1,39 @@
-"""Dataclasses as JSON data, and made of one another; their fields alone say how.
+"""Values as data and back, by msgspec; their fields alone say how.
 
-`encode` gives plain JSON data with the message's name under ``"type"``; `decode` checks names,
-fields and types and refuses everything else, because in the process host the other end of the
-pipe may be a broken child. A field can be one of several kinds of value: frozen `msgspec.Struct`s,
-each with a tag. A text that is a `Sentence` stays one. Any thread.
+Messages, and all that a child process sends in them, are frozen structs: `Checked`, or `Tagged`
+where one of several kinds is meant. What files hold may be dataclasses as well. Names, fields and
+types are checked when a value is read. A field of the type `UserText` keeps its `Sentence`. Any
+thread.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
-import operator
 import re
-import types
-import typing
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, TypeVar, cast, overload
 
 import msgspec
 
 from paceline.errors import ReasonError
-from paceline.sentence import Argument, Sentence, joined, made, sentence
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from paceline.sentence import Argument, Sentence, UserText, joined, made, sentence
 
 T = TypeVar("T")
-_type_hints = functools.cache(get_type_hints)
-_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+class Checked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A value that is refused when the data has a field that it does not know."""
+
+
+class Tagged(Checked, frozen=True, tag=True):
+    """A `Checked` value whose data has its class's name under ``"type"``."""
 
 
 class CodecError(ReasonError, ValueError):
-    """The data is not a message; the text says which field is wrong.
+    """The data is not such a value; the text says which field is wrong.
 
     Attributes:
         reason: What is wrong, in words that follow the name of the place.
@@ -53,190 +52,6 @@ class UnknownFieldError(CodecError):
     """The data has a field that this version of the program does not know."""
 
 
-def by_name(union: Any) -> dict[str, type]:
-    """Return the classes of a union by their names."""
-    return {cls.__name__: cls for cls in get_args(union)}
-
-
-def encode(message: DataclassInstance) -> dict[str, Any]:
-    """Return JSON data (dict, list, str, int, float, bool, None) for a message, with its name."""
-    return {"type": type(message).__name__, **encode_part(message)}
-
-
-def decode(data: object, classes: Mapping[str, type[T]]) -> T:
-    """Return the message that `encode` gave this data for.
-
-    Args:
-        data: Anything.
-        classes: From `by_name`: the dataclasses that are accepted.
-
-    Raises:
-        CodecError: Unknown type, missing or unknown field, or a value of the wrong type.
-    """
-    if not isinstance(data, dict):
-        raise CodecError("a message is an object, not {name}", name=type(data).__name__)
-    name = data.get("type")
-    cls = classes.get(name) if isinstance(name, str) else None
-    if cls is None:
-        raise CodecError("unknown type {name:.60}", name=repr(name))
-    try:
-        return decode_part(cls, {key: value for key, value in data.items() if key != "type"})
-    except CodecError as error:
-        error.place = f"{cls.__name__}{error.place}"
-        raise
-
-
-def encode_part(value: DataclassInstance) -> dict[str, Any]:
-    """Return JSON data for a dataclass that is part of a message, or is made of such parts."""
-    names, get_values = _fields(type(value))
-    return {
-        name: item if type(item) in _PLAIN else encode_value(item)
-        for name, item in zip(names, get_values(value), strict=True)
-    }
-
-
-def decode_part(cls: type[T], data: object) -> T:
-    """Return the value that `encode_part` gave this data for.
-
-    Args:
-        cls: The frozen dataclass; its fields have the types that messages have.
-        data: Anything.
-
-    Raises:
-        CodecError: As for `decode`.
-    """
-    return typing.cast(T, _dataclass_reader(typing.cast(type, cls))(data))
-
-
-def decode_known(cls: type[T], data: object) -> T:
-    """As `decode_part`, without the fields that only a later version of the program knows.
-
-    Those of the class itself, and of dataclasses among its fields and in tuples, are passed over.
-    """
-    return decode_part(cls, _known(cls, data))
-
-
-def made_of(cls: type[T], source: object, **given: Any) -> T:
-    """Return a `cls` whose fields are those of `source` by name, but for what is given.
-
-    Raises:
-        TypeError: A field without a default is neither given nor one of the source's.
-    """
-    names, _ = _fields(typing.cast(type, cls))
-    taken = {n: getattr(source, n) for n in names if n not in given and hasattr(source, n)}
-    return cls(**taken, **given)
-
-
-def _known(hint: Any, data: Any) -> Any:
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        return data if _is_of_structs(hint) else _known(_inner(hint), data)
-    if origin is tuple and isinstance(data, list):
-        return [_known(get_args(hint)[0], item) for item in data]
-    if not (dataclasses.is_dataclass(hint) and isinstance(data, dict)):
-        return data
-    hints = _type_hints(typing.cast(type, hint))
-    return {key: _known(hints[key], value) for key, value in data.items() if key in hints}
-
-
-def _is_of_structs(hint: Any) -> bool:
-    """Return whether a type is a kind of `msgspec.Struct`, or one of several."""
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
-    return all(isinstance(kind, type) and issubclass(kind, msgspec.Struct) for kind in kinds)
-
-
-def _inner(hint: Any) -> Any:
-    """Return X of `X | None`."""
-    (inner,) = (arg for arg in get_args(hint) if arg is not type(None))
-    return inner
-
-
-def encode_value(value: Any) -> Any:
-    """Return JSON data for the value of a field."""
-    if isinstance(value, tuple):
-        return [item if type(item) in _PLAIN else encode_value(item) for item in value]
-    if hasattr(type(value), "__dataclass_fields__"):
-        return encode_part(value)
-    if isinstance(value, msgspec.Struct):
-        return msgspec.to_builtins(value, enc_hook=encode_value)
-    if isinstance(value, Sentence):
-        arguments = {name: encode_value(item) for name, item in value.arguments.items()}
-        return {"template": value.template, "arguments": arguments}
-    return str(value) if isinstance(value, Path) else value
-
-
-@functools.cache
-def _fields(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    """Return the fields' names, and what gives their values."""
-    names = tuple(field.name for field in dataclasses.fields(cls))
-    if len(names) > 1:
-        return names, operator.attrgetter(*names)
-    return names, lambda message: tuple(getattr(message, name) for name in names)
-
-
-# A step's event is decoded as often as tokens are generated, so types are looked at once per class:
-# every type has a reader, and the place of a wrong value is put together on the way out.
-
-
-_Reader = Callable[[Any], Any]
-
-
-@functools.cache
-def _dataclass_reader(cls: type) -> _Reader:
-    readers = {name: _reader(hint) for name, hint in _type_hints(cls).items()}
-    known = readers.keys()
-    required = frozenset(
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.default is field.default_factory is dataclasses.MISSING
-    )
-
-    def read(data: Any) -> Any:
-        if not isinstance(data, dict):
-            raise misfit(data, "an object")
-        if not data.keys() <= known:
-            unknown = min(map(str, data.keys() - known))
-            raise UnknownFieldError("is not known", f".{unknown:.200}")
-        if not required <= data.keys():
-            raise CodecError("is missing", f".{min(required - data.keys())}")
-        values = {}
-        key = ""
-        try:
-            for key, value in data.items():
-                values[key] = readers[key](value)
-        except CodecError as error:
-            error.place = f".{key}{error.place}"
-            raise
-        return cls(**values)
-
-    return read
-
-
-@functools.cache
-def _reader(hint: Any) -> _Reader:
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType, None) and _is_of_structs(hint):
-        return _struct_reader(hint)
-    if origin in (Union, types.UnionType):
-        return _optional_reader(hint)
-    if origin is Literal:
-        return _literal_reader(get_args(hint))
-    if origin is tuple:
-        items = get_args(hint)
-        if items[-1] is Ellipsis:
-            return _tuple_reader(_reader(items[0]))
-        return _record_reader([_reader(item) for item in items])
-    if dataclasses.is_dataclass(hint):
-        return _dataclass_reader(typing.cast(type, hint))
-    own: dict[Any, _Reader] = {float: _read_float, str: decode_text, Path: _read_path}
-    return own.get(hint) or _exact_reader(hint)
-
-
-_KINDS = {
-    str: sentence("a text"), int: sentence("a whole number"), bool: sentence("true or false")
-}  # fmt: skip
-
-
 def misfit(value: object, expected: str, place: str = "") -> CodecError:
     """Return the error about a value that is something else, see `CodecError`."""
     return CodecError(
@@ -247,73 +62,156 @@ def misfit(value: object, expected: str, place: str = "") -> CodecError:
     )
 
 
-def _struct_reader(hint: Any) -> _Reader:
-    def read(value: Any) -> Any:
-        try:
-            return msgspec.convert(value, hint)
-        except (msgspec.ValidationError, UnicodeError) as error:
-            _, _, path = str(error).partition(" - at ")  # such as `$.parts[0].text`
-            raise misfit(value, "an object", path.strip("`").removeprefix("$")) from None
-
-    return read
+def encode(value: Any) -> Any:
+    """Return plain data for a value: dicts, tuples, lists, texts, numbers, booleans, None."""
+    return msgspec.to_builtins(value, enc_hook=encode_other)
 
 
-def _optional_reader(hint: Any) -> _Reader:
-    inner = _reader(_inner(hint))
-    return lambda value: None if value is None else inner(value)
+@overload
+def decode(kind: type[T], data: object) -> T: ...
+@overload
+def decode(kind: UnionType, data: object) -> Any: ...
+def decode(kind: Any, data: object) -> Any:
+    """Return the value that `encode` gave this data for.
 
-
-def _literal_reader(allowed: tuple[Any, ...]) -> _Reader:
-    def read(value: Any) -> Any:
-        if value not in allowed:
-            raise misfit(value, sentence("one of {allowed}", allowed=", ".join(map(repr, allowed))))
-        return value
-
-    return read
-
-
-def _tuple_reader(item: _Reader) -> _Reader:
-    def read(value: Any) -> Any:
-        if not isinstance(value, list):
-            raise misfit(value, "a list")
-        items: list[Any] = []
-        try:
-            for element in value:
-                items.append(item(element))
-        except CodecError as error:
-            error.place = f"[{len(items)}]{error.place}"
-            raise
-        return tuple(items)
-
-    return read
-
-
-def _record_reader(items: list[_Reader]) -> _Reader:
-    """Read a tuple of a fixed length."""
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, list) or len(value) != len(items):
-            raise misfit(value, sentence("a list of {n}", n=len(items)))
-        return tuple(item(element) for item, element in zip(items, value, strict=True))
-
-    return read
-
-
-def _exact_reader(cls: type) -> _Reader:
-    def read(value: Any) -> Any:
-        if type(value) is not cls:  # exact: True is not an int here
-            raise misfit(value, _KINDS[cls])
-        return value
-
-    return read
-
-
-def decode_text(value: Any) -> str:
-    """Return the text, perhaps a `Sentence`, that `encode_value` gave this data for.
+    Args:
+        kind: A class, or a union of `Tagged` ones.
+        data: Anything.
 
     Raises:
-        CodecError: It is none.
+        CodecError: A field is missing, unknown, or of the wrong type.
     """
+    value = decode_known(kind, data)
+    _check_names(value, data, "")
+    return value
+
+
+def decode_known(kind: type[T], data: object) -> T:
+    """As `decode`, but without the fields that a dataclass of this version does not know."""
+    try:
+        return msgspec.convert(data, kind, dec_hook=decode_other)
+    except msgspec.ValidationError as error:
+        raise _explained(str(error), data) from None
+    except UnicodeError:  # half a surrogate pair in the name of a field or of a kind
+        raise misfit(data, "an object") from None
+
+
+def made_of(cls: type[T], source: object, **given: Any) -> T:
+    """Return a `cls` whose fields are those of `source` by name, but for what is given.
+
+    Raises:
+        TypeError: A field without a default is neither given nor one of the source's.
+    """
+    names = _field_names(cls)
+    taken = {n: getattr(source, n) for n in names if n not in given and hasattr(source, n)}
+    return cls(**taken, **given)
+
+
+def encode_other(value: Any) -> Any:
+    """Return data for what msgspec does not know: sentences, paths, and numbers of numpy.
+
+    Raises:
+        TypeError: It cannot be data.
+    """
+    if isinstance(value, Sentence):
+        return {"template": value.template, "arguments": value.arguments}
+    if isinstance(value, Path):
+        return str(value)
+    for plain in (str, float, int):
+        if isinstance(value, plain):
+            return plain(value)
+    raise TypeError(f"{type(value).__name__} cannot be data")
+
+
+def decode_other(kind: type, data: Any) -> Any:
+    """Return the value of a type that msgspec does not know for the data of `encode_other`.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if kind is UserText:
+        return _read_text(data)
+    if type(data) is str:
+        return kind(data)
+    raise ValueError(_NO_TEXT)
+
+
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return the names of a struct's or dataclass's fields; of other types none."""
+    return cast(
+        "tuple[str, ...]",
+        getattr(kind, "__struct_fields__", None) or (*getattr(kind, "__dataclass_fields__", ()),),
+    )
+
+
+def _check_names(value: Any, data: Any, place: str) -> None:
+    """Refuse the fields that a dataclass does not have, which msgspec passes over."""
+    if isinstance(value, tuple):
+        for number, (item, of_item) in enumerate(zip(value, data, strict=True)):
+            _check_names(item, of_item, f"{place}[{number}]")
+        return
+    names = _field_names(type(value))
+    if not names:
+        return
+    if not isinstance(value, msgspec.Struct) and not data.keys() <= {*names}:
+        raise _unknown(min(map(str, data.keys() - {*names})), place)
+    for name in names:
+        if name in data:
+            _check_names(getattr(value, name), data[name], f"{place}.{name}")
+
+
+# ---------------------------------------------------------------------------- msgspec's errors
+
+
+_ERROR = re.compile(r"(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_NO_TEXT = "Expected `str`"
+_KINDS = {
+    "str": sentence("a text"), "int": sentence("a whole number"), "float": sentence("a number"),
+    "bool": sentence("true or false"), "array": sentence("a list"), "object": sentence("an object"),
+}  # fmt: skip
+
+
+def _explained(text: str, data: Any) -> CodecError:
+    """Return one of msgspec's errors about this data in words of ours, which are translated."""
+    found = _ERROR.fullmatch(text)
+    assert found is not None
+    what, place = found[1], found[2] or ""
+    value = _at(place, data)
+    match what.split("`"):
+        case ["Object missing required field ", name, ""]:
+            return CodecError("is missing", f"{place}.{name}")
+        case ["Object contains unknown field ", *name, ""]:
+            return _unknown("`".join(name), place)
+        case ["Expected ", "array", rest] if rest.startswith(" of length "):
+            n = rest.removeprefix(" of length ").partition(",")[0]
+            return misfit(value, sentence("a list of {n}", n=n), place)
+        case ["Expected ", kinds, *_]:
+            kind = kinds.removesuffix(" | null")
+            return misfit(value, _KINDS.get(kind, kind), place)
+        case ["Number out of range"]:
+            return misfit(value, "a number that fits", place)
+    return CodecError("cannot be {value:.60}", place, value=repr(value))
+
+
+def _unknown(name: str, place: str) -> UnknownFieldError:
+    return UnknownFieldError("is not known", f"{place}.{name:.200}")
+
+
+def _at(place: str, data: Any) -> Any:
+    """Return the part of the data at a place, or the smallest part that has it."""
+    for name, number in _STEP.findall(place):
+        try:
+            data = data[int(number)] if number else data[name]
+        except (LookupError, TypeError):
+            break
+    return data
+
+
+# ------------------------------------------------------------------------------------ sentences
+
+
+def _read_text(value: Any) -> str:
     if type(value) is str:
         return value
     match value:
@@ -322,7 +220,11 @@ def decode_text(value: Any) -> str:
             with contextlib.suppress(ValueError):
                 if _is_as_long_as_its_data(template, given):
                     return Sentence(template, given)
-    raise misfit(value, _KINDS[str])
+    raise ValueError(_NO_TEXT)
+
+
+def _read_argument(value: Any) -> str | int | float:
+    return value if type(value) in (int, float) else _read_text(value)
 
 
 def _is_as_long_as_its_data(template: str, arguments: Mapping[str, Argument]) -> bool:
@@ -331,24 +233,3 @@ def _is_as_long_as_its_data(template: str, arguments: Mapping[str, Argument]) ->
     return all(
         n <= 1 + (not isinstance(arguments.get(name), Sentence)) for name, n in n_uses.items()
     )
-
-
-def _read_argument(value: Any) -> str | int | float:
-    return value if type(value) in (int, float) else decode_text(value)
-
-
-def _read_path(value: Any) -> Path:
-    """No message has a path, but files of this program name some."""
-    if type(value) is not str:
-        raise misfit(value, _KINDS[str])
-    return Path(value)
-
-
-def _read_float(value: Any) -> float:
-    if type(value) is float:
-        return value
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):  # an int beyond every float
-            return float(value)
-        raise misfit(value, "a number that fits")
-    raise misfit(value, "a number")

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
-import msgspec
+from msgspec import structs
+
+from paceline.codec import Tagged
 
 StoredRole = Literal["user", "assistant"]
 """Who says something in a stored conversation."""
@@ -21,7 +23,7 @@ Role = Literal["system", StoredRole]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
-class Text(msgspec.Struct, frozen=True, tag=True):
+class Text(Tagged, frozen=True):
     """A stretch of text, in Markdown where it is shown."""
 
     text: str
@@ -56,9 +58,7 @@ def is_empty(content: Content) -> bool:
 def with_texts(content: Content, change: Callable[[str], str]) -> Content:
     """Return the content with every text changed that is a field of its part."""
     return tuple(
-        msgspec.structs.replace(part, text=change(part.text))
-        if "text" in part.__struct_fields__
-        else part
+        structs.replace(part, text=change(part.text)) if "text" in part.__struct_fields__ else part
         for part in content
     )
 

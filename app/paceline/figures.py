@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from paceline.codec import Checked
+from paceline.sentence import UserText
 
 Reason = Literal[
     "pays", "nothing", "expensive", "shut", "trial", "ledger", "plain", "first", "forced"
@@ -14,12 +16,8 @@ Reason = Literal[
 """Why Auto did what it did in a step; see `Decision`."""
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class TokenTrace:
+class TokenTrace(Checked, frozen=True):
     """Where one committed token came from.
-
-    Never changed. It is not frozen, since making a frozen one takes four times as long, with the
-    cold caches after a decode 14 us for those of a plain step.
 
     Attributes:
         token: The token's id.
@@ -37,8 +35,7 @@ class TokenTrace:
     text_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class DraftCount:
+class DraftCount(Checked, frozen=True):
     """What one drafter did in one step; drafted = accepted + rejected + discarded."""
 
     drafter: str
@@ -47,9 +44,8 @@ class DraftCount:
     n_discarded: int = 0
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Decision:
-    """What Auto decided for one step, and what it expected of it; never changed, as `TokenTrace`.
+class Decision(Checked, frozen=True):
+    """What Auto decided for one step, and what it expected of it.
 
     Attributes:
         drafter: Whose draft was verified first; empty: the step was a plain one.
@@ -71,8 +67,7 @@ class Decision:
     gain: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
+class DeviceInfo(Checked, frozen=True):
     """One device that the native library can compute on; memory in bytes."""
 
     name: str
@@ -82,8 +77,7 @@ class DeviceInfo:
     free_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class KernelUse:
+class KernelUse(Checked, frozen=True):
     """Whose kernels compute with one kind of numbers on the CPU.
 
     Attributes:
@@ -100,8 +94,7 @@ def by_kind(uses: tuple[KernelUse, ...]) -> dict[str, str]:
     return {use.kind: use.by for use in uses}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(Checked, frozen=True):
     """What a loaded model is, for people and for run records; no `kernels`: that is not known.
 
     `file_id` identifies the file wherever it lies; empty in records from before there was one.
@@ -126,8 +119,7 @@ class ModelInfo:
     file_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sameness:
+class Sameness(Checked, frozen=True):
     """Whether a turn's text can depend on how many tokens were drafted, with this file here.
 
     Attributes:
@@ -146,12 +138,11 @@ class Sameness:
     n_rows: int
     difference: float | None
     is_exact: bool
-    words: str
+    words: UserText
     basis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class WidthCost:
+class WidthCost(Checked, frozen=True):
     """What a step costs whose batch has `width` tokens, by `n_samples` timed ones."""
 
     width: int
@@ -159,8 +150,7 @@ class WidthCost:
     n_samples: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClassRate:
+class ClassRate(Checked, frozen=True):
     """How often drafted tokens of one class of confidence are accepted.
 
     Attributes:
@@ -178,8 +168,7 @@ PLACE_OF = (0, 1, 2, 3, 3, 4, 4, 4, 4) + (5,) * 56
 """The group that a place in the draft belongs to; acceptance is told by it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(Checked, frozen=True):
     """What Auto thinks of one drafter.
 
     Attributes:
@@ -208,8 +197,7 @@ class Outlook:
     saved_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class DrafterStats:
+class DrafterStats(Checked, frozen=True):
     """A drafter's totals over one reply, as llama.cpp counts them (`common/speculative.cpp`).
 
     Attributes:
@@ -241,8 +229,7 @@ class DrafterStats:
     accepted_per_position: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Checked, frozen=True):
     """How much of an earlier reply a new one has, in tokens; see `engine.decode.kept`.
 
     From the first insertion or omission on, tokens stand at other places and get other noise, so
@@ -283,8 +270,7 @@ class Speedup(NamedTuple):
         return "gain" if self.low > 1.0 else "loss" if self.high < 1.0 else "even"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStats:
+class TurnStats(Checked, frozen=True):
     """The figures of one reply; times in seconds, rates in 0..1.
 
     Attributes:

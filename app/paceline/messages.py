@@ -1,8 +1,8 @@
 """Every command that the engine takes and every event that it emits.
 
-Commands are imperatives, events are past facts. All are frozen dataclasses of builtins, tuples and
-other messages, so that the same engine can be hosted inline, in a thread or in a child process,
-and every message can be pickled, logged and replayed; `paceline.codec` turns them into JSON and
+Commands are imperatives, events are past facts. All are frozen structs of builtins, tuples and
+other such values, so that the same engine can be hosted inline, in a thread or in a child process,
+and every message can be pickled, logged and replayed; `paceline.codec` turns them into data and
 back. There is no logic here.
 
 Words of the field, used everywhere in this program: the *target* model decides the text, a
@@ -17,9 +17,11 @@ Long: because one page of types that says what the program does is worth more th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import field
+
+from paceline.codec import Checked, Tagged
 from paceline.content import Content, Role, of_text, text_of
 from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
 from paceline.figures import Decision as Decision  # noqa: PLC0414
@@ -42,6 +44,7 @@ from paceline.params import Prompting as Prompting  # noqa: PLC0414
 from paceline.params import SamplingParams as SamplingParams  # noqa: PLC0414
 from paceline.params import Strategy as Strategy  # noqa: PLC0414
 from paceline.params import Translating as Translating  # noqa: PLC0414
+from paceline.sentence import UserText
 
 FinishReason = Literal["eog", "length", "stop", "context", "cancelled"]
 SOURCE_TARGET = "target"
@@ -51,8 +54,7 @@ SOURCE_TARGET = "target"
 # ------------------------------------------------------------------------------------- values
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(Checked, frozen=True):
     """One message of a conversation."""
 
     role: Role
@@ -69,8 +71,7 @@ class ChatMessage:
         return text_of(self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierReply:
+class EarlierReply(Checked, frozen=True):
     """A reply that was generated before, in answer to the same or nearly the same.
 
     Attributes:
@@ -92,8 +93,7 @@ class EarlierReply:
 # ----------------------------------------------------------------------------------- commands
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPair:
+class LoadPair(Tagged, frozen=True):
     """Load a target and, optionally, a draft model; what was loaded before is freed first.
 
     Attributes:
@@ -120,8 +120,7 @@ class LoadPair:
     mtp: str = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class StartTurn:
+class StartTurn(Tagged, frozen=True):
     """Generate one reply. Exactly one of messages, prompt and prompt_tokens is given.
 
     Attributes:
@@ -168,28 +167,24 @@ class StartTurn:
     earlier: tuple[EarlierReply, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Tune:
+class Tune(Tagged, frozen=True):
     """Change strategy and draft settings of the running turn from its next step on."""
 
     turn_id: str
     strategy: Strategy
 
 
-@dataclass(frozen=True, slots=True)
-class CancelTurn:
+class CancelTurn(Tagged, frozen=True):
     """Stop a turn or a load. Carried as a flag beside the queue, never after other commands."""
 
     turn_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeEngine:
+class DescribeEngine(Tagged, frozen=True):
     """Ask for versions and devices; answered by `EngineDescribed`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CountTokens:
+class CountTokens(Tagged, frozen=True):
     """Ask how many tokens a conversation has for the loaded target; answered by `TokensCounted`.
 
     `max_tokens` is what is to be kept free for the reply; `cuts` and `prompting` as in
@@ -203,8 +198,7 @@ class CountTokens:
     prompting: Prompting = field(default_factory=Prompting)
 
 
-@dataclass(frozen=True, slots=True)
-class RenderPrompt:
+class RenderPrompt(Tagged, frozen=True):
     """Ask what the loaded target is given for a conversation; answered by `PromptRendered`."""
 
     request_id: str
@@ -212,8 +206,7 @@ class RenderPrompt:
     prompting: Prompting = field(default_factory=Prompting)
 
 
-@dataclass(frozen=True, slots=True)
-class Remember:
+class Remember(Tagged, frozen=True):
     """Let lookups know these texts of a chat and no others of it; answered by `Remembered`.
 
     They are told apart by the chat's name, and known until the pair is freed. What is no longer
@@ -233,15 +226,13 @@ class Remember:
     makes_room: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrate:
+class Calibrate(Tagged, frozen=True):
     """Measure again what steps of each width cost; answered by `Calibrated`. Empties contexts."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Tagged, frozen=True):
     """Forget every text of replies: contexts, indexes, what Auto learned; measured costs stay.
 
     Attributes:
@@ -252,13 +243,11 @@ class Reset:
     keeps_rates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unload:
+class Unload(Tagged, frozen=True):
     """Free both models."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shutdown:
+class Shutdown(Tagged, frozen=True):
     """Free everything and leave the loop; the last command of an engine's life."""
 
 
@@ -281,8 +270,7 @@ Command = (
 # ------------------------------------------------------------------------------------- events
 
 
-@dataclass(frozen=True, slots=True)
-class EngineDescribed:
+class EngineDescribed(Tagged, frozen=True):
     """The native library: version, build flags in words, devices, whether a GPU can be used."""
 
     library_version: str
@@ -291,8 +279,7 @@ class EngineDescribed:
     devices: tuple[DeviceInfo, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadProgressed:
+class LoadProgressed(Tagged, frozen=True):
     """Loading goes on; fraction 0..1 of the stage."""
 
     request_id: str
@@ -300,27 +287,24 @@ class LoadProgressed:
     fraction: float
 
 
-@dataclass(frozen=True, slots=True)
-class PairLoaded:
+class PairLoaded(Tagged, frozen=True):
     """Both models are ready. `notes` are sentences for the user (e.g. why a draft is not used)."""
 
     request_id: str
     target: ModelInfo
     draft: ModelInfo | None
     load_s: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[UserText, ...] = ()
     sameness: Sameness | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SamenessChanged:
+class SamenessChanged(Tagged, frozen=True):
     """Idle time has found out more about the loaded pair; see `PairLoaded.sameness`."""
 
     sameness: Sameness
 
 
-@dataclass(frozen=True, slots=True)
-class LoadFailed:
+class LoadFailed(Tagged, frozen=True):
     """Nothing is loaded now. Code "cancelled" when the user stopped the load.
 
     `smaller_ctx` is a shorter context in tokens that may fit; 0: none is known.
@@ -328,18 +312,16 @@ class LoadFailed:
 
     request_id: str
     code: str
-    message: str
-    hint: str
+    message: UserText
+    hint: UserText
     smaller_ctx: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Unloaded:
+class Unloaded(Tagged, frozen=True):
     """Both models are freed."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokensCounted:
+class TokensCounted(Tagged, frozen=True):
     """The size of a conversation for the loaded target.
 
     Attributes:
@@ -358,8 +340,7 @@ class TokensCounted:
     n_cut: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRendered:
+class PromptRendered(Tagged, frozen=True):
     """A conversation as the loaded target is given it.
 
     Attributes:
@@ -380,35 +361,32 @@ class PromptRendered:
     request_id: str
     text: str = ""
     n_chars: int = 0
-    problem: str = ""
-    hint: str = ""
-    notes: tuple[str, ...] = ()
+    problem: UserText = ""
+    hint: UserText = ""
+    notes: tuple[UserText, ...] = ()
     thinking: tuple[str, ...] = ()
     stops: tuple[str, ...] = ()
     own: str = ""
     is_guessed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Tagged, frozen=True):
     """The loaded pair has a chat's texts; of the next chat, now is the time."""
 
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
+class Calibrated(Tagged, frozen=True):
     """What decodes of the target and of the draft model cost; `problem`: why that is not known."""
 
     request_id: str
     n_threads: int = 0
     costs: tuple[WidthCost, ...] = ()
     draft_costs: tuple[WidthCost, ...] = ()
-    problem: str = ""
+    problem: UserText = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(Tagged, frozen=True):
     """The prompt is tokenized; the prefill begins. `n_cut` messages were left out of it.
 
     The reply's text begins with `opening`, a mark of reasoning that stands at the prompt's end and
@@ -419,14 +397,13 @@ class TurnStarted:
     n_prompt: int
     n_reused: int
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[UserText, ...] = ()
     n_cut: int = 0
     opening: str = ""
     knows_marks: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PrefillProgressed:
+class PrefillProgressed(Tagged, frozen=True):
     """Tokens of the prompt that are in the target's context, of all."""
 
     turn_id: str
@@ -434,8 +411,7 @@ class PrefillProgressed:
     n_total: int
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: see `TokenTrace`
-class StepCommitted:
+class StepCommitted(Tagged, frozen=True):
     """One decoding step. The first one of a turn commits the token from the prefill's logits.
 
     Attributes:
@@ -467,8 +443,7 @@ class StepCommitted:
     decision: Decision | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ControlReported:
+class ControlReported(Tagged, frozen=True):
     """What Auto knows by now; a few times a second in its turns, and before they end.
 
     Attributes:
@@ -490,24 +465,21 @@ class ControlReported:
     drafters: tuple[Outlook, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FiguresReported:
+class FiguresReported(Tagged, frozen=True):
     """The figures of the running turn so far; a few times a second."""
 
     turn_id: str
     stats: TurnStats
 
 
-@dataclass(frozen=True, slots=True)
-class TuneApplied:
+class TuneApplied(Tagged, frozen=True):
     """The running turn uses this strategy, given with all its settings, from now on."""
 
     turn_id: str
     strategy: Strategy
 
 
-@dataclass(frozen=True, slots=True)
-class TuneRejected:
+class TuneRejected(Tagged, frozen=True):
     """The running turn goes on as before, or without a drafter that failed; `message` says why.
 
     `strategy` is what was asked for, or what was in force until now.
@@ -516,12 +488,11 @@ class TuneRejected:
     turn_id: str
     strategy: Strategy
     code: str
-    message: str
-    hint: str
+    message: UserText
+    hint: UserText
 
 
-@dataclass(frozen=True, slots=True)
-class TextDiverged:
+class TextDiverged(Tagged, frozen=True):
     """A token is not the one that `StartTurn.expected` has; `TurnFinished` follows ("cancelled").
 
     Attributes:
@@ -539,8 +510,7 @@ class TextDiverged:
     margin: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFinished:
+class TurnFinished(Tagged, frozen=True):
     """The reply is complete, or was stopped (reason "cancelled").
 
     `tokens` keeps a final end-of-generation id and what a stop text cut from `text`; `strategy` is
@@ -556,22 +526,20 @@ class TurnFinished:
     stats: TurnStats
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFailed:
+class TurnFailed(Tagged, frozen=True):
     """The turn ended in an error; what was committed before it stays valid."""
 
     turn_id: str
     code: str
-    message: str
-    hint: str
+    message: UserText
+    hint: UserText
 
 
-@dataclass(frozen=True, slots=True)
-class EngineDied:
+class EngineDied(Tagged, frozen=True):
     """The engine is gone; `reason` says why, in words. Its host may start it again."""
 
-    reason: str
-    hint: str = ""
+    reason: UserText
+    hint: UserText = ""
 
 
 TurnEvent = (

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from paceline.codec import Checked
 from paceline.errors import refuse
 from paceline.parameters import LARGEST_INT, Option, declared
 
@@ -19,8 +20,7 @@ KernelWish = Literal["auto", "own", "stock"]
 "auto", Paceline's as far as they are proved here, otherwise llama.cpp's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Checked, frozen=True):
     """Which drafters are asked for drafts, in this order, and with which settings.
 
     `engine.draft.strategy` reads and writes it as text: ``ID[+ID…][:key=value]…``.

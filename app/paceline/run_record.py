@@ -23,11 +23,11 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Any, Literal, TypeVar, cast, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part, made_of, misfit
+from paceline.codec import CodecError, decode, encode, made_of, misfit
 from paceline.figures import Decision, DraftCount, Reason, TokenTrace
 from paceline.messages import FinishReason, StepCommitted, TurnStats
 from paceline.params import Prompting, ReplySettings, SamplingParams
-from paceline.sentence import sentence
+from paceline.sentence import UserText, sentence
 
 RunStatus = Literal["running", "finished", "failed"]
 """A stored record that is "running" belongs to a reply that the program did not see to its end."""
@@ -71,8 +71,8 @@ class RunError:
     """Why a reply failed, and what to do about it."""
 
     code: str
-    message: str
-    hint: str = ""
+    message: UserText
+    hint: UserText = ""
 
 
 INTERRUPTED = RunError(
@@ -132,7 +132,7 @@ class RunRecord:
     error: RunError | None = None
     stats: TurnStats | None = None
     first_token_s: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[UserText, ...] = ()
     target: ModelRecord | None = None
     draft: ModelRecord | None = None
     app_version: str = ""
@@ -182,7 +182,7 @@ def last_part(
 
 def record_to_json(record: RunRecord, *, with_steps: bool = True) -> dict[str, Any]:
     """Return a record as JSON data; without steps `record_from_json` gives none."""
-    data = encode_part(replace(record, steps=()))
+    data: dict[str, Any] = encode(replace(record, steps=()))
     del data["steps"]
     if with_steps:
         data["steps"] = steps_to_json(record.steps)
@@ -218,7 +218,7 @@ def record_from_json(data: object) -> RunRecord:
     stats = fields.get("stats")
     if isinstance(stats, dict) and "plain_low" not in stats:  # nor is the estimate in these true
         fields["stats"] = {**stats, "plain_tokens_per_s": None}
-    record = decode_part(RunRecord, fields)
+    record = decode(RunRecord, fields)
     return replace(record, steps=steps_from_json(data["steps"])) if "steps" in data else record
 
 

@@ -9,10 +9,11 @@ shown as it is. Pure, any thread.
 from __future__ import annotations
 
 import re
+from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paceline.sizes import percent_text, ratio_text, readable_size, short_time
 
@@ -60,6 +61,16 @@ class Sentence(str):
 
     def __reduce__(self) -> tuple[type[Sentence], tuple[str, Mapping[str, str | int | float]]]:
         return type(self), (self.template, self.arguments)
+
+
+if TYPE_CHECKING:
+    UserText = str
+else:
+
+    class UserText(ABC):  # noqa: B024
+        """A field's type: a text for the user, plain or a `Sentence`, which `codec` keeps."""
+
+    UserText.register(str)
 
 
 def sentence(template: str, /, **arguments: Argument) -> Sentence:

@@ -14,7 +14,7 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from paceline.codec import CodecError, decode_part, encode_part, misfit
+from paceline.codec import CodecError, decode, encode, misfit
 from paceline.errors import ValueOutOfRangeError
 from paceline.files import first_free, write_whole
 from paceline.parameters import check_fields
@@ -252,7 +252,7 @@ def save_settings(path: Path, settings: Settings) -> None:
     Raises:
         OSError: The folder cannot be written.
     """
-    data = {"version": SCHEMA_VERSION, **encode_part(settings)}
+    data = {"version": SCHEMA_VERSION, **encode(settings)}
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     # Names of files may hold bytes that are no text; Python's escape for them is JSON's, too.
     write_whole(path, text.encode("utf-8", errors="backslashreplace"))
@@ -304,7 +304,7 @@ def _read(path: Path) -> Settings:
     fields = {key: value for key, value in data.items() if key != "version"}
     if fields.pop("remember_drafts", False):  # an older file of one who chose to learn from chats
         fields["was_told_of_learning"] = True
-    settings = decode_part(Settings, _with_presets(fields))
+    settings = decode(Settings, _with_presets(fields))
     check_settings(settings)
     return settings
 
@@ -320,7 +320,7 @@ def _with_presets(fields: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(presets, list):
         raise CodecError("the presets are no list")
     presets = [preset_fields(preset) for preset in presets]
-    if decode_part(ReplySettings, for_all) != ReplySettings():
+    if decode(ReplySettings, for_all) != ReplySettings():
         taken = {str(preset.get("name")).casefold() for preset in presets}
         names = ("Default", *(f"Default ({number})" for number in range(2, MAX_PRESETS + 3)))
         name = next(name for name in names if name.casefold() not in taken)

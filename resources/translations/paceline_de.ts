@@ -9825,11 +9825,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>ein Laden ohne Umpacken (keine zweite Kopie der Gewichte)</translation>
     </message>
     <message>
-        <location filename="../../app/codec.py"/>
-        <source>a message is an object, not {name}</source>
-        <translation>eine Nachricht ist ein Objekt, nicht {name}</translation>
-    </message>
-    <message>
         <location filename="../../app/chat/attachments.py"/>
         <source>a model</source>
         <translation>ein Modell</translation>
@@ -10097,6 +10092,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/schema/lowering.py"/>
         <source>cannot be enforced: “{name}”</source>
         <translation>kann nicht durchgesetzt werden: „{name}“</translation>
+    </message>
+    <message>
+        <location filename="../../app/codec.py"/>
+        <source>cannot be {value:.60}</source>
+        <translation>kann nicht {value:.60} sein</translation>
     </message>
     <message>
         <location filename="../../app/chat/advice.py"/>
@@ -10830,11 +10830,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>bei {texts}</translation>
     </message>
     <message>
-        <location filename="../../app/codec.py"/>
-        <source>one of {allowed}</source>
-        <translation>eines von {allowed}</translation>
-    </message>
-    <message>
         <location filename="../../app/engine/model/memory_hints.py"/>
         <source>one with fewer bits per weight</source>
         <translation>eines mit weniger Bits pro Gewicht</translation>
@@ -11186,11 +11181,6 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/chat/auto_words.py"/>
         <source>under {share:percent}</source>
         <translation>unter {share:percent}</translation>
-    </message>
-    <message>
-        <location filename="../../app/codec.py"/>
-        <source>unknown type {name:.60}</source>
-        <translation>unbekannter Typ {name:.60}</translation>
     </message>
     <message>
         <location filename="../../app/workers/worker.py"/>

@@ -13,9 +13,11 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
+from msgspec import structs
 
 from paceline.catalog.inspect.child import Reader, run_inspector
 from paceline.catalog.inspect.wire import (
@@ -28,6 +30,7 @@ from paceline.catalog.inspect.wire import (
     TextsOf,
 )
 from paceline.hosting.wire import encode_message
+from paceline.messages import EngineDied
 from paceline.workers.frames import MAX_FRAME, READY, frame
 
 Fault = Callable[[socket.socket, Callable[[], Answer]], Answer]
@@ -142,14 +145,14 @@ def _changed(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Send cards that contradict themselves."""
     seen = answer()
     assert isinstance(seen, Seen)
-    return replace(seen, card=replace(seen.card, n_layers=seen.card.n_layers + 1))
+    return structs.replace(seen, card=structs.replace(seen.card, n_layers=seen.card.n_layers + 1))
 
 
 def _path(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
     """Send a hash that leads out of the cache."""
     seen = answer()
     assert isinstance(seen, Seen)
-    return replace(seen, card=replace(seen.card, vocabulary="../../../../evil"))
+    return structs.replace(seen, card=structs.replace(seen.card, vocabulary="../../../../evil"))
 
 
 def _texts(pipe: socket.socket, answer: Callable[[], Answer]) -> Answer:
@@ -174,10 +177,10 @@ FAULTS: dict[str, Fault] = {
     "zeros": partial(_send, bytes(1000)),
     "huge": partial(_send, (MAX_FRAME + 1).to_bytes(4, "big")),
     "json": partial(_send, frame(b'{"type":"Seen"}')),
-    "list": partial(_send, frame(b"[]")),
+    "list": partial(_send, frame(msgspec.msgpack.encode([]))),
     "latin": partial(_send, frame(b"\xff\xfe")),
-    "deep": partial(_send, frame(b"[" * 100_000)),
-    "event": partial(_send, frame(b'{"type":"EngineDied","reason":"","hint":""}')),
+    "deep": partial(_send, frame(b"\x91" * 100_000)),
+    "event": partial(_send, frame(encode_message(EngineDied("")))),
     "half": _half,
     "twice": _twice,
     "late": _late,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec import structs
 
 from paceline.catalog.card import Examined, ModelCard, Nature
 
@@ -17,7 +18,7 @@ CARD = ModelCard(
     layer_bytes=(140_000_000,) * 32, expert_bytes=(0,) * 32,
     input_bytes=210_000_000, output_bytes=210_000_000, kv_elements=((1024, 1024),) * 32,
 )  # fmt: skip
-SMALL = replace(
+SMALL = structs.replace(
     CARD, name="Wolf 0.5B Instruct", quantisation="Q8_0", n_params=500_000_000,
     n_bytes=530_000_000, n_layers=20, layer_bytes=(20_000_000,) * 20, expert_bytes=(0,) * 20,
     input_bytes=130_000_000, output_bytes=0, tied_bytes=130_000_000,
@@ -32,10 +33,12 @@ DRAFT = Examined(SMALL, NATURE, TEXTS)
 
 def changed(model: Examined, **changes: Any) -> Examined:
     """A model with other values in its card or its nature, whichever has the field."""
-    of_nature = {f.name for f in fields(Nature)} & changes.keys()
+    of_nature = set(Nature.__struct_fields__) & changes.keys()
     nature = {name: changes.pop(name) for name in of_nature}
     texts = changes.pop("texts", model.texts)
-    return Examined(replace(model.card, **changes), replace(model.nature, **nature), texts)
+    return Examined(
+        structs.replace(model.card, **changes), structs.replace(model.nature, **nature), texts
+    )
 
 
 def with_text(model: Examined, token: int, text: bytes) -> Examined:

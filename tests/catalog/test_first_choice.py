@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from catalog.made_models import CARD
 from paceline.catalog.card import ModelCard
@@ -21,7 +22,7 @@ GPU = DeviceInfo("CUDA0", "A graphics card", "gpu", 24 * GB, 22 * GB)
 def entry(name: str, n_bytes: int, *, source: str = "folder", **changes: object) -> LibraryEntry:
     path = Path(f"/models/{name}.gguf")
     share = n_bytes / CARD.n_bytes
-    card: ModelCard = replace(
+    card: ModelCard = structs.replace(
         CARD,
         n_bytes=n_bytes,
         n_params=int(CARD.n_params * share),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from catalog.made_machines import CPU, GIB, cpu, gpu, integrated
 from catalog.made_models import CARD, SMALL
@@ -96,7 +97,7 @@ def test_the_context_becomes_shorter_only_when_all_memory_together_is_too_small(
 
 
 def test_the_experts_that_stay_leave_room_for_more_layers() -> None:
-    moe = replace(CARD, n_experts=8, expert_bytes=(100_000_000,) * 32)
+    moe = structs.replace(CARD, n_experts=8, expert_bytes=(100_000_000,) * 32)
     devices = [gpu(3), CPU]
     plain = planned(devices, card=moe)
     kept = planned(devices, replace(TARGET, n_cpu_moe=-1), card=moe)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from catalog.made_models import CARD, NATURE
 from paceline.catalog.inspect.wire import (
@@ -72,17 +72,21 @@ def test_answers_are_no_questions() -> None:
 )  # fmt: skip
 def test_cards_that_contradict_themselves(change: dict[str, Any]) -> None:
     with pytest.raises(WireError, match="a card"):
-        decode_answer(encode_message(Seen(replace(CARD, **change), NATURE)))
+        decode_answer(encode_message(Seen(structs.replace(CARD, **change), NATURE)))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+DATA = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=10,
 )
 
 
-@given(st.binary(max_size=50) | JSON.map(lambda data: json.dumps(data).encode()))
+@given(st.binary(max_size=50) | DATA.map(msgspec.msgpack.encode))
 def test_garbage(payload: bytes) -> None:
     for decode in (decode_answer, decode_question):
         with pytest.raises(WireError):
@@ -91,16 +95,16 @@ def test_garbage(payload: bytes) -> None:
 
 @given(st.sampled_from(ANSWERS), st.data())
 def test_one_wrong_value(answer: Answer, data: st.DataObject) -> None:
-    encoded = json.loads(encode_message(answer))
+    encoded = msgspec.msgpack.decode(encode_message(answer))
     where = encoded
     while True:
         key = data.draw(st.sampled_from(sorted(where)))
         if not (isinstance(where[key], dict) and where[key]):
             break
         where = where[key]
-    where[key] = data.draw(JSON)
+    where[key] = data.draw(DATA)
     try:
-        decoded = decode_answer(json.dumps(encoded).encode())
+        decoded = decode_answer(msgspec.msgpack.encode(encoded))
     except WireError:
         return
     assert decode_answer(encode_message(decoded)) == decoded

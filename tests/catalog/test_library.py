@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from catalog import made_models
 from catalog.test_other_programs import ollama_model
@@ -20,7 +20,7 @@ from paceline.catalog.local.library import CardReader, Library, LibraryEntry
 from paceline.catalog.local.model_files import Place
 from paceline.errors import CancelledError, ModelError
 
-CARD = replace(made_models.CARD, n_bytes=1)
+CARD = structs.replace(made_models.CARD, n_bytes=1)
 
 
 class Reader:
@@ -39,9 +39,9 @@ class Reader:
         if code in ("crashes-the-reader", "takes-too-long"):
             raise ModelError(code, f"“{path.name}” cannot be used.", "Choose another one.")
         if code == "vocabulary":
-            return replace(CARD, n_params=0, n_layers=0)
+            return structs.replace(CARD, n_params=0, n_layers=0)
         if code == "adapter":
-            return replace(CARD, n_layers=0)
+            return structs.replace(CARD, n_layers=0)
         return CARD
 
 

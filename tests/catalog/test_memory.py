@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from catalog.made_machines import CPU, GIB, MIB, cpu, gpu
 from catalog.made_models import CARD, SMALL
@@ -47,11 +48,11 @@ def test_a_measurement_follows_the_layers_to_the_gpu() -> None:
 
 
 def test_embeddings_that_serve_as_the_output_are_copied_to_the_gpu() -> None:
-    tied = replace(CARD, output_bytes=0, tied_bytes=CARD.input_bytes)
+    tied = structs.replace(CARD, output_bytes=0, tied_bytes=CARD.input_bytes)
     on_gpu, main = plan(tied, TARGET, None, None, [gpu(24), CPU]).devices
     assert on_gpu.target.weights == sum(CARD.layer_bytes) + CARD.input_bytes
     assert main.target.weights == CARD.input_bytes
-    others = replace(tied, tied_bytes=0)  # embeddings of another kind stay where they are
+    others = structs.replace(tied, tied_bytes=0)  # embeddings of another kind stay where they are
     assert plan(others, TARGET, None, None, [gpu(24), CPU]).devices[0].target.weights == sum(
         CARD.layer_bytes
     )
@@ -59,7 +60,7 @@ def test_embeddings_that_serve_as_the_output_are_copied_to_the_gpu() -> None:
 
 def test_a_measurement_is_scaled_to_the_context_that_is_decided() -> None:
     left_open = replace(TARGET, n_ctx=0)
-    measured = replace(MEASURED, kv_layers=(64 * MIB,) * 32)
+    measured = structs.replace(MEASURED, kv_layers=(64 * MIB,) * 32)
     found = plan(CARD, left_open, None, None, [cpu(6.5)], measured_target=measured)
     assert found.fits
     (main,) = found.devices
@@ -68,7 +69,7 @@ def test_a_measurement_is_scaled_to_the_context_that_is_decided() -> None:
 
 
 def test_states_that_no_context_makes_larger_stay() -> None:
-    states = replace(CARD, kv_elements=((0, 0),) * 32)
+    states = structs.replace(CARD, kv_elements=((0, 0),) * 32)
     left_open = replace(TARGET, n_ctx=0)
     found = plan(states, left_open, None, None, [CPU], measured_target=MEASURED)
     assert found.devices[0].target.kv == 320 * MIB
@@ -76,7 +77,7 @@ def test_states_that_no_context_makes_larger_stay() -> None:
 
 
 def test_copied_weights_are_no_reason_not_to_load() -> None:
-    copied = replace(MEASURED, repacked=4 * GIB)
+    copied = structs.replace(MEASURED, repacked=4 * GIB)
     (main,) = planned(CPU, measured_target=copied).devices
     (plain,) = planned(CPU, measured_target=MEASURED).devices
     assert main.target.spare == 4 * GIB
@@ -85,7 +86,7 @@ def test_copied_weights_are_no_reason_not_to_load() -> None:
 
 
 def test_what_the_loaded_pair_gives_back_can_be_taken() -> None:
-    full = replace(CPU, free_bytes=2 * GIB)
+    full = structs.replace(CPU, free_bytes=2 * GIB)
     assert not planned(full).fits
     assert planned(full, reclaimable={"CPU": 30 * GIB}).fits
     ours = planned(full, reclaimable={"CPU": 30 * GIB})
@@ -99,7 +100,7 @@ def test_a_plan_says_what_a_loaded_pair_would_give_back() -> None:
     taken[card.device] = card.target.total + card.draft.total
     assert first.gives_back == taken
     left = [
-        replace(device, free_bytes=device.free_bytes - taken[device.name])
+        structs.replace(device, free_bytes=device.free_bytes - taken[device.name])
         for device in (gpu(5), CPU)
     ]
     assert planned(*left, reclaimable=first.gives_back) == first
@@ -107,7 +108,7 @@ def test_a_plan_says_what_a_loaded_pair_would_give_back() -> None:
 
 
 def test_mapped_weights_are_free_already_and_their_copies_are_given_back() -> None:
-    copied = replace(MEASURED, repacked=4 * GIB)
+    copied = structs.replace(MEASURED, repacked=4 * GIB)
     plain = planned(CPU, measured_target=MEASURED).gives_back["CPU"]
     assert planned(CPU, measured_target=copied).gives_back["CPU"] - plain == 4 * GIB
     assert plain < 2 * GIB < CARD.n_bytes
@@ -133,7 +134,7 @@ def test_contexts_are_padded_and_masks_grow() -> None:
 
 def test_the_states_of_a_hybrid_stand_beside_its_cache() -> None:
     state = (MIB,) * 16 + (0,) * 16
-    hybrid = replace(MEASURED, state_layers=state, n_states=16)
+    hybrid = structs.replace(MEASURED, state_layers=state, n_states=16)
     free = plan(CARD, TARGET, None, None, [CPU], measured_target=MEASURED).devices[0]
     (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=hybrid).devices
     assert (main.target.states, main.target.kv) == (16 * 16 * MIB, free.target.kv)
@@ -147,16 +148,16 @@ def test_the_states_of_a_hybrid_stand_beside_its_cache() -> None:
     assert as_draft.gives_back["CPU"] - without.gives_back["CPU"] == 2 * 16 * MIB
     on_gpu, main = plan(CARD, TARGET, None, None, [gpu(24), CPU], measured_target=hybrid).devices
     assert (on_gpu.target.states, main.target.states) == (16 * 16 * MIB, 0)
-    none = replace(hybrid, n_states=0)
+    none = structs.replace(hybrid, n_states=0)
     on_gpu, main = plan(CARD, TARGET, None, None, [gpu(24), CPU], measured_target=none).devices
     assert (on_gpu.target.states, main.target.states) == (0, 2 * 16 * MIB)
 
 
 def test_states_are_planned_for_the_devices_that_a_model_uses() -> None:
-    hybrid = replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
+    hybrid = structs.replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
     first = gpu(24)
-    second = replace(first, name="second")
-    built_in = replace(first, name="built-in", kind="igpu")
+    second = structs.replace(first, name="second")
+    built_in = structs.replace(first, name="built-in", kind="igpu")
     for params, devices, where in (
         (replace(TARGET, device="CPU"), [first, CPU], 1),
         (replace(TARGET, device="second"), [first, second, CPU], 1),
@@ -169,15 +170,15 @@ def test_states_are_planned_for_the_devices_that_a_model_uses() -> None:
 
 
 def test_a_plan_says_how_the_target_goes_back() -> None:
-    hybrid = replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
-    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    hybrid = structs.replace(MEASURED, state_layers=(MIB,) * 32, n_states=16)
+    windowed = structs.replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     alone = replace(TARGET, swa_full=False)
 
     def way(
         measured: Measurement | None, params: ModelParams = TARGET, n_left: int = 16 * GIB
     ) -> str | None:
         (main,) = plan(CARD, params, None, None, [CPU], measured_target=measured).devices
-        free = replace(CPU, free_bytes=main.target.total + n_left)
+        free = structs.replace(CPU, free_bytes=main.target.total + n_left)
         back = plan(CARD, params, None, None, [free], measured_target=measured).going_back
         assert back is None or back.sentence
         return back and back.way
@@ -190,7 +191,7 @@ def test_a_plan_says_how_the_target_goes_back() -> None:
 
 
 def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
-    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    windowed = structs.replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     (main,) = plan(CARD, TARGET, None, None, [CPU], measured_target=windowed).devices
     assert (main.target.kv, main.target.beyond_windows) == (320 * MIB, 128 * MIB)
     assert main.target.states == 0
@@ -198,7 +199,7 @@ def test_layers_with_a_sliding_window_show_what_they_keep_beyond_it() -> None:
     (main,) = plan(CARD, alone, None, None, [CPU], measured_target=windowed).devices
     assert (main.target.kv, main.target.beyond_windows) == (192 * MIB, 0)
     assert main.target.states == 12 * MIB, "a copy of the windows, from a prompt's end"
-    short = replace(CPU, free_bytes=main.target.total + 200 * MIB)
+    short = structs.replace(CPU, free_bytes=main.target.total + 200 * MIB)
     (main,) = plan(CARD, alone, None, None, [short], measured_target=windowed).devices
     assert main.target.states == 0
 
@@ -213,7 +214,7 @@ def needed(draft: ModelParams | None = DRAFT) -> int:
 
 
 def main_memory(n_bytes: int) -> DeviceInfo:
-    return replace(CPU, total_bytes=16 * GIB, free_bytes=n_bytes + 16 * GIB // 20)
+    return structs.replace(CPU, total_bytes=16 * GIB, free_bytes=n_bytes + 16 * GIB // 20)
 
 
 def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
@@ -229,7 +230,7 @@ def test_the_remedies_come_in_their_order_each_only_if_it_helps() -> None:
 
 
 def test_windows_alone_are_the_mildest_remedy() -> None:
-    windowed = replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
+    windowed = structs.replace(MEASURED, window_layers=(2 * MIB, 10 * MIB) * 16)
     (main,) = planned(CPU, measured_target=windowed).devices
     total = main.target.total + main.draft.total
     found = planned(main_memory(total - 100 * MIB), measured_target=windowed)

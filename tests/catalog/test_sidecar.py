@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec import structs
 
 import make_pairs
 from catalog.headers import gguf_bytes, header, sidecar_model
@@ -120,7 +120,7 @@ def test_names_of_models_with_a_head_inside(path: str, *, has_head: bool) -> Non
 
 def test_the_header_decides_over_the_name() -> None:
     assert sidecar_of(CARD, "mtp-wolf.gguf") is None
-    head = replace(CARD, sidecar="mtp", name="Wolf 7B MTP")
+    head = structs.replace(CARD, sidecar="mtp", name="Wolf 7B MTP")
     renamed, named = sidecar_of(head, "x.gguf"), sidecar_of(head, "mtp-wolf-7b-Q4_0.gguf")
     assert renamed is not None
     assert named is not None
@@ -129,7 +129,7 @@ def test_the_header_decides_over_the_name() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_says_what_it_is(kind: SidecarKind) -> None:
-    found = sidecar_of(replace(CARD, sidecar=kind, name="Wolf"), "x.gguf")
+    found = sidecar_of(structs.replace(CARD, sidecar=kind, name="Wolf"), "x.gguf")
     assert found is not None
     assert found.is_usable is (kind in ("mtp", "assistant"))
     use = (

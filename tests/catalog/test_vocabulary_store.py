@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from catalog.made_models import CARD, NATURE, TEXTS
 from paceline.catalog.card import card_version
@@ -133,8 +133,8 @@ def test_what_contradicts_itself_is_not_taken(tmp_path: Path, files: list[Path])
     store = ExaminedStore(tmp_path / "cache")
     for wrong in (
         Seen(CARD, None),
-        Seen(replace(CARD, vocabulary="../../x"), NATURE),
-        Seen(CARD, replace(NATURE, n_tokens=7)),
+        Seen(structs.replace(CARD, vocabulary="../../x"), NATURE),
+        Seen(CARD, structs.replace(NATURE, n_tokens=7)),
     ):
         store.put(files, wrong, store.key(files))
         assert store.get(files, store.key(files)) is None

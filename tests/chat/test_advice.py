@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from paceline.chat.advice import (
     CACHE_BYTES,
@@ -270,14 +269,17 @@ def told(
 def test_a_draft_model_in_vain_takes_many_tokens_and_no_gain(
     changes: dict[str, object], is_found: bool
 ) -> None:
-    outlook = replace(DRAFT, **changes)  # type: ignore[arg-type]
+    outlook = structs.replace(DRAFT, **changes)  # type: ignore[arg-type]
     assert told(outlook) == (("draft-does-not-pay", 70 << 20) if is_found else ("", 0))
     assert told(outlook, draft=None) == ("", 0)
 
 
 def test_steps_that_cost_like_their_tokens_cannot_pay() -> None:
     assert told(curve=DEAR) == told(DRAFT, curve=DEAR) == ("cannot-pay-cached", 70 << 20)
-    big, on_gpu = replace(INFO, size_bytes=CACHE_BYTES + 1), replace(INFO, n_gpu_layers=4)
+    big, on_gpu = (
+        structs.replace(INFO, size_bytes=CACHE_BYTES + 1),
+        structs.replace(INFO, n_gpu_layers=4),
+    )
     for target in (big, on_gpu):
         assert told(curve=DEAR, target=target, draft=None) == ("cannot-pay", 0)
     # Many experts: expensive from the second token on, whatever the cache.

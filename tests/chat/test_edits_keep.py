@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
@@ -95,7 +96,9 @@ def test_a_repeated_reply_is_asked_for_as_it_was_but_for_the_strategy(bench: Cha
     bench.session.conversations.set_settings(changed)
     assert bench.session.repeat(bench.message(5), Strategy.of("off"))
     again = asked(bench)
-    assert again == replace(before, turn_id=again.turn_id, seed=7, strategy=Strategy.of("off"))
+    assert again == structs.replace(
+        before, turn_id=again.turn_id, seed=7, strategy=Strategy.of("off")
+    )
     assert not bench.session.repeat(bench.message(3), Strategy.of("off")), "one is under way"
     bench.client.reply("Three.")
     bench.session.edit_reply(bench.message(3), "Mine.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from message_samples import sample
 from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
@@ -26,7 +27,7 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     save_last_run(folder, RUN)
     assert load_last_run(folder) == RUN
-    later = replace(RUN, draft=None, stats=replace(RUN.stats, plain_tokens_per_s=None))
+    later = replace(RUN, draft=None, stats=structs.replace(RUN.stats, plain_tokens_per_s=None))
     save_last_run(folder, later)
     assert load_last_run(folder) == later
     assert [path.name for path in folder.iterdir()] == [FILE_NAME]
@@ -42,7 +43,7 @@ def test_it_holds_no_word_and_no_token_of_the_reply(tmp_path: Path) -> None:
     reply = replace(
         sample(TurnFinished), text="a secret", tokens=(424242,), seed=313131, strategy="off"
     )
-    info = replace(sample(ModelInfo), path="/home/somebody/models/m.gguf")
+    info = structs.replace(sample(ModelInfo), path="/home/somebody/models/m.gguf")
     run = LastRun.of(reply.strategy, reply.stats, info, None)
     save_last_run(tmp_path, run)
     text = (tmp_path / FILE_NAME).read_text()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
+from msgspec import structs
 
 from gui.fake_client import STATS, FakeClient, model_info
 from paceline.chat.pair import Pair, PairLoader
@@ -104,7 +105,7 @@ class Bench:
     def finish(
         self, turn_id: str, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
     ) -> None:
-        figures = replace(STATS, **stats)  # type: ignore[arg-type]
+        figures = structs.replace(STATS, **stats)  # type: ignore[arg-type]
         self.client.emit(TurnFinished(turn_id, reason, text, ids, 7, Strategy.of("off"), figures))
 
 
@@ -144,7 +145,7 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
 def test_what_began_behind_an_earlier_prompt_says_so_where_it_differs(bench: Bench) -> None:
     record = bench.record
     assert record.stats is not None
-    bench.start(replace(record, stats=replace(record.stats, n_reused=300)))
+    bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300)))
     assert len(bench.client.all(StartTurn)) == 2, "the reply and the check"
     bench.emit_steps("check", IDS[:3])
     bench.client.emit(TextDiverged("check", 3, 14, 2, 0.01))
@@ -200,7 +201,7 @@ def test_equality_is_promised_where_both_turns_had_such_rows(
 ) -> None:
     record = bench.record
     assert record.stats is not None
-    bench.start(replace(record, stats=replace(record.stats, **then)))  # type: ignore[arg-type]
+    bench.start(replace(record, stats=structs.replace(record.stats, **then)))  # type: ignore[arg-type]
     bench.emit_steps("check", (11, 12))
     bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
     bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", **now)
@@ -215,7 +216,7 @@ def test_exact_mode_promises_it_whatever_was_reused(bench: Bench) -> None:
     sameness = Sameness(True, 400, 0.0, True, "Exact.", "a")
     bench.client.emit(SamenessChanged(sameness))
     assert bench.loader.state.sameness == sameness
-    bench.start(replace(record, stats=replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
+    bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
     bench.emit_steps("check", (11, 12))
     bench.client.emit(TextDiverged("check", 2, 13, 99, 0.04))
     bench.finish("check", "cancelled", (11, 12, 99), "The sky was!", **SURE)

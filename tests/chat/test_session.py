@@ -1,7 +1,7 @@
-from dataclasses import replace
 from itertools import count
 
 import pytest
+from msgspec import structs
 
 from chat.chat_bench import text_of
 from chat.recorder import Recorder
@@ -394,7 +394,7 @@ def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: B
     turn_id = bench.client.start_turn()
     assert reply.stats is None
     for n in (1, 20):
-        so_far = replace(STATS, n_generated=n)
+        so_far = structs.replace(STATS, n_generated=n)
         bench.client.step("H", n)
         bench.client.figures(so_far)
         bench.client.emit(FiguresReported("a turn of somebody else", STATS))

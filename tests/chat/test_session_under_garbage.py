@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 
 import pytest
+from msgspec import structs
 
 from chat.recorder import Recorder
 from gui.fake_client import STATS, FakeClient, step_of
@@ -71,7 +71,7 @@ def sequence_of(turn_id: str) -> list[Event]:
         TurnStarted(turn_id, 9, 0, 1),
         PrefillProgressed(turn_id, 9, 9),
         *steps,
-        replace(sample(TurnFinished), turn_id=turn_id) if turn_id == "other" else finished,
+        structs.replace(sample(TurnFinished), turn_id=turn_id) if turn_id == "other" else finished,
     ]
 
 
@@ -100,7 +100,7 @@ def mutated(events: list[Event], rng: random.Random) -> list[Event]:
 
 def _with_wild_values(event: Event, rng: random.Random) -> Event:
     changes: dict[str, object] = {}
-    for name in event.__dataclass_fields__:
+    for name in event.__struct_fields__:
         value = getattr(event, name)
         if rng.random() < 0.5 or name in {"turn_id", "request_id"}:
             continue
@@ -112,7 +112,7 @@ def _with_wild_values(event: Event, rng: random.Random) -> Event:
             changes[name] = rng.choice(TEXTS)
         elif name == "tokens" and isinstance(event, StepCommitted):
             changes[name] = (TokenTrace(-5, "nobody", 10**9, -2.0, -7),) * rng.randrange(3)
-    return replace(event, **changes)  # type: ignore[arg-type]
+    return structs.replace(event, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from paceline.cli.chat_run import ChatRequest, ChatRun
 from paceline.cli.loading import TurnError, decide_layers, planner
@@ -105,7 +106,7 @@ def test_the_real_engine_of_this_build_can_be_asked(load: LoadPair) -> None:
 
 def test_layers_that_were_given_stay(load: LoadPair) -> None:
     assert load.draft is not None
-    given = replace(
+    given = structs.replace(
         load,
         target=replace(load.target, n_gpu_layers=3),
         draft=replace(load.draft, n_gpu_layers=0),
@@ -130,7 +131,7 @@ def test_a_large_gpu_takes_both_models_and_a_small_one_the_draft_first(
 def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine = Engine(gpu(GIB // 4), replace(CPU, total_bytes=MIB, free_bytes=MIB))
+    engine = Engine(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
     request = ChatRequest(load, StartTurn("turn", prompt="p"))
     with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
         ChatRun(engine, request, interrupts, as_json=False, plan=plan).run()
@@ -139,7 +140,7 @@ def test_a_run_decides_before_it_loads_and_hears_of_the_load(
 
 
 def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan: Planner) -> None:
-    none = replace(CPU, total_bytes=MIB, free_bytes=MIB)
+    none = structs.replace(CPU, total_bytes=MIB, free_bytes=MIB)
     decided, notes = decide_layers(load, Engine(gpu(GIB // 2), none), plan)
     assert decided.target.n_gpu_layers == 0
     assert len(notes) == 1
@@ -147,7 +148,7 @@ def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan:
 
 
 def test_a_file_that_cannot_be_read_is_left_to_the_load(load: LoadPair, tmp_path: Path) -> None:
-    gone = replace(load, target=ModelParams(str(tmp_path / "gone.gguf")))
+    gone = structs.replace(load, target=ModelParams(str(tmp_path / "gone.gguf")))
 
     def refuse(*_: object) -> MemoryPlan:
         raise ModelError("file-not-found", "There is no such file.", "Choose another.")

@@ -8,10 +8,10 @@ import os
 import signal
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from paceline.cli.chat import TURN_ID
 from paceline.cli.chat_run import ChatRequest, ChatRun
@@ -53,7 +53,7 @@ STARTED = TurnStarted(TURN_ID, 3, 0, 7)
 STATS = TurnStats(
     None, 3, 0, 2, 0.1, 0.2, 0.3, 10.0, None, 1, 0, 0, 0, None, 1.0, 0.0, ()
 )  # fmt: skip
-SPECULATED = replace(
+SPECULATED = structs.replace(
     STATS, plain_tokens_per_s=5.0, plain_low=4.0, plain_high=6.25, n_drafted=10, n_accepted=6,
     n_discarded=2, acceptance_rate=0.75,
 )  # fmt: skip
@@ -121,7 +121,7 @@ def test_the_text_that_lags_behind_is_printed_at_the_end(capsys: Capture) -> Non
 
 def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
     """The prompt ends with it. A stop text may hold a part of it back."""
-    turn = [replace(STARTED, opening="<think>\n"), step(0, "<think>"), step(1, "\nHm")]
+    turn = [structs.replace(STARTED, opening="<think>\n"), step(0, "<think>"), step(1, "\nHm")]
     turn.append(finished("<think>\nHm."))
     run(turn, as_json=True)
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -131,8 +131,8 @@ def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
 
 
 def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
-    loaded = replace(LOADED, notes=("From the load.",))
-    started = replace(STARTED, notes=("From the turn.",))
+    loaded = structs.replace(LOADED, notes=("From the load.",))
+    started = structs.replace(STARTED, notes=("From the turn.",))
     rejected = TuneRejected(
         TURN_ID, Strategy.of("draft"), "broken", "The drafter failed.", "Try another."
     )
@@ -154,7 +154,7 @@ def test_that_the_text_depends_on_drafts_is_told(
     capsys: Capture, holds: bool | None, is_exact: bool, is_told: bool
 ) -> None:
     sameness = Sameness(holds, 4, 0.5, is_exact, "Near-ties can turn.")
-    run([STARTED, finished("")], [replace(LOADED, sameness=sameness)])
+    run([STARTED, finished("")], [structs.replace(LOADED, sameness=sameness)])
     assert ("paceline: Near-ties can turn.\n" in capsys.readouterr().err) == is_told
 
 
@@ -235,7 +235,7 @@ def test_a_cancelled_reply_is_printed(capsys: Capture) -> None:
 
 
 def test_numbers_that_json_lacks_become_null(capsys: Capture) -> None:
-    stats = replace(STATS, tokens_per_s=math.inf, decode_s=math.nan, by_drafter=(DRAFTER,))
+    stats = structs.replace(STATS, tokens_per_s=math.inf, decode_s=math.nan, by_drafter=(DRAFTER,))
     run([STARTED, finished("", stats)], as_json=True)
     written = json.loads(capsys.readouterr().out)["stats"]
     assert written["tokens_per_s"] is None
@@ -253,9 +253,9 @@ def test_the_figures_of_a_speculated_reply(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     "stats",
     [
-        replace(SPECULATED, n_drafted=0, n_accepted=0, n_discarded=0, acceptance_rate=None),
-        replace(SPECULATED, plain_low=None, plain_high=None),
-        replace(SPECULATED, plain_tokens_per_s=None),
+        structs.replace(SPECULATED, n_drafted=0, n_accepted=0, n_discarded=0, acceptance_rate=None),
+        structs.replace(SPECULATED, plain_low=None, plain_high=None),
+        structs.replace(SPECULATED, plain_tokens_per_s=None),
     ],
 )
 def test_a_reply_that_nothing_is_known_of_has_no_ratio(capsys: Capture, stats: TurnStats) -> None:

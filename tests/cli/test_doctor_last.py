@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from cli.program import chat, paceline_process
 from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
@@ -126,7 +126,7 @@ def test_a_reply_without_drafts_for_people(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [("plain_tokens_per_s",), ("plain_low", "plain_high")])
 def test_a_reply_whose_plain_speed_is_not_known(tmp_path: Path, names: tuple[str, ...]) -> None:
-    stats = replace(STATS, **dict.fromkeys(names))
+    stats = structs.replace(STATS, **dict.fromkeys(names))
     save_last_run(tmp_path, LastRun("draft", "t.gguf", "d.gguf", stats, 1.75e9))
     report = last_reply.collect(tmp_path)
     assert report["speedup"] is None
@@ -146,6 +146,6 @@ def test_many_places_are_cut(tmp_path: Path) -> None:
 
 def test_a_drafter_that_found_nothing_is_told_as_such(tmp_path: Path) -> None:
     idle = DrafterStats("suffix", 1, 90, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, ())
-    stats = replace(STATS, by_drafter=(idle,))
+    stats = structs.replace(STATS, by_drafter=(idle,))
     save_last_run(tmp_path, LastRun("suffix", "t.gguf", None, stats, 1.75e9))
     assert "suffix: nothing drafted" in last_reply.as_text(last_reply.collect(tmp_path))

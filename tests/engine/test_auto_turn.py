@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from engine.harness import (
     TIMED,
@@ -296,7 +296,7 @@ def test_a_turn_without_auto_keeps_nothing(tmp_path: Path) -> None:
 
 def sized(size: int) -> FakeModel:
     model = FakeModel(LANGUAGE)
-    model.info = replace(model.info, size_bytes=size)
+    model.info = structs.replace(model.info, size_bytes=size)
     return model
 
 

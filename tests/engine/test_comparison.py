@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from engine.harness import random_language
 from engine.plain_sampler import edit, truncate
@@ -356,4 +357,4 @@ def test_a_reply_that_meets_its_own_end_diverges_with_the_end_token() -> None:
     assert isinstance(divergence, TextDiverged)
     assert (divergence.index, divergence.found) == (len(ended.tokens) - 1, EOG)
     assert again.reason == "cancelled"
-    assert replace(divergence, margin=None).expected == free.tokens[0]
+    assert structs.replace(divergence, margin=None).expected == free.tokens[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from engine.harness import random_language
 from fake_model import N_VOCAB, FakeBackend, FakeModel
@@ -187,7 +187,7 @@ def test_what_the_test_finds_out_is_told() -> None:
     events: list[Event] = []
     models = {"target": Odd(can_rollback=False), "draft": Odd()}
     for model in models.values():  # what a backend says before anybody tried
-        model.info = replace(model.info, can_rollback=True)
+        model.info = structs.replace(model.info, can_rollback=True)
     load(FakeBackend(dict(models)), events.append)
     loaded = events[-1]
     assert isinstance(loaded, PairLoaded)

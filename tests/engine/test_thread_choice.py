@@ -11,6 +11,7 @@ from functools import partial
 
 import psutil
 import pytest
+from msgspec import structs
 
 from engine.harness import random_language
 from engine.timed_models import Clock
@@ -42,7 +43,7 @@ class Threaded(FakeModel):
         self, clock: Clock, seconds: Seconds, n_default: int = 7, noise: float = 0.0
     ) -> None:
         super().__init__(random_language(1))
-        self.info = replace(self.info, n_threads=n_default, n_threads_batch=n_default)
+        self.info = structs.replace(self.info, n_threads=n_default, n_threads_batch=n_default)
         self.facts_key = f"fake|t{n_default}-{n_default}"
         self.seconds = seconds
         self.clock_of_test = clock
@@ -150,7 +151,7 @@ def test_a_count_of_the_users_own_stays(clock: Clock, params: ModelParams) -> No
 
 def test_batches_keep_the_count_that_the_user_gave_them(clock: Clock) -> None:
     model = Threaded(clock, crowded)
-    model.info = replace(model.info, n_threads_batch=5)
+    model.info = structs.replace(model.info, n_threads_batch=5)
     assert chooser(clock).choose(model, replace(AUTO, n_threads_batch=5)) is not None
     assert (model.info.n_threads, model.info.n_threads_batch) == (4, 5)
 
@@ -164,7 +165,7 @@ def test_with_one_candidate_nothing_is_measured(clock: Clock) -> None:
 
 def test_a_model_on_the_gpu_is_left_alone(clock: Clock) -> None:
     model = Threaded(clock, crowded)
-    model.info = replace(model.info, n_gpu_layers=999)
+    model.info = structs.replace(model.info, n_gpu_layers=999)
     assert chooser(clock).choose(model, AUTO) is None
     assert model.widths == []
 

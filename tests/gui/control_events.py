@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from gui.fake_client import step_of
 from paceline.figures import ClassRate, Outlook, WidthCost
@@ -32,7 +33,7 @@ def drafting_step(
 ) -> StepCommitted:
     """Three tokens, two of them drafted and accepted."""
     step = step_of(turn_id, "abc", number, drafter=drafter, n_rejected=n_rejected, total_s=total_s)
-    return replace(step, decision=Decision(drafter, 2 + n_rejected, reason, 2.4, gain))
+    return structs.replace(step, decision=Decision(drafter, 2 + n_rejected, reason, 2.4, gain))
 
 
 def plain_step(
@@ -70,7 +71,7 @@ def outlook(drafter: str = "draft", **changes: object) -> Outlook:
         n_accepted=640,
         saved_s=12.3,
     )
-    return replace(known, **changes)  # type: ignore[arg-type]
+    return structs.replace(known, **changes)  # type: ignore[arg-type]
 
 
 def report(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec import structs
 
 from paceline.engine.draft.strategy import complete
 from paceline.hosting.broker import EngineEvent, Listener, Priority, Ticket
@@ -170,7 +171,7 @@ class FakeClient:
         self.emit(
             PairLoaded(
                 command.request_id,
-                replace(model_info(command.target.path), file_id=file_id),
+                structs.replace(model_info(command.target.path), file_id=file_id),
                 model_info(drafter) if drafter else None,
                 0.1,
                 tuple(notes),
@@ -280,19 +281,21 @@ def described(*, supports_gpu: bool = False) -> EngineDescribed:
 
 def without_plain(stats: TurnStats = STATS) -> TurnStats:
     """The same where nothing is known of plain decoding."""
-    return replace(stats, plain_tokens_per_s=None, plain_low=None, plain_high=None)
+    return structs.replace(stats, plain_tokens_per_s=None, plain_low=None, plain_high=None)
 
 
 def perhaps(stats: TurnStats = STATS) -> TurnStats:
     """The same where it may be a gain or a loss."""
-    return replace(stats, plain_low=stats.tokens_per_s * 0.5, plain_high=stats.tokens_per_s * 1.2)
+    return structs.replace(
+        stats, plain_low=stats.tokens_per_s * 0.5, plain_high=stats.tokens_per_s * 1.2
+    )
 
 
 def at_speed(tokens_per_s: float, stats: TurnStats = STATS) -> TurnStats:
     """The same at another speed, against the same plain decoding."""
-    return replace(stats, tokens_per_s=tokens_per_s)
+    return structs.replace(stats, tokens_per_s=tokens_per_s)
 
 
 def undrafted(stats: TurnStats = STATS) -> TurnStats:
     """The same where nothing was drafted."""
-    return replace(stats, n_drafted=0, n_accepted=0, n_discarded=0, acceptance_rate=None)
+    return structs.replace(stats, n_drafted=0, n_accepted=0, n_discarded=0, acceptance_rate=None)

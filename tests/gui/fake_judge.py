@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.catalog.judge.pairing import Reason, Verdict
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
@@ -40,7 +42,7 @@ CARD = ModelCard(
     output_bytes=400_000_000,
     kv_elements=((512, 512),) * 28,
 )
-SMALL = replace(
+SMALL = structs.replace(
     CARD, name="Qwen2.5 0.5B Instruct", n_params=494_032_768, n_bytes=398_000_000, n_layers=24
 )
 NATURE = Nature(2, 152064, -1, 151645, False, False, "attention", True)
@@ -109,7 +111,7 @@ class FakeJudge:
         if self.error is not None:
             raise self.error
         card = SMALL if "0.5" in reference else CARD
-        return Examined(replace(card, n_heads=int(self.has_head)), NATURE, ())
+        return Examined(structs.replace(card, n_heads=int(self.has_head)), NATURE, ())
 
     def card(self, reference: str, is_stopped: Callable[[], bool] = lambda: False) -> ModelCard:
         return self.examine(reference, is_stopped).card

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from catalog.made_models import CARD
 from paceline.catalog.judge.curated import CuratedPair, Evidence, Gain
 from paceline.catalog.local.library import LibraryEntry
@@ -39,7 +41,7 @@ PAIR = CuratedPair(
 
 def card(**changes: Any) -> ModelCard:
     """What a header says, with these changes."""
-    return replace(CARD, **changes)
+    return structs.replace(CARD, **changes)
 
 
 def entry(

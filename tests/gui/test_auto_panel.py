@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
@@ -246,7 +246,7 @@ def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
 
 def load_sized(client: FakeClient, n_bytes: int) -> None:
     command = client.last(LoadPair)
-    info = replace(model_info("x.gguf"), size_bytes=n_bytes)
+    info = structs.replace(model_info("x.gguf"), size_bytes=n_bytes)
     client.emit(PairLoaded(command.request_id, info, info, 0.1))
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from gui.control_events import CURVE, costs, drafting_step, outlook, plain_step, report
@@ -105,13 +105,13 @@ def advice(sources: Sources) -> Iterator[Advice]:
     )
     for figures, strategy in cases:
         yield from advise(figures, strategy_named(strategy), title=sources.title)
-    small = replace(model_info("x.gguf"), size_bytes=70 << 20)
+    small = structs.replace(model_info("x.gguf"), size_bytes=70 << 20)
     bad = outlook(n_judged=2400, saved_s=-1.2, gain=0.97)
     for target, drafter, curve in (
         (small, bad, CURVE),
-        (small, replace(bad, saved_s=1.0), CURVE),
+        (small, structs.replace(bad, saved_s=1.0), CURVE),
         (small, bad, (1.0, 1.95, 2.9, 3.8)),
-        (replace(small, n_gpu_layers=9), bad, (1.0, 1.95, 2.9, 3.8)),
+        (structs.replace(small, n_gpu_layers=9), bad, (1.0, 1.95, 2.9, 3.8)),
     ):
         found = pair_advice(
             report("t", drafter, curve=curve),
@@ -157,7 +157,7 @@ def all_words(sources: Sources) -> Iterator[str]:
     yield unused_words(told.drafters, title)
     yield from (accepted.words for accepted in (*by_place(outlook()), *by_confidence(outlook())))
     yield from balance(told)
-    yield from balance(replace(report("t", outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
+    yield from balance(structs.replace(report("t", outlook(saved_s=-1.5)), pace=0.5, slack_s=-0.1))
     yield promise_words(1_234, 2_000)
     yield "# Advice"
     for piece in advice(sources):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
@@ -395,7 +396,7 @@ def test_a_run_that_gave_way_is_made_again_under_another_name(
     client.reply("Hello")
     again = next_turn(client)
     assert again.turn_id not in (first.turn_id, reply.turn_id)
-    assert replace(again, turn_id="") == replace(first, turn_id="")
+    assert structs.replace(again, turn_id="") == structs.replace(first, turn_id="")
     finish(client, 3 + 8)
     assert bench.report is not None
     assert bench.report.is_complete

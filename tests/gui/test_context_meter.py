@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -107,7 +108,7 @@ def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
     use = use_of(counted, messages, has_unsent=True, room=8)
     assert (use.n_used, use.n_system, use.n_chat, use.n_unsent) == (80, 10, 40, 20)
     assert (use.n_messages, use.n_cut, use.n_cut_tokens) == (2, 2, 50)
-    whole = use_of(replace(counted, n_cut=0), messages, has_unsent=False, room=8)
+    whole = use_of(structs.replace(counted, n_cut=0), messages, has_unsent=False, room=8)
     assert (whole.n_unsent, whole.n_chat, whole.is_refused) == (0, 110, True)
     unknown = use_of(TokensCounted("q", -1, 100), messages, has_unsent=True, room=8)
     assert unknown == ContextUse(-1, 100, room=8)

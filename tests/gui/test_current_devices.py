@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from msgspec import structs
 
 from gui.fake_judge import GIB, FakeJudge
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
@@ -75,7 +76,7 @@ def test_the_engine_is_asked_about_gpus_one_question_at_a_time(bench: Bench) -> 
     bench.devices.look()
     assert bench.n_asked == 1  # a reply is being written
     assert free(bench.devices.room) == {"CUDA0": 7 * GIB, "CPU": 20 * GIB}
-    bench.answer(replace(GPU, free_bytes=GIB), CPU)
+    bench.answer(structs.replace(GPU, free_bytes=GIB), CPU)
     assert free(bench.devices.room)["CUDA0"] == GIB
     bench.devices.look()
     assert bench.n_asked == 2
@@ -97,7 +98,7 @@ def test_every_number_goes_with_who_was_loaded_when_it_was_told(bench: Bench) ->
     bench.devices.show_pair(PairState("ready", LOADED))
     assert bench.devices.room.holders == (("CPU", LOADED),)  # the GPU's number is of before
     assert bench.n_asked == 1
-    bench.answer(replace(GPU, free_bytes=2 * GIB), CPU)
+    bench.answer(structs.replace(GPU, free_bytes=2 * GIB), CPU)
     assert bench.devices.room.holders == (("CUDA0", LOADED), ("CPU", LOADED))
     assert free(bench.rooms[-1]) == {"CUDA0": 2 * GIB, "CPU": 3 * GIB}
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("plain_windows")
 
 DRAFT_STATS = DrafterStats("draft", 1, 90, 40, 0.0021, 0.41, 1.25, 40, 31, 120, 30, (20, 8, 2))
 IDLE_STATS = DrafterStats("prompt-lookup", 1, 90, 0, 0.0, 0.0003, 0.0, 0, 0, 0, 0, ())
-BAD = replace(
+BAD = structs.replace(
     STATS, n_drafted=120, n_accepted=30, n_discarded=0, acceptance_rate=0.25, n_steps=90,
     by_drafter=(DRAFT_STATS, IDLE_STATS),
 )  # fmt: skip

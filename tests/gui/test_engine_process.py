@@ -11,11 +11,11 @@ import os
 import random
 import signal
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
@@ -76,7 +76,7 @@ def _endless(monkeypatch: pytest.MonkeyPatch) -> None:
     make = reply_runner.start_turn
 
     def start_turn(*arguments: Any) -> StartTurn:
-        return replace(make(*arguments), ignore_eog=True)
+        return structs.replace(make(*arguments), ignore_eog=True)
 
     monkeypatch.setattr(reply_runner, "start_turn", start_turn)
 

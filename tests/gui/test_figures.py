@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QEvent, QLocale, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
@@ -58,7 +58,7 @@ def test_point_and_comma_mean_the_same_everywhere(qtbot: QtBot, typed: str) -> N
     [(13, 355.0, "even"), (13, 60.0, "loss"), (400, 355.0, "loss"), (13, 800.0, "gain")],
 )
 def test_a_loss_that_is_not_noticed_is_grey(n_tokens: int, speed: float, tone: str) -> None:
-    stats = replace(
+    stats = structs.replace(
         STATS,
         n_generated=n_tokens,
         tokens_per_s=speed,
@@ -120,7 +120,7 @@ def test_one_rule_for_the_colour_of_a_ratio(
     plain_low: float, plain_high: float, tone: str, shown: str
 ) -> None:
     plain = 80.0 if "1.25" in shown else 110.0
-    stats = replace(
+    stats = structs.replace(
         STATS, tokens_per_s=100.0,
         plain_tokens_per_s=plain, plain_low=plain_low, plain_high=plain_high,
     )  # fmt: skip
@@ -141,25 +141,25 @@ def test_one_rule_for_the_colour_of_a_ratio(
 
 
 def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlier_one() -> None:
-    stats = replace(STATS, kept=Kept(100, 25, 0, 0))
+    stats = structs.replace(STATS, kept=Kept(100, 25, 0, 0))
     assert "kept 25\u202f% of the earlier reply" in figures.stats_line(ended(stats))
-    assert "kept" not in figures.stats_line(ended(replace(stats, n_generated=0)))
+    assert "kept" not in figures.stats_line(ended(structs.replace(stats, n_generated=0)))
 
 
 def test_a_busy_machine_is_told_in_grey() -> None:
-    stats = replace(STATS, plain_low=20.0, plain_high=45.0, machine_busy=True)
+    stats = structs.replace(STATS, plain_low=20.0, plain_high=45.0, machine_busy=True)
     assert "</b> · 1.91× · ≈ 21.6 without drafts · machine busy · " in figures.stats_line(
         ended(stats)
     )
     for calm in (STATS, undrafted()):
         assert "machine busy" not in figures.stats_line(ended(calm))
-        busy = replace(calm, machine_busy=True)
+        busy = structs.replace(calm, machine_busy=True)
         assert "· machine busy" in figures.stats_line(ended(busy))
 
 
 @pytest.mark.parametrize("missing", ["plain_tokens_per_s", "plain_low", "plain_high"])
 def test_a_reply_of_old_shows_its_speed_and_no_ratio(missing: str) -> None:
-    stats = replace(STATS, **{missing: None})
+    stats = structs.replace(STATS, **{missing: None})
     line = figures.stats_line(ended(stats))
     assert line.startswith("<b>41.2 t/s</b> · 71")
     assert "without" not in line
@@ -175,7 +175,7 @@ def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
     metrics = StepMetrics(Sources(registry.available()))
     assert figures.headline(metrics, "Draft model", None) == figures.Headline()
     metrics.push(step_of("t", "a", 0))
-    first = replace(undrafted(), n_steps=0, tokens_per_s=1e9)  # the prefill's token alone
+    first = structs.replace(undrafted(), n_steps=0, tokens_per_s=1e9)  # the prefill's token alone
     assert figures.headline(metrics, "Draft model", first) == figures.Headline()
     for number in (1, 2, 3):
         metrics.push(step_of("t", "abc", number))

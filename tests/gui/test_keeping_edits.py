@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 
@@ -73,7 +73,7 @@ def test_the_footer_says_what_was_kept(program: Program, client: FakeClient) -> 
     talk(program, client, "One?")
     program.chat.regenerate()
     kept = Kept(100, 87, 60, 58)
-    client.reply("One.", stats=replace(STATS, kept=kept))
+    client.reply("One.", stats=structs.replace(STATS, kept=kept))
     view = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
     view.flush()
     tip = view._footer.stats.toolTip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -11,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import structs
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from paceline.catalog.card import ModelCard
 
-CARD = replace(made_models.CARD, n_bytes=1)  # the files are small
+CARD = structs.replace(made_models.CARD, n_bytes=1)  # the files are small
 # Dialogs are windows, about which the offscreen platform has regrets.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from gui.fake_client import model_info
 from paceline.chat.pair import Pair, PairState
@@ -66,8 +66,8 @@ def load(client: FakeClient, n_ctx_train: int = 32_768) -> None:
     """Answer the last load: a target of 2,048 tokens, or as many as were asked for."""
     command = client.last(LoadPair)
     n_ctx = command.target.n_ctx or 2048
-    target = replace(model_info(command.target.path), n_ctx=n_ctx, n_ctx_train=n_ctx_train)
-    draft = replace(model_info("draft.gguf"), n_ctx=2048, n_ctx_train=8192)
+    target = structs.replace(model_info(command.target.path), n_ctx=n_ctx, n_ctx_train=n_ctx_train)
+    draft = structs.replace(model_info("draft.gguf"), n_ctx=2048, n_ctx_train=8192)
     client.emit(PairLoaded(command.request_id, target, draft, 0.1))
 
 
@@ -181,7 +181,7 @@ def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
 
 def test_the_sizes_on_offer() -> None:
     state = PairState(
-        "ready", Pair(ModelParams("t.gguf")), replace(model_info("t"), n_ctx_train=40_960)
+        "ready", Pair(ModelParams("t.gguf")), structs.replace(model_info("t"), n_ctx_train=40_960)
     )
 
     def sizes(n_used: int, room: int, n_cut_tokens: int = 0) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+from msgspec import structs
 
 import make_pairs
 from catalog.headers import gguf_bytes, sidecar_model
@@ -206,7 +207,7 @@ def test_a_shorter_context_than_usual_is_told(
 ) -> None:
     program.window.actions_.reload.trigger()
     command = client.last(LoadPair)
-    small = replace(model_info(command.target.path), n_ctx=768, n_ctx_train=2048)
+    small = structs.replace(model_info(command.target.path), n_ctx=768, n_ctx_train=2048)
     client.emit(PairLoaded(command.request_id, small, None, 0.1))
     assert "a context of 768 tokens only" in notice(program, qtbot, "context")
 

@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import structs
 from PySide6.QtCore import QTimer
 
 from gui.fake_hub import HeldBackground
@@ -39,7 +40,7 @@ class NamingJudge(FakeJudge):
 
     def examine(self, reference: str, is_stopped: Callable[[], bool] = lambda: False) -> Examined:
         examined = super().examine(reference, is_stopped)
-        return replace(examined, card=replace(examined.card, name=reference))
+        return replace(examined, card=structs.replace(examined.card, name=reference))
 
 
 PAIRS = st.builds(

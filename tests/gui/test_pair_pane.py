@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
@@ -480,7 +481,7 @@ def test_what_only_the_panel_shows_stays(pane: PairPane, qtbot: QtBot) -> None:
 
 def test_a_draft_model_on_the_processor_stays_there(pane: PairPane, qtbot: QtBot) -> None:
     cpu, gpu = CPU.devices[0], GPU.devices[0]
-    pane.form.show_engine(replace(GPU, devices=(gpu, cpu)))
+    pane.form.show_engine(structs.replace(GPU, devices=(gpu, cpu)))
     pick(pane, qtbot)
     draft = ModelParams(DRAFT.reference, device="CPU", n_gpu_layers=0)
     pane.show_params(ModelParams(TARGET.reference), draft)

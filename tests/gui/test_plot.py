@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
@@ -413,7 +413,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
 
 def test_the_token_of_the_prefill_is_no_speed(metrics: StepMetrics) -> None:
     """It costs no decode, and took the plot's scale to three times the reply's speed."""
-    metrics.push(replace(step_of("t", "x", 0), total_s=0.0001))
+    metrics.push(structs.replace(step_of("t", "x", 0), total_s=0.0001))
     for number in range(1, 30):
         metrics.push(plain_step("t", number))  # one token in 50 ms each
     assert metrics.window(100).tokens_per_s == pytest.approx(20)

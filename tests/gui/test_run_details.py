@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
@@ -101,12 +102,12 @@ def test_plain_decoding_is_an_estimate_and_says_from_what(
 
 
 def test_a_busy_machine_is_told() -> None:
-    busy = replace(RECORD, stats=replace(STATS, machine_busy=True))
+    busy = replace(RECORD, stats=structs.replace(STATS, machine_busy=True))
     assert run_words.plain_words(busy).endswith("kept the machine busy, so speeds scatter.")
     assert "busy" not in run_words.plain_words(RECORD)
 
 
-@pytest.mark.parametrize("stats", [without_plain(), replace(STATS, plain_low=None)])
+@pytest.mark.parametrize("stats", [without_plain(), structs.replace(STATS, plain_low=None)])
 def test_what_is_not_known_of_plain_decoding_is_not_told(stats: TurnStats) -> None:
     record = replace(RECORD, stats=stats)
     assert values(record)[:3] == ["41.2", "", ""]
@@ -123,7 +124,7 @@ def test_the_time_is_the_prefill_s_and_the_steps() -> None:
 
 
 def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
-    before = tuple(replace(step, turn_id="s") for step in STEPS)
+    before = tuple(structs.replace(step, turn_id="s") for step in STEPS)
     record = replace(RECORD, steps=(*before, *STEPS), n_parts=2)
     assert "part 2 of the reply" in run_words.heading(record)
     assert "part" not in run_words.heading(RECORD)
@@ -135,7 +136,9 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
     assert values(replace(failed, first_token_s=None)) == values(failed), "it was killed"
     nothing = replace(failed, first_token_s=None, n_parts=3)
     assert values(nothing) == [""] * 6, "the third part failed before its first token"
-    nothing = replace(record, stats=replace(STATS, n_generated=0), first_token_s=None, n_parts=3)
+    nothing = replace(
+        record, stats=structs.replace(STATS, n_generated=0), first_token_s=None, n_parts=3
+    )
     assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
 
 
@@ -157,7 +160,7 @@ def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
     assert "Kernels" not in dict(run_words.settings_rows(RECORD))
     assert "Kernels" not in dict(run_words.settings_rows(FAILED))
     uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
-    stats = replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
+    stats = structs.replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
     rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
     assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
     assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
@@ -264,7 +267,7 @@ def test_progress_counts_tokens() -> None:
 def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -> None:
     sources = Sources()
     theirs = DrafterStats("<b>theirs</b>", 1, 9, 9, 0.0, 0.1, 0.0, 9, 4, 9, 4, (4,))
-    record = replace(RECORD, stats=replace(STATS, by_drafter=(theirs,)))
+    record = replace(RECORD, stats=structs.replace(STATS, by_drafter=(theirs,)))
     window = QWidget()
     qtbot.addWidget(window)
     card = DraftersCard(sources, window)

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
@@ -198,8 +199,8 @@ def test_a_forged_token_is_found_at_its_place(
         seen += len(step.tokens)
         if 0 <= at < len(step.tokens):
             traces = list(step.tokens)
-            traces[at] = replace(traces[at], token=traces[at].token + 1)
-            steps.append(replace(step, tokens=tuple(traces)))
+            traces[at] = structs.replace(traces[at], token=traces[at].token + 1)
+            steps.append(structs.replace(step, tokens=tuple(traces)))
         else:
             steps.append(step)
     reply.steps[:] = steps

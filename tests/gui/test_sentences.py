@@ -201,7 +201,7 @@ def _errors_of_files() -> Iterator[UserError]:
 def _sent(error: UserError) -> LoadFailed:
     """Return an error as it comes from another process."""
     event = LoadFailed("r", error.code, error.message, error.hint)
-    return decode(json.loads(json.dumps(encode(event))), {"LoadFailed": LoadFailed})
+    return decode(LoadFailed, json.loads(json.dumps(encode(event))))
 
 
 @pytest.mark.usefixtures("german")

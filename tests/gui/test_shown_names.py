@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
@@ -53,7 +53,7 @@ def test_a_name_that_turns_around_leaves_the_type_of_weights_beside_it(
 ) -> None:
     program = make_program()
     command = client.last(LoadPair)
-    target = replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
+    target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
     client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
     bar = program.window.model_bar
     assert bar.target.text() == f"{SEEN} Q4_K_M"
@@ -70,7 +70,7 @@ def test_no_name_in_the_window_turns_around(
 ) -> None:
     program = make_program()
     command = client.last(LoadPair)
-    target = replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
+    target = structs.replace(model_info(command.target.path), name=f"{EVIL} Q4_K_M")
     client.emit(PairLoaded(command.request_id, target, None, 0.1, ()))
     session, pane = program.session, program.window.chat_pane
     file = Attachment(f"{EVIL}.txt", "x", 1)

@@ -15,9 +15,10 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
+
+from msgspec import structs
 
 from message_samples import sample
 from paceline.hosting.wire import Done, LogLine, Upward, decode_command, encode_message
@@ -113,9 +114,9 @@ def answer(line: Line, command: Command) -> None:
     match command:
         case LoadPair():
             line.send(LoadProgressed(command.request_id, "target", 1.0))
-            line.send(replace(sample(PairLoaded), request_id=command.request_id))
+            line.send(structs.replace(sample(PairLoaded), request_id=command.request_id))
         case StartTurn():
-            line.send(replace(sample(TurnStarted), turn_id=command.turn_id))
+            line.send(structs.replace(sample(TurnStarted), turn_id=command.turn_id))
             _TURNS[(command.prompt or "finish").split()[0]](line, command)
         case Tune():
             line.send(TuneRejected(command.turn_id, command.strategy, "not-running", "", ""))
@@ -128,11 +129,11 @@ def answer(line: Line, command: Command) -> None:
 
 
 def finished(turn: StartTurn, reason: FinishReason = "eog") -> TurnFinished:
-    return replace(sample(TurnFinished), turn_id=turn.turn_id, reason=reason)
+    return structs.replace(sample(TurnFinished), turn_id=turn.turn_id, reason=reason)
 
 
 def step(turn: StartTurn) -> StepCommitted:
-    return replace(sample(StepCommitted), turn_id=turn.turn_id)
+    return structs.replace(sample(StepCommitted), turn_id=turn.turn_id)
 
 
 def _finish(line: Line, turn: StartTurn) -> None:
@@ -292,7 +293,7 @@ def dies_in_a_load(line: Line) -> None:
     line.send(LoadProgressed(load.request_id, "target", 1.0))
     if load.target.extra_bufts:
         os.kill(os.getpid(), signal.SIGILL)
-    line.send(replace(sample(PairLoaded), request_id=load.request_id, notes=()), Done())
+    line.send(structs.replace(sample(PairLoaded), request_id=load.request_id, notes=()), Done())
     line.take()
 
 

@@ -7,8 +7,9 @@ import inspect
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from paceline.hosting.broker import Broker
 from paceline.hosting.client import Service
@@ -76,7 +77,7 @@ class Host:
 
     def load(self) -> Event:
         self._n += 1
-        return self.submit(replace(self.pair, request_id=f"load-{self._n}"))
+        return self.submit(structs.replace(self.pair, request_id=f"load-{self._n}"))
 
     def must_load(self) -> PairLoaded:
         last = self.load()

@@ -6,11 +6,13 @@ Two sorts. `FRAMES`: payloads of whole frames, none of which is a message from t
 
 from __future__ import annotations
 
-import json
+import math
 import random
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import msgspec
 
 from message_samples import COMMANDS, EVENTS, sample
 from paceline.hosting.wire import Beat, Done, LogLine, encode_message
@@ -19,44 +21,56 @@ from paceline.workers.frames import MAX_FRAME, OWN, frame
 Make = Callable[[random.Random], bytes]
 
 REPORTS = (Done(), Beat(1, 1.5, 9, 0.5, 10.0), LogLine(30, "paceline", "x"))
+_BYTES = b"\x80\x90\xa4\xc0\xc3\xca\xcb\xcc\xd9\xdcaz\x01\xff"  # of MessagePack
+packed = msgspec.msgpack.encode
+unpacked = msgspec.msgpack.decode
 SOUND = [encode_message(sample(cls)) for cls in EVENTS] + [encode_message(r) for r in REPORTS]
 
 
 def _random_bytes(rng: random.Random) -> bytes:
-    return b"\xfe" + rng.randbytes(rng.randrange(400))  # no UTF-8 begins like this
+    return b"\xc1" + rng.randbytes(rng.randrange(400))  # nothing begins like this
 
 
-def _any_json(rng: random.Random, depth: int = 0) -> Any:
+def _anything(rng: random.Random, depth: int = 0) -> Any:
     kind = rng.randrange(9 if depth < 4 else 6)
     if kind < 6:
-        return [None, True, rng.randrange(-(2**70), 2**70), rng.random() * 1e300, "ä\n", ""][kind]
-    items = [_any_json(rng, depth + 1) for _ in range(rng.randrange(4))]
+        return [None, True, rng.randrange(-(2**63), 2**64), rng.random() * 1e300, "ä\n", ""][kind]
+    items = [_anything(rng, depth + 1) for _ in range(rng.randrange(4))]
     if kind == 6:
         return items
     return {rng.choice(["type", "turn_id", "tokens", "x", ""]): item for item in items}
 
 
-def _random_json(rng: random.Random) -> bytes:
-    return json.dumps(_any_json(rng)).encode()
+def _random_data(rng: random.Random) -> bytes:
+    return packed(_anything(rng))
+
+
+def _json(rng: random.Random) -> bytes:
+    return msgspec.json.encode(unpacked(rng.choice(SOUND)))
+
+
+def _with_fields(rng: random.Random) -> dict[str, Any]:
+    data: dict[str, Any] = unpacked(rng.choice(SOUND))
+    return data if len(data) > 1 else _with_fields(rng)
 
 
 def _wrong_types(rng: random.Random) -> bytes:
-    data = json.loads(rng.choice([p for p in SOUND if b"," in p]))
+    data = _with_fields(rng)
     name = rng.choice([key for key in data if key != "type"])
-    data[name] = {"not": ["this", _any_json(rng)]}
-    return json.dumps(data).encode()
+    data[name] = {"not": ["this", _anything(rng)]}
+    return packed(data)
 
 
 def _left_out(rng: random.Random) -> bytes:
     """The first field is missing, which all messages need."""
-    data = json.loads(rng.choice([p for p in SOUND if b"," in p]))
+    data = _with_fields(rng)
     del data[next(key for key in data if key != "type")]
-    return json.dumps(data).encode()
+    return packed(data)
 
 
 def _unknown_field(rng: random.Random) -> bytes:
     name = "x" * rng.choice([1, 30, 20_000])
-    return json.dumps({**json.loads(rng.choice(SOUND)), name: 1}).encode()
+    return packed({**unpacked(rng.choice(SOUND)), name: 1})
 
 
 def _cut(rng: random.Random) -> bytes:
@@ -66,11 +80,11 @@ def _cut(rng: random.Random) -> bytes:
 
 def _unknown_type(rng: random.Random) -> bytes:
     name: Any = rng.choice(["", "Donne", "done", "object", 7, None, ["Done"], {"Done": 1}])
-    return json.dumps({"type": name, "text": "x"}).encode()
+    return packed({"type": name, "text": "x"})
 
 
 def _long_type(rng: random.Random) -> bytes:
-    return json.dumps({"type": "x" * rng.randrange(10**4, 10**5)}).encode()
+    return packed({"type": "x" * rng.randrange(10**4, 10**5)})
 
 
 def _command(rng: random.Random) -> bytes:
@@ -78,26 +92,29 @@ def _command(rng: random.Random) -> bytes:
 
 
 def _lone_surrogate(rng: random.Random) -> bytes:
-    escaped = b'{"type":"LogLine","level":7,"logger":"x","text":"\\ud800"}'
-    return rng.choice([escaped, b'{"type":"LogLine","level":7,"logger":"x","text":"\xed\xa0\x80"}'])
+    return _log_line("@@@").replace(b"@@@", b"\xed\xa0\x80")
 
 
-def _huge_number(rng: random.Random) -> bytes:
-    digits = b"1" + b"0" * rng.choice([4300, 10_000, 50_000])
-    return b'{"type":"LogLine","logger":"x","text":"x","level":' + digits + b"}"
+def _log_line(text: Any) -> bytes:
+    return packed({"type": "LogLine", "level": 7, "logger": "x", "text": text})
+
+
+def _huge_length(rng: random.Random) -> bytes:
+    """A length that nothing follows: of texts, bytes, lists, objects or extensions."""
+    n = rng.choice([2**16, 2**31, 2**32 - 1])
+    head = rng.choice([b"\xdb", b"\xc6", b"\xdd", b"\xdf", b"\xc9"])
+    return _log_line(0)[:-1] + head + struct.pack(">I", n)
 
 
 def _no_number(rng: random.Random) -> bytes:
-    number = rng.choice([b"NaN", b"Infinity", b"-Infinity", b"1e999"])
-    return b'{"type":"LogLine","logger":"x","text":"x","level":' + number + b"}"
+    level = rng.choice([math.nan, math.inf, -math.inf, 1.0])
+    return packed({"type": "LogLine", "level": level, "logger": "x", "text": "x"})
 
 
 def _deep(rng: random.Random) -> bytes:
     depth = rng.choice([rng.randrange(1, 400), rng.randrange(400, 2000), 100_000])
-    nest = rng.choice([b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth])
-    logged = b'{"type":"LogLine","logger":"x","text":"x","level":%s}'
-    shape = rng.choice([b"%s", b'{"type":%s}', logged])
-    return shape % nest
+    nest = rng.choice([b"\x91" * depth + b"\x90", b"\x81\xa1a" * depth + b"\x01"])
+    return rng.choice([b"", b"\x81\xa4type", _log_line(0)[:-1]]) + nest
 
 
 def _own_word(rng: random.Random) -> bytes:
@@ -107,7 +124,8 @@ def _own_word(rng: random.Random) -> bytes:
 FRAMES: dict[str, Make] = {
     "word of its own": _own_word,
     "random bytes": _random_bytes,
-    "random JSON": _random_json,
+    "random data": _random_data,
+    "JSON": _json,
     "wrong types": _wrong_types,
     "a field left out": _left_out,
     "unknown field": _unknown_field,
@@ -116,7 +134,7 @@ FRAMES: dict[str, Make] = {
     "long type": _long_type,
     "command": _command,
     "lone surrogate": _lone_surrogate,
-    "huge number": _huge_number,
+    "huge length": _huge_length,
     "no number": _no_number,
     "deep nesting": _deep,
 }
@@ -131,7 +149,7 @@ def mutated(rng: random.Random) -> bytes:
             case 0:
                 payload[place] = rng.randrange(256)
             case 1:
-                payload.insert(place, rng.choice(b'{}[]",:-0123456789eE.\\nfu '))
+                payload.insert(place, rng.choice(_BYTES))
             case _:
                 del payload[place]
     return bytes(payload)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hosting.engines import HOSTS, Canceller, Host
 from paceline.chat.pair import Pair, PairEvent, PairLoader
@@ -58,7 +58,7 @@ def test_what_a_cancelled_load_leaves_is_nothing_or_what_was_asked_for(
 def test_a_load_that_is_cancelled_while_it_waits_leaves_the_old_pair(host: Host) -> None:
     host.must_load()
     before = host.reply(**SHORT)
-    late = replace(host.pair, request_id="late")
+    late = structs.replace(host.pair, request_id="late")
 
     def ask_and_stop(event: Event) -> None:
         if host.events == [event]:  # the turn's first

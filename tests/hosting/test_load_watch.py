@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec import structs
 
 from message_samples import sample
 from paceline.engine.model.own_kernels import write_mark
@@ -34,7 +35,7 @@ def progress(stage: Literal["target", "draft"], fraction: float) -> LoadProgress
 
 
 def answer(cls: type[LoadFailed] | type[PairLoaded]) -> LoadFailed | PairLoaded:
-    return replace(sample(cls), request_id="l")
+    return structs.replace(sample(cls), request_id="l")
 
 
 def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
@@ -43,7 +44,7 @@ def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
     assert again.draft is not None
     assert not again.target.extra_bufts
     assert not again.draft.extra_bufts
-    assert replace(
+    assert structs.replace(
         again,
         target=replace(again.target, extra_bufts=True),
         draft=replace(again.draft, extra_bufts=True),
@@ -57,10 +58,10 @@ def test_there_is_no_third_try() -> None:
 
 
 def test_a_draft_alone_is_a_reason_for_a_second_try() -> None:
-    assert without_extra_bufts(replace(PAIR, target=ModelParams("t", extra_bufts=False)))
+    assert without_extra_bufts(structs.replace(PAIR, target=ModelParams("t", extra_bufts=False)))
     target_only = LoadPair("l", ModelParams("t", extra_bufts=False))
     assert without_extra_bufts(target_only) is None
-    assert without_extra_bufts(replace(target_only, target=ModelParams("t"))) == target_only
+    assert without_extra_bufts(structs.replace(target_only, target=ModelParams("t"))) == target_only
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_a_second_try_that_succeeds_says_why_it_was_needed() -> None:
     assert isinstance(told, PairLoaded)
     assert told.notes[0] == "Something else."
     assert told.notes[1].startswith("It crashed. So the models were loaded again without")
-    assert replace(told, notes=loaded.notes) == loaded
+    assert structs.replace(told, notes=loaded.notes) == loaded
     assert watch.is_over
 
 
@@ -117,7 +118,7 @@ def test_kernels_that_left_a_mark_are_a_reason_for_the_same_load_again(
     tmp_path: Path, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("loaded again without")
-    load = replace(PAIR, cache_dir=str(tmp_path), kernels="auto")
+    load = structs.replace(PAIR, cache_dir=str(tmp_path), kernels="auto")
     write_mark(load.cache_dir, "fedcba9876543210")  # from another day
     watch = LoadWatch(load)
     assert watch.next_try(CRASH) is None

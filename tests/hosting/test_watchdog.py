@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from paceline.hosting.supervisor import SILENT_S, STUCK_S, Watchdog
 from paceline.hosting.wire import Beat
@@ -61,7 +60,7 @@ def test_the_beats_own_cpu_time_is_no_progress(watched: Watched) -> None:
     began = watched.now
     trouble = ""
     while not trouble and watched.now < began + 3 * STUCK_S:
-        watched.beat = replace(watched.beat, cpu_s=watched.beat.cpu_s + 0.001)
+        watched.beat = structs.replace(watched.beat, cpu_s=watched.beat.cpu_s + 0.001)
         trouble = watched.pass_time(0.5)
     assert "Nothing has moved" in trouble
 
@@ -69,23 +68,23 @@ def test_the_beats_own_cpu_time_is_no_progress(watched: Watched) -> None:
 @pytest.mark.parametrize("what", ["n_events", "read_bytes", "cpu_s"])
 def test_slow_but_moving_is_no_trouble(watched: Watched, what: str) -> None:
     for i in range(20):
-        watched.beat = replace(IDLE, **{what: 2 * i})
+        watched.beat = structs.replace(IDLE, **{what: 2 * i})
         assert not watched.pass_time(STUCK_S - 5)
 
 
 def test_a_decode_within_its_limit_is_no_trouble_and_beyond_it_is(watched: Watched) -> None:
     # A native decode uses CPU, or it is stuck anyhow.
     for seconds in range(120):
-        watched.beat = replace(
+        watched.beat = structs.replace(
             IDLE, cpu_s=float(seconds), decode_s=float(seconds), decode_limit_s=120.0
         )
         assert not watched.pass_time(1.0)
-    watched.beat = replace(watched.beat, cpu_s=121.0, decode_s=120.5)
+    watched.beat = structs.replace(watched.beat, cpu_s=121.0, decode_s=120.5)
     assert "computation of the engine hangs: it has taken 120 seconds" in watched.pass_time(1.0)
 
 
 def test_without_a_decode_there_is_no_limit(watched: Watched) -> None:
-    watched.beat = replace(IDLE, decode_s=0.0, decode_limit_s=0.0)
+    watched.beat = structs.replace(IDLE, decode_s=0.0, decode_limit_s=0.0)
     assert not watched.pass_time(10.0)
 
 
@@ -109,7 +108,7 @@ def test_a_host_that_looks_rarely_still_sees_a_silence(watched: Watched) -> None
 
 
 def test_a_new_command_begins_anew(watched: Watched) -> None:
-    watched.beat = replace(IDLE, decode_s=11.0, decode_limit_s=10.0)
+    watched.beat = structs.replace(IDLE, decode_s=11.0, decode_limit_s=10.0)
     assert watched.pass_time(1.0)
     watched.watchdog.restart()
     assert not watched.watchdog.trouble()
@@ -120,14 +119,14 @@ def test_own_kernels_are_to_blame_for_a_decode_that_hangs_and_for_nothing_else(
     watched: Watched,
 ) -> None:
     key = "0123456789abcdef"
-    watched.beat = replace(IDLE, decode_s=9.0, decode_limit_s=10.0, own_kernels=key)
+    watched.beat = structs.replace(IDLE, decode_s=9.0, decode_limit_s=10.0, own_kernels=key)
     assert not watched.pass_time(1.0)
     assert not watched.watchdog.hung_kernels
     assert watched.pass_time(SILENT_S + 1.0, beats=False)
     assert not watched.watchdog.hung_kernels
-    watched.beat = replace(watched.beat, decode_s=11.0)
+    watched.beat = structs.replace(watched.beat, decode_s=11.0)
     assert watched.pass_time(1.0)
     assert watched.watchdog.hung_kernels == key
-    watched.beat = replace(watched.beat, own_kernels="")
+    watched.beat = structs.replace(watched.beat, own_kernels="")
     assert watched.pass_time(1.0)
     assert not watched.watchdog.hung_kernels

@@ -2,42 +2,66 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import fields
-from typing import Any, get_args
+import math
+from datetime import UTC, datetime
+from typing import Any, get_args, get_type_hints
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from any_message import any_message
-from message_samples import COMMANDS, EVENTS, sample
+from message_samples import COMMANDS, EVENTS, is_value, sample
+from paceline.catalog.card import ModelCard
+from paceline.catalog.inspect.wire import Answer
+from paceline.codec import Checked
 from paceline.hosting import wire
 from paceline.hosting.wire import (
     Beat,
     Done,
     LogLine,
+    Upward,
     decode_command,
     decode_upward,
     encode_message,
 )
-from paceline.messages import ChatMessage, CountTokens, PairLoaded, StartTurn, Tune, TurnFailed
-from paceline.params import Strategy
+from paceline.messages import (
+    ChatMessage,
+    CountTokens,
+    PairLoaded,
+    StartTurn,
+    TokenTrace,
+    Tune,
+    TurnFailed,
+)
+from paceline.params import LogitBias, SamplingParams, Strategy
 from paceline.workers.frames import WireError
 
 REPORTS = get_args(wire.Report)
+whole = st.integers(-(2**63), 2**64 - 1)
+packed = msgspec.msgpack.encode
+unpacked = msgspec.msgpack.decode
+
+ZEROES = "read_bytes", "decode_s", "decode_limit_s"
+
+
+def logged(level: object, text: object = "x") -> bytes:
+    return packed({"type": "LogLine", "level": level, "logger": "x", "text": text})
+
 
 any_report = st.one_of(
     st.just(Done()),
     st.builds(
         Beat,
-        st.integers(),
+        whole,
         st.floats(allow_nan=False),
-        st.integers(),
+        whole,
         st.floats(allow_nan=False),
         st.floats(allow_nan=False),
     ),
-    st.builds(LogLine, st.integers(), st.text(max_size=20), st.text(max_size=50)),
+    st.builds(LogLine, whole, st.text(max_size=20), st.text(max_size=50)),
 )
 
 
@@ -62,19 +86,19 @@ def test_the_strategies_above_know_every_report() -> None:
 
 @pytest.mark.parametrize("cls", COMMANDS)
 def test_a_command_is_no_event(cls: type) -> None:
-    with pytest.raises(WireError, match=f"unknown type '{cls.__name__}'"):
+    with pytest.raises(WireError, match=f"Invalid value '{cls.__name__}' - at `.*type`"):
         decode_upward(encode_message(sample(cls)))
 
 
 @pytest.mark.parametrize("cls", EVENTS)
 def test_an_event_is_no_command(cls: type) -> None:
-    with pytest.raises(WireError, match=f"unknown type '{cls.__name__}'"):
+    with pytest.raises(WireError, match=f"Invalid value '{cls.__name__}' - at `.*type`"):
         decode_command(encode_message(sample(cls)))
 
 
 @pytest.mark.parametrize("cls", REPORTS)
 def test_a_report_is_no_command(cls: type) -> None:
-    with pytest.raises(WireError, match="unknown type"):
+    with pytest.raises(WireError, match=r"Invalid value .* - at `.*type`"):
         decode_command(encode_message(sample(cls)))
 
 
@@ -89,27 +113,29 @@ def test_arbitrary_bytes_are_refused(payload: bytes) -> None:
     "payload",
     [
         b"",
-        b"null",
-        b"[]",
-        b'"Done"',
-        b"{}",
-        b"NaN",
-        b'{"type":"Done"',
-        b'{"type":"Nothing"}',
-        b'{"type":["Done"]}',
-        b'{"type":{"Done":1}}',
-        b'{"type":"Done","more":1}',
-        b'{"type":"LogLine"}',
-        b'{"type":"LogLine","level":"7","logger":"x","text":"x"}',
-        b'{"type":"LogLine","level":true,"logger":"x","text":"x"}',
-        b'{"type":"LogLine","level":7,"logger":"x","text":null}',
-        b'{"type":"Beat","n_events":1,"cpu_s":"1","read_bytes":0,"decode_s":0,"decode_limit_s":0}',
-        b'{"type":"LogLine","level":7,"logger":"x","text":"\\ud800"}',
-        b'{"type":"LogLine","level":7,"logger":"x","text":"\xed\xa0\x80"}',
-        b"[" * 200_000,
-        b'{"a":' * 100_000,
+        b'{"type":"Done"}',
+        packed(None),
+        packed([]),
+        packed("Done"),
+        packed({}),
+        packed(float("nan")),
+        packed({"type": "Done"})[:-1],
+        packed({"type": "Done"}) + b"\xc0",
+        packed({"type": "Nothing"}),
+        packed({"type": ["Done"]}),
+        packed({"type": {"Done": 1}}),
+        packed({"type": b"Done"}),
+        packed({"type": "Done", "more": 1}),
+        packed({"type": "LogLine"}),
+        *map(logged, ["7", True, 1.0, None, datetime.now(UTC), msgspec.msgpack.Ext(5, b"x")]),
+        logged(7, None),
+        logged(7, b"x"),
+        packed({"type": "Beat", "n_events": 1, "cpu_s": "1", **dict.fromkeys(ZEROES, 0)}),
+        logged(7, "@@@").replace(b"@@@", b"\xed\xa0\x80"),
+        b"\x91" * 200_000,
+        b"\x81\xa1a" * 100_000,
         b"\xff\xfe{\x00}\x00",
-        b'{"type":"LogLine","logger":"x","text":"x","level":1' + b"0" * 10_000 + b"}",
+        logged(7, 0)[:-1] + b"\xdd\xff\xff\xff\xff",
     ],
     ids=lambda payload: repr(payload[:40]),
 )
@@ -119,13 +145,12 @@ def test_what_is_almost_a_message_is_refused(payload: bytes) -> None:
     assert 0 < len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("cls", [c for c in (*EVENTS, *REPORTS) if fields(c)])
+@pytest.mark.parametrize("cls", [c for c in (*EVENTS, *REPORTS) if c.__struct_fields__])
 def test_every_field_with_a_value_of_another_kind_is_refused(cls: type) -> None:
-    data = json.loads(encode_message(sample(cls)))
-    for field in fields(cls):
-        broken = {**data, field.name: {"not": "this"}}
-        with pytest.raises(WireError, match=field.name):
-            decode_upward(json.dumps(broken).encode())
+    data = unpacked(encode_message(sample(cls)))
+    for name in cls.__struct_fields__:
+        with pytest.raises(WireError, match=name):
+            decode_upward(packed({**data, name: {"not": "this"}}))
 
 
 LONE = ["\ud800", "a\udfffb", "\udc80" * 3]
@@ -154,25 +179,48 @@ def test_every_other_text_comes_through_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize("n_messages", [0, 200, 201, 5_000])
 def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
-    """Above 200 items a list is encoded one by one."""
     texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
     messages = tuple(ChatMessage.of_text("user", texts[i % 4]) for i in range(n_messages))
     command = CountTokens("q", messages, 100, cuts=True)
     payload = encode_message(command)
     assert decode_command(payload) == command
-    assert json.loads(payload)["messages"][:4] == [
+    assert unpacked(payload)["messages"][:4] == [
         {"role": "user", "content": [{"type": "Text", "text": text}]} for text in texts[:n_messages]
     ]
 
 
-def test_numbers_that_json_does_not_know_do_no_harm() -> None:
-    """Python writes and reads them all the same; a figure may be one, a count may not."""
-    event = sample(PairLoaded)
-    data = json.loads(encode_message(event))
-    data["load_s"] = float("inf")
-    back = decode_upward(json.dumps(data).encode())
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_figure_may_be_a_number_that_is_not_finite_and_a_count_may_not(number: float) -> None:
+    back = decode_upward(encode_message(structs.replace(sample(PairLoaded), load_s=number)))
     assert isinstance(back, PairLoaded)
-    assert back.load_s == float("inf")
-    beat = json.loads(encode_message(Beat(1, 1.0, 1, 0.0, 0.0)))
+    assert repr(back.load_s) == repr(number)
+    beat = unpacked(encode_message(Beat(1, 1.0, 1, 0.0, 0.0)))
     with pytest.raises(WireError, match="n_events"):
-        decode_upward(json.dumps({**beat, "n_events": float("nan")}).encode())
+        decode_upward(packed({**beat, "n_events": number}))
+
+
+@pytest.mark.parametrize(
+    ("number", "nearest"), [(2**64, 2**64 - 1), (10**400, 2**64 - 1), (-(10**30), -(2**63))]
+)
+def test_an_integer_of_more_than_64_bits_costs_no_message(number: int, nearest: int) -> None:
+    def turn(token: int) -> StartTurn:
+        return StartTurn("t", sampling=SamplingParams(logit_bias=(LogitBias(token, -math.inf),)))
+
+    assert decode_command(encode_message(turn(number))) == turn(nearest)
+
+
+def test_all_that_a_child_sends_is_made_of_values_that_know_their_fields() -> None:
+    """msgspec passes over unknown fields of dataclasses and of structs that do not refuse them."""
+    seen: set[Any] = set()
+
+    def look_at(hint: Any) -> None:
+        for part in get_args(hint):
+            look_at(part)
+        if is_value(hint) and hint not in seen:
+            seen.add(hint)
+            assert issubclass(hint, Checked), hint
+            for part in get_type_hints(hint).values():
+                look_at(part)
+
+    look_at(Upward | Answer)
+    assert {TokenTrace, ModelCard} <= seen

@@ -9,11 +9,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import kernel_puppet
 from hosting import hanging
@@ -422,7 +422,7 @@ def test_a_gpu_that_has_all_layers_leaves_nothing_to_tell(
         with load_pair(params, kernels=wish) as pair:  # type: ignore[arg-type]
             model = pair.loaded.target.model
             assert isinstance(model, LlamaModel)
-            model.info = replace(model.info, n_gpu_layers=model.info.n_layers)
+            model.info = structs.replace(model.info, n_gpu_layers=model.info.n_layers)
             assert model.kernel_uses() == uses
 
 
@@ -464,7 +464,7 @@ def test_kernels_with_which_a_decode_hangs_are_not_used_again(
         assert isinstance(died, EngineDied)
         assert "hangs" in died.reason
         assert read_mark(str(tmp_path), KEY) == (None if wish == "stock" else HANG)
-        run.client.submit(replace(run.load, kernels="auto"))
+        run.client.submit(structs.replace(run.load, kernels="auto"))
         again = run.events[-1]
         assert isinstance(again, PairLoaded)
         assert again.target.kernels == (DEMO if wish == "stock" else STOCK)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 import make_pairs
 from gguf_file import read
@@ -65,7 +66,7 @@ def test_a_loaded_pair_gives_back_what_its_plan_says(
     with Host("process", (target, draft)) as host:
         described = host.submit(DescribeEngine())
         assert isinstance(described, EngineDescribed)
-        wanted = replace(
+        wanted = structs.replace(
             host.pair,
             target=replace(host.pair.target, n_ctx=N_CTX),
             draft=replace(host.pair.target, path=str(draft), n_ctx=N_CTX),

@@ -10,11 +10,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import make_pairs
 from integration.engine import Engine, of_few_tokens
@@ -196,7 +196,7 @@ def test_the_copy_of_windows_is_as_large_as_planned() -> None:
         context = engine.pair.target
         context.prefill([i % 8192 for i in range(1500)], 512, lambda _: None)
         found = state_bytes(context.model._context)  # type: ignore[attr-defined]
-    devices = [replace(d, free_bytes=2**34) for d in LlamaBackend().describe().devices]
+    devices = [structs.replace(d, free_bytes=2**34) for d in LlamaBackend().describe().devices]
     main = plan(card, params, None, None, devices, measured_target=measured).devices[-1]
     in_cell = found / make_pairs.SLIDING_WINDOW
     assert 0.9 * found <= main.target.states <= found + 256 * in_cell

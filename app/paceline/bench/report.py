@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from paceline.bench.runs import Report, Result
-from paceline.codec import encode_part
+from paceline.codec import encode
 from paceline.figures import by_kind
 
 _DIGITS = 6
@@ -22,10 +22,10 @@ COLUMNS = (
 
 def to_json(report: Report) -> dict[str, Any]:
     """Return the report as JSON data."""
-    conditions = encode_part(report.conditions)
+    conditions = encode(report.conditions)
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for run in report.runs:
-        data = encode_part(run) | {"total_s": run.total_s}
+        data = encode(run) | {"total_s": run.total_s}
         runs.setdefault((data.pop("workload"), data.pop("strategy")), []).append(data)
     found: dict[str, Any] = {
         **conditions,

@@ -25,7 +25,7 @@ from paceline.chat.prompt import (
     read_earlier,
     read_token_ids,
 )
-from paceline.codec import CodecError, decode_part, made_of
+from paceline.codec import CodecError, decode, made_of
 from paceline.engine.draft.strategy import read_strategy
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
@@ -224,8 +224,8 @@ def _reply(data: dict[str, Any]) -> ReplySettings:
     given = {key: data[key] for key in (*_SAMPLING, *_LIMITS) if data.get(key) is not None}
     drawn = {key: given.pop(key) for key in _SAMPLING if key in given}
     try:
-        sampling = decode_part(SamplingParams, drawn)
-        reply = replace(decode_part(ReplySettings, given), sampling=sampling)
+        sampling = decode(SamplingParams, drawn)
+        reply = replace(decode(ReplySettings, given), sampling=sampling)
         check_fields(reply, by_name=True)
     except CodecError as error:
         raise PromptDataError(f"Its {error}.") from None

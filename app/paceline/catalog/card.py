@@ -14,17 +14,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
 
+from paceline.codec import Checked
 from paceline.engine.model.model_file import GgufHeader, GgufTensor
 
 Memory = Literal["attention", "recurrent", "hybrid"]
 SidecarKind = Literal["", "mtp", "assistant", "eagle", "dflash"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCard:
+class ModelCard(Checked, frozen=True):
     """A model by its header; sizes in bytes over all parts of a split model.
 
     Attributes:
@@ -91,11 +91,10 @@ _MADE = 2  # changes when cards are made differently of the same header
 
 def card_version() -> list[int | str]:
     """Return what must match for a kept card to be used: how it was made, and all its fields."""
-    return [_MADE, *(field.name for field in fields(ModelCard))]
+    return [_MADE, *ModelCard.__struct_fields__]
 
 
-@dataclass(frozen=True, slots=True)
-class Nature:
+class Nature(Checked, frozen=True):
     """A model by llama.cpp's reading of its header.
 
     Attributes:

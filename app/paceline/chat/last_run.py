@@ -7,7 +7,6 @@ file that cannot be written is named in the log, and a damaged one counts as non
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import logging
 import time
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paceline.codec import decode_part, encode_part
+from paceline.codec import decode, encode
 from paceline.files import write_whole
 from paceline.messages import ModelInfo, TurnStats
 
@@ -64,7 +63,7 @@ def save_last_run(folder: Path, run: LastRun) -> None:
         folder: Made if it is not there: `Paths.data_dir`.
         run: The figures.
     """
-    text = json.dumps({"version": _VERSION, **encode_part(run)}, indent=1) + "\n"
+    text = json.dumps({"version": _VERSION, **encode(run)}, indent=1) + "\n"
     try:
         write_whole(folder / FILE_NAME, text.encode())
     except OSError as error:
@@ -81,10 +80,10 @@ def load_last_run(folder: Path) -> LastRun | None:
         data = json.loads(raw)
         if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
             return None
-        run = decode_part(LastRun, data)
+        run = decode(LastRun, data)
     except (OSError, ValueError, RecursionError):  # a `CodecError` is a `ValueError`
         return None
-    is_sound = run.when <= _LAST_SECOND and _is_sound(dataclasses.asdict(run))
+    is_sound = run.when <= _LAST_SECOND and _is_sound(encode(run))
     return run if is_sound else None
 
 

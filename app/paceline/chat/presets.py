@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from paceline.codec import CodecError, UnknownFieldError, decode_part, encode_part
+from paceline.codec import CodecError, UnknownFieldError, decode, encode
 from paceline.conversation import clean
 from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError, refuse
@@ -79,7 +79,7 @@ def check_settings(settings: ReplySettings) -> None:
 
 def presets_to_text(presets: Sequence[ReplyPreset]) -> str:
     """Return presets as the text of a file."""
-    items = [{"name": preset.name, **encode_part(preset.settings)} for preset in presets]
+    items = [{"name": preset.name, **encode(preset.settings)} for preset in presets]
     for item in items:
         write_forbidden(item)
     data = {"kind": KIND, "version": VERSION, "presets": items}
@@ -126,7 +126,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
     if isinstance(name, str) and name:
         where = sentence("{n} (“{name:.40}”)", n=number, name=name)
     try:
-        preset = decode_part(ReplyPreset, preset_fields(read_forbidden(item)))
+        preset = decode(ReplyPreset, preset_fields(read_forbidden(item)))
         check_preset(preset)
     except CodecError as error:
         place = error.place.removeprefix(".settings").removeprefix(".")
@@ -150,7 +150,7 @@ def write_forbidden(data: dict[str, Any]) -> None:
     """Put a text in place of the infinity of forbidden tokens, which JSON lacks.
 
     Args:
-        data: What `encode_part` gave for settings or a record; changed in place.
+        data: What `encode` gave for settings or a record; changed in place.
     """
     for bias in data["sampling"]["logit_bias"]:
         if bias["bias"] == -math.inf:
@@ -161,7 +161,7 @@ def read_forbidden(data: Any) -> Any:
     """Return JSON data of any kind, in place, with what `write_forbidden` has taken out of it."""
     sampling = data.get("sampling") if isinstance(data, dict) else None
     biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
-    for bias in biases if isinstance(biases, list) else ():
+    for bias in biases if isinstance(biases, (list, tuple)) else ():
         if isinstance(bias, dict) and bias.get("bias") in _FORBIDDEN:
             bias["bias"] = -math.inf
     return data

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paceline.codec import by_name, decode, decode_part, encode, encode_part
+from msgspec import structs
+
+from paceline.codec import decode, encode
 from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.errors import UserError
 from paceline.messages import ModelInfo, Strategy, TurnEvent
-
-_EVENTS: dict[str, type[TurnEvent]] = by_name(TurnEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class Recording:
 
     def of_turn(self, turn_id: str) -> tuple[tuple[float, TurnEvent], ...]:
         """Return the events with this turn's id."""
-        return tuple((seconds, replace(event, turn_id=turn_id)) for seconds, event in self.events)
+        return tuple(
+            (seconds, structs.replace(event, turn_id=turn_id)) for seconds, event in self.events
+        )
 
 
 def read_recording(path: Path) -> Recording:
@@ -51,7 +53,7 @@ def read_recording(path: Path) -> Recording:
     """
     try:
         head, *lines = (json.loads(line) for line in path.read_text("utf-8").splitlines())
-        target = decode_part(ModelInfo, head.pop("target"))
+        target = decode(ModelInfo, head.pop("target"))
         strategy = strategy_named(head.pop("strategy"))
         events = tuple((float(seconds), _event(data)) for seconds, data in lines)
         return Recording(target=target, strategy=strategy, events=events, **head)
@@ -73,7 +75,7 @@ def write_recording(path: Path, recording: Recording) -> None:
     head = {
         "question": recording.question,
         "strategy": short_text(recording.strategy),
-        "target": encode_part(recording.target),
+        "target": encode(recording.target),
         "machine": recording.machine,
         "date": recording.date,
     }
@@ -84,10 +86,12 @@ def write_recording(path: Path, recording: Recording) -> None:
 
 def _data(event: TurnEvent) -> dict[str, Any]:
     strategy = getattr(event, "strategy", None)
-    return encode(event) | ({"strategy": short_text(strategy)} if strategy is not None else {})
+    data: dict[str, Any] = encode(event)
+    return data | ({"strategy": short_text(strategy)} if strategy is not None else {})
 
 
 def _event(data: dict[str, Any]) -> TurnEvent:
     if "strategy" in data:
-        data = data | {"strategy": encode_part(strategy_named(data["strategy"]))}
-    return decode(data, _EVENTS)
+        data = data | {"strategy": encode(strategy_named(data["strategy"]))}
+    event: TurnEvent = decode(TurnEvent, data)
+    return event

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from paceline.chat.prompt import (
     PromptDataError,
     read_conversation,
@@ -247,7 +249,7 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
     earlier = _read_json(args.earlier, "an earlier reply", read_earlier)
     replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
     return ChatRequest(
-        load=replace(
+        load=structs.replace(
             load,
             lookup_cache=_lookup_cache(args),
             exact=args.exact,

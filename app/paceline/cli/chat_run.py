@@ -27,19 +27,21 @@ last one is a step.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import logging
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_never
+
+from msgspec import structs
 
 from paceline.chat.auto_words import reason_words
 from paceline.chat.decisions import Mix
 from paceline.chat.last_run import LastRun, save_last_run
 from paceline.cli.loading import Planner, TurnError, decide_layers, notes_of
 from paceline.cli.output import EXIT_CODE, Interrupts, Progress, Results, remark
+from paceline.codec import encode
 from paceline.figures import by_kind
 from paceline.files import delete_folder, write_whole
 from paceline.hosting.client import EngineClient
@@ -299,7 +301,7 @@ class JsonPrinter(Printer):
         self._progress.clear()
         text = event.text[self._n_left :]
         self._n_left -= len(event.text) - len(text)
-        self._results.write(json_line(step_object(replace(event, text=text))))
+        self._results.write(json_line(step_object(structs.replace(event, text=text))))
 
     def control(self, event: ControlReported) -> None:
         """Keep it: the last one becomes a part of the finished reply."""
@@ -308,7 +310,7 @@ class JsonPrinter(Printer):
     def finished(self, event: TurnFinished, strategy: str) -> None:
         """Print the reply."""
         self._progress.clear()
-        event = replace(event, text=event.text[self._n_opening :])
+        event = structs.replace(event, text=event.text[self._n_opening :])
         self._results.write(json_line(finished_object(event, strategy, self._control)))
 
 
@@ -398,7 +400,7 @@ def step_object(event: StepCommitted) -> dict[str, Any]:
         "draft_s": event.draft_s,
         "verify_s": event.verify_s,
         "sample_s": event.sample_s,
-        "decision": dataclasses.asdict(event.decision) if event.decision else None,
+        "decision": encode(event.decision) if event.decision else None,
     }
 
 
@@ -412,9 +414,9 @@ def finished_object(
         strategy: The strategy in force then, as text.
         control: What Auto knows by then.
     """
-    known = dataclasses.asdict(control) if control else None
+    known = encode(control) if control else None
     if known:
-        del known["turn_id"]
+        del known["type"], known["turn_id"]
     return {
         "event": "finished",
         "text": event.text,
@@ -434,7 +436,7 @@ def failed_object(code: str, message: str, hint: str) -> dict[str, Any]:
 
 def stats_object(figures: TurnStats) -> dict[str, Any]:
     """Return the object with the figures of a reply."""
-    data = dataclasses.asdict(figures)
+    data: dict[str, Any] = encode(figures)
     data["by_drafter"] = {entry.pop("drafter"): entry for entry in data["by_drafter"]}
     data["kernels"] = by_kind(figures.kernels)
     if figures.kept is not None:

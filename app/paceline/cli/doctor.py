@@ -22,6 +22,7 @@ from paceline.cli.loading import ask_engine, open_models
 from paceline.cli.model_options import add_kernels, read_kernels
 from paceline.cli.output import Progress, as_json, print_result
 from paceline.cli.usage import Parser
+from paceline.codec import encode
 from paceline.engine.model.threads import default_threads
 from paceline.errors import UserError
 from paceline.messages import DeviceInfo, EngineDescribed, KernelWish
@@ -107,7 +108,7 @@ def collect(wish: KernelWish = "auto") -> dict[str, Any]:
             "seconds": round(asked.seconds, 3),
             "error": asked.process_error,
         },
-        "devices": [dataclasses.asdict(device) for device in engine.devices] if engine else [],
+        "devices": [encode(device) for device in engine.devices] if engine else [],
         "cores": {
             "physical": psutil.cpu_count(logical=False),
             "logical": psutil.cpu_count(),

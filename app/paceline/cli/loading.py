@@ -19,6 +19,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from paceline.catalog.card import ModelCard
 from paceline.catalog.hub.values import is_reference
 from paceline.catalog.memory.values import MemoryPlan
@@ -230,7 +232,7 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
 
     with closing(Reporter()) as reporter, open_models(paths) as models:
         try:
-            return replace(
+            return structs.replace(
                 load,
                 target=replace(load.target, path=local(load.target.path)),
                 draft=replace(load.draft, path=local(load.draft.path)) if load.draft else None,
@@ -357,7 +359,7 @@ def decide_layers(
     except UserError:  # the load will say what is wrong with the file
         return load, ()
     notes = () if planned.fits else (f"Memory may not suffice. {planned.remedies[0].text}",)
-    return replace(load, target=planned.target, draft=planned.draft), notes
+    return structs.replace(load, target=planned.target, draft=planned.draft), notes
 
 
 # -------------------------------------------------------------------------------- the engine itself

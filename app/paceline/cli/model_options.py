@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+
+from msgspec import structs
 
 from paceline.catalog.hub.values import is_reference, parse_reference
 from paceline.cli.parameter_options import add_parameters, given, written
@@ -192,7 +193,7 @@ def settle(
     if is_used:
         return load
     draft = None if args.draft is None else load.draft
-    return replace(load, draft=draft, mtp="off" if load.mtp == "auto" else load.mtp)
+    return structs.replace(load, draft=draft, mtp="off" if load.mtp == "auto" else load.mtp)
 
 
 def check_name(option: str, name: str | None) -> None:

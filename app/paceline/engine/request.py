@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from msgspec import structs
+
 from paceline.content import ROLES
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Reasoning, Vocabulary
@@ -371,10 +373,10 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
     def render(prompts: PromptSizes) -> PromptRendered:
         nonlocal shown
         template = prompts.template
-        shown = replace(shown, thinking=template.switch.choices)
+        shown = structs.replace(shown, thinking=template.switch.choices)
         text, notes = template.render_with_notes(command.messages)
         template.check_question(command.messages, text)
-        return replace(
+        return structs.replace(
             shown,
             text=text[-_LONGEST_SHOWN:],
             n_chars=len(text),
@@ -385,6 +387,6 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
     try:
         shown = _by_template(pair, command.prompting, render)
     except UserError as error:
-        shown = replace(shown, problem=error.message, hint=error.hint)
+        shown = structs.replace(shown, problem=error.message, hint=error.hint)
     own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""
-    return replace(shown, own=own, is_guessed=pair.guessed is not None)
+    return structs.replace(shown, own=own, is_guessed=pair.guessed is not None)

@@ -17,6 +17,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from msgspec import structs
+
 from paceline.engine.auto.costs import MAX_WIDTH
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
@@ -321,7 +323,9 @@ class EngineService:
                 model.keep_states(MOST_STATES if stage == "target" else 0)
                 check_going_back(model)
             uses = model.kernel_uses() if stage == "target" else ()
-            model.info = replace(model.info, can_rollback=model.max_rollback > 0, kernels=uses)
+            model.info = structs.replace(
+                model.info, can_rollback=model.max_rollback > 0, kernels=uses
+            )
         except BaseException:
             model.close()
             raise

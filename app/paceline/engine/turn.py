@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
+from msgspec import structs
+
 from paceline.codec import made_of
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.comparison import kept_of
@@ -231,7 +233,7 @@ class Turn:
         self._tell_control()
         stats = self.stats
         if self._earlier and not self._begun:
-            stats = replace(stats, kept=kept_of(self._earlier[0], decoder.generated))
+            stats = structs.replace(stats, kept=kept_of(self._earlier[0], decoder.generated))
         self._emit(
             TurnFinished(
                 turn_id,

@@ -17,10 +17,11 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from enum import IntEnum
 from queue import SimpleQueue
 from typing import Literal, get_args
+
+from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.refusals import stopped
@@ -302,7 +303,7 @@ class Broker:
                 tune.turn = ticket
                 self._queue(tune)
             elif ticket.state == "waiting":
-                ticket.command = replace(command, strategy=strategy)
+                ticket.command = structs.replace(command, strategy=strategy)
 
     def close(self) -> None:
         """Stop what runs and answer what waits; from now on nothing is taken."""

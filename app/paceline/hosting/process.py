@@ -26,6 +26,8 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+from msgspec import structs
+
 from paceline.engine.model.own_kernels import marks, write_mark
 from paceline.engine.refusals import no_model, no_prompt, not_calibrated, not_counted, not_running
 from paceline.hosting.broker import Broker
@@ -76,7 +78,7 @@ def without_extra_bufts(command: LoadPair) -> LoadPair | None:
     """Return the same load without extra buffers; None when it already had none."""
     target = replace(command.target, extra_bufts=False)
     draft = replace(command.draft, extra_bufts=False) if command.draft else None
-    again = replace(command, target=target, draft=draft)
+    again = structs.replace(command, target=target, draft=draft)
     return again if again != command else None
 
 
@@ -112,7 +114,7 @@ class LoadWatch:
             case PairLoaded():
                 self.is_over = True
                 if self._note:
-                    return replace(event, notes=(*event.notes, self._told(self._note)))
+                    return structs.replace(event, notes=(*event.notes, self._told(self._note)))
             case LoadFailed():
                 self.is_over = True
             case _:

@@ -1,37 +1,31 @@
 """What goes over the pipe between the window's process and the engine's.
 
-Down go commands. Up come the engine's events and a few messages of the process itself, all as JSON
-by the one codec; nothing is ever unpickled from the engine's process. Decoding checks everything:
-bytes that are not exactly a message raise a `WireError`, and their sender is replaced.
+Down go commands. Up come the engine's events and a few messages of the process itself, all as
+MessagePack; nothing is ever unpickled from the engine's process. Decoding checks everything: bytes
+that are not exactly a message raise a `WireError`, and their sender is replaced.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
 
-from paceline.codec import CodecError, by_name, decode, encode
+import msgspec
+
+from paceline.codec import Tagged, decode_other, encode, encode_other
 from paceline.messages import Command, Event
 from paceline.workers.frames import WireError
 from paceline.workers.process import Language
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-T = TypeVar("T")
 _MOST_TEXT = 200
-_MANY_ITEMS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Tagged, frozen=True):
     """One command is carried out; a `Tune` also when the running turn has taken it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beat:
+class Beat(Tagged, frozen=True):
     """The process is alive; sent twice a second while it works, by `child.Pulse`.
 
     Attributes:
@@ -51,8 +45,7 @@ class Beat:
     own_kernels: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(Tagged, frozen=True):
     """A record for this program's log."""
 
     level: int
@@ -69,77 +62,49 @@ def engine_language() -> Language[Command, Upward]:
     return Language("paceline-engine", encode_message, decode_upward)
 
 
-def encode_message(message: DataclassInstance) -> bytes:
+def encode_message(message: Tagged) -> bytes:
     """Return the bytes for a message, with its name."""
-    # Half a surrogate pair, which JSON can carry and UTF-8 cannot, must not lose a message.
-    return _text(encode(message)).encode(errors="replace")
-
-
-def decode_command(payload: bytes) -> Command:
-    """Return the command that `encode_message` gave these bytes for.
-
-    Raises:
-        WireError: They are something else.
-    """
-    return decode_message(payload, _COMMANDS)
-
-
-def decode_upward(payload: bytes) -> Upward:
-    """Return the event or report that `encode_message` gave these bytes for.
-
-    Raises:
-        WireError: They are something else.
-    """
-    return decode_message(payload, _UPWARD)
-
-
-def decode_message(payload: bytes, classes: Mapping[str, type[T]]) -> T:
-    """Return the message that `encode_message` gave these bytes for.
-
-    Args:
-        payload: Anything.
-        classes: From `by_name`: the dataclasses that are accepted.
-
-    Raises:
-        WireError: They are something else.
-    """
     try:
-        return decode(_load(payload), classes)
-    except (CodecError, RecursionError) as error:  # the user reads it, and names may be very long
-        raise WireError(str(error)[:_MOST_TEXT]) from None
+        return _ENCODER.encode(message)
+    except (UnicodeEncodeError, OverflowError):
+        return _ENCODER.encode(_fitting(encode(message)))
 
 
-_COMMANDS = by_name(Command)
-_UPWARD = by_name(Upward)
+def _fitting(data: Any) -> Any:
+    """Return data whose parts MessagePack can hold, which loses less than the message.
 
-
-def _text(data: dict[str, Any]) -> str:
-    """The JSON of a message.
-
-    The encoder lets no other thread run before it is done, which takes 30 ms for a chat of 10,000
-    messages. So the items of a long list are encoded one by one.
+    Half a surrogate pair, which UTF-8 has no bytes for, becomes a question mark, and an integer of
+    more than 64 bits the nearest one.
     """
-    long = [k for k, value in data.items() if isinstance(value, list) and len(value) > _MANY_ITEMS]
-    if not long:
-        return _to_json(data)
-    fields = (
-        f'"{name}":[{",".join(map(_to_json, value))}]'
-        if name in long
-        else f'"{name}":{_to_json(value)}'
-        for name, value in data.items()
-    )
-    return f"{{{','.join(fields)}}}"
-
-
-_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def _load(payload: bytes) -> Any:
-    try:
-        text = payload.decode()
-        data = json.loads(text)
-        if "\\u" in text:  # only so can half a surrogate pair get in
-            json.dumps(data, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        raise WireError(f"no JSON: {error}"[:_MOST_TEXT]) from None
+    match data:
+        case str():
+            return data.encode(errors="replace").decode()
+        case int():
+            return data if isinstance(data, bool) else max(-(2**63), min(data, 2**64 - 1))
+        case Mapping():
+            return {name: _fitting(part) for name, part in data.items()}
+        case list() | tuple():
+            return [*map(_fitting, data)]
     return data
+
+
+def decoder(union: Any) -> Callable[[bytes], Any]:
+    """Return what decodes the bytes that `encode_message` gave for a message of a union.
+
+    It raises a `WireError` where they are something else.
+    """
+    # What it is made of takes some milliseconds, and each end of a pipe needs only its own.
+    made = cache(lambda: msgspec.msgpack.Decoder(union, dec_hook=decode_other))
+
+    def decode(payload: bytes) -> Any:
+        try:
+            return made().decode(payload)
+        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+            raise WireError(str(error)[:_MOST_TEXT]) from None  # names may be very long
+
+    return decode
+
+
+decode_command: Callable[[bytes], Command] = decoder(Command)
+decode_upward: Callable[[bytes], Upward] = decoder(Upward)
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=encode_other)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from paceline.codec import CodecError, decode_part, encode_part, encode_value, made_of
+from paceline.codec import CodecError, decode, encode, made_of
 from paceline.content import Content, beyond_text, is_empty, of_text, text_of
 from paceline.conversation import Conversation, Head, Message, ViewPlace, clean, clean_message
 from paceline.files import first_free, write_whole
@@ -279,14 +279,14 @@ def _is_ours(path: Path) -> bool:
 
 
 _OWN: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
-    "record": (record_to_json, record_from_json, encode_part(RunRecord(""))),
+    "record": (record_to_json, record_from_json, encode(RunRecord(""))),
     "steps": (steps_to_json, steps_from_json, []),
 }
 """The fields that have JSON of their own: what writes it, what reads it, and an empty one."""
 
 
 def _encode(change: Change) -> dict[str, Any]:
-    data = {"kind": type(change).__name__, **encode_part(change)}
+    data = {"kind": type(change).__name__, **encode(change)}
     for name in _OWN.keys() & data.keys():
         data[name] = _OWN[name][0](getattr(change, name))
     match change:
@@ -304,13 +304,13 @@ def _write_content(data: dict[str, Any], content: Content, name: str) -> None:
     del data["content"]
     data[name] = text_of(content)
     if parts := beyond_text(content):
-        data["parts"] = encode_value(parts)
+        data["parts"] = encode(parts)
 
 
 def _read_content(data: dict[str, Any], name: str) -> None:
     """Put parts in the place of what `_write_content` wrote."""
     text = data.pop(name)
-    data["content"] = data.pop("parts", None) or encode_value(of_text(text))
+    data["content"] = data.pop("parts", None) or encode(of_text(text))
 
 
 def _decode(data: Any) -> Change:
@@ -323,7 +323,7 @@ def _decode(data: Any) -> Change:
         own = {name: _OWN[name][1](data[name]) for name in _OWN.keys() & data.keys()}
         if own:
             data.setdefault("conversation_id", "")  # runs had none in the version before
-        change: Change = decode_part(kind, data | {name: _OWN[name][2] for name in own})
+        change: Change = decode(kind, data | {name: _OWN[name][2] for name in own})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CodecError(f"a change cannot be understood: {error}") from error
     return replace(change, **own)

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from paceline.codec import decode_known, decode_part, encode_value
+from paceline.codec import decode, decode_known, encode
 from paceline.conversation import Attachment, clean
 from paceline.messages import StepCommitted
 from paceline.run_record import RunRecord, record_from_json, steps_from_json
@@ -85,7 +85,7 @@ def read_through(connection: sqlite3.Connection) -> None:
 
 def json_text(value: Any) -> str:
     """Return the text that keeps the value of a dataclass's field."""
-    return clean(json.dumps(encode_value(value), ensure_ascii=False))
+    return clean(json.dumps(encode(value), ensure_ascii=False))
 
 
 def _or(otherwise: T, read: Callable[[], T]) -> T:
@@ -112,7 +112,7 @@ def read_attachments(text: str | None) -> tuple[Attachment, ...]:
     """Return attachments; none where they are damaged."""
     if text is None:
         return ()
-    return _or((), lambda: tuple(decode_part(Attachment, file) for file in json.loads(text)))
+    return _or((), lambda: tuple(decode(Attachment, file) for file in json.loads(text)))
 
 
 class Records(Mapping[str, RunRecord]):

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 MAX_FRAME = 16 << 20
 """Bytes. The longest valid message is a conversation or a reply of a few million characters."""
 
-OWN = b"\0"  # no JSON begins like this
+OWN = b"\0"  # no message begins like this: in MessagePack it is a number
 READY = OWN + b"ready"
 DYING = OWN + b"dying "
 

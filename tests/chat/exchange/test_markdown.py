@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import structs
 
 from paceline.chat.exchange.words import Words, to_markdown
 from paceline.chat.syntax.open_blocks import closed
@@ -49,8 +50,8 @@ def test_a_ratio_is_told_only_where_tokens_were_drafted_and_plain_decoding_is_kn
     known = record("a")
     assert known.stats is not None
     for stats in (
-        replace(known.stats, plain_low=None, plain_high=None),
-        replace(known.stats, n_drafted=0, n_accepted=0, acceptance_rate=None),
+        structs.replace(known.stats, plain_low=None, plain_high=None),
+        structs.replace(known.stats, n_drafted=0, n_accepted=0, acceptance_rate=None),
     ):
         text = to_markdown(made(), {"a": replace(known, stats=stats)})
         assert "30.0 tokens/s" in text

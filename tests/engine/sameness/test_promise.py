@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from engine.harness import random_language
 from fake_model import FakeModel
@@ -516,7 +516,7 @@ def test_only_own_kernels_are_sure_without_a_look() -> None:
     made.model.computes_here = True
     for by, holds in ((("own", "stock"), None), (("stock", "own"), None), (("own", "own"), True)):
         uses = tuple(map(KernelUse, ("q4_K", "attention"), by))  # type: ignore[arg-type]
-        made.model.info = replace(made.model.info, kernels=uses)
+        made.model.info = structs.replace(made.model.info, kernels=uses)
         assert made.holds is holds
     assert "as if it were alone" in made.words
     assert "as far as" not in made.words

@@ -17,7 +17,7 @@ from typing import Any
 
 from paceline.catalog.download.names import absolute_folder
 from paceline.catalog.download.record import Download, n_kept
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode, encode
 from paceline.errors import UserError
 from paceline.files import write_whole
 
@@ -39,7 +39,7 @@ class Journal:
 
     def save(self, download: Download) -> None:
         """Write a record; one that cannot be written only lets the next start fetch more."""
-        data = {"version": _VERSION, **encode_part(download)}
+        data = {"version": _VERSION, **encode(download)}
         del data["bytes_per_s"]
         for file in data["files"]:
             del file["n_here"]
@@ -61,7 +61,7 @@ class Journal:
             data: Any = json.loads(path.read_bytes())
             if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
                 raise CodecError("another version")
-            return _as_it_stands(decode_part(Download, data), path.stem)
+            return _as_it_stands(decode(Download, data), path.stem)
         except FileNotFoundError:
             return None
         # A CodecError is a ValueError; names that are not safe are a UserError.

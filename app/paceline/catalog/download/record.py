@@ -14,6 +14,7 @@ from typing import Literal
 import psutil
 
 from paceline.catalog.download.names import PARTIAL, file_names, inside
+from paceline.sentence import UserText
 
 Status = Literal["waiting", "running", "paused", "verifying", "done", "failed", "cancelled"]
 OVER = ("done", "cancelled")
@@ -95,8 +96,8 @@ class Download:
     request: DownloadRequest
     files: tuple[DownloadedFile, ...]
     status: Status = "waiting"
-    problem: str = ""
-    hint: str = ""
+    problem: UserText = ""
+    hint: UserText = ""
     added_s: float = 0.0
     bytes_per_s: float = 0.0
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from paceline.catalog.card import card_version
 from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, join_texts, split_texts
-from paceline.codec import decode_part, encode_part
+from paceline.codec import decode, encode
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.files import write_whole
 
@@ -106,7 +106,7 @@ class ExaminedStore:
                 return None
             data = json.loads(path.read_bytes())
             if isinstance(data, dict) and data.pop("key", None) == key:
-                seen = decode_part(Seen, data)
+                seen = decode(Seen, data)
                 check_seen(seen)
                 return seen if seen.nature else None
         return None
@@ -122,8 +122,8 @@ class ExaminedStore:
         if self._folder is None or key is None:
             return
         with contextlib.suppress(OSError):
-            data = json.dumps({"key": key, **encode_part(seen)}).encode()
-            write_whole(self._path(files), data)
+            data = {"key": key, "card": encode(seen.card), "nature": encode(seen.nature)}
+            write_whole(self._path(files), json.dumps(data).encode())
             _prune(self._folder, _N_EXAMINED)
 
     def key(self, files: Sequence[Path]) -> object:

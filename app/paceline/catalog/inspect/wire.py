@@ -1,21 +1,20 @@
 """The messages that are exchanged with the inspector's process.
 
-Down go questions, up come answers, one for each. All are frozen dataclasses in JSON frames, checked
-field by field: the process reads what strangers have written, so nothing that it says is taken on
-trust.
+Down go questions, up come answers, one for each. All are frozen structs in frames, checked field by
+field: the process reads what strangers have written, so nothing that it says is taken on trust.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from paceline.catalog.card import ModelCard, Nature
-from paceline.codec import by_name
+from paceline.codec import Tagged
 from paceline.engine.model.model_file import DryRun
-from paceline.hosting.wire import decode_message
+from paceline.hosting.wire import decoder
 from paceline.params import ModelParams
+from paceline.sentence import UserText
 from paceline.workers.frames import WireError
 
 MOST_TEXT = 11 << 20
@@ -24,8 +23,7 @@ fits into one frame as base64."""
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
-@dataclass(frozen=True, slots=True)
-class LookAt:
+class LookAt(Tagged, frozen=True):
     """Make a model's card, and unless told otherwise load its vocabulary.
 
     Attributes:
@@ -37,15 +35,13 @@ class LookAt:
     card_only: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TextsOf:
+class TextsOf(Tagged, frozen=True):
     """Send the texts of a file's tokens."""
 
     file: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Tagged, frozen=True):
     """Do a dry run of a load, see `dry_run`."""
 
     params: ModelParams
@@ -53,44 +49,38 @@ class Measure:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Know:
+class Know(Tagged, frozen=True):
     """Say whether llama.cpp knows an architecture."""
 
     architecture: str
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Tagged, frozen=True):
     """What is known of a model; `nature` is None where the header alone was asked for."""
 
     card: ModelCard
     nature: Nature | None
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Tagged, frozen=True):
     """The texts of a vocabulary: what `join_texts` gives, as base64."""
 
     joined: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Tagged, frozen=True):
     """What a dry run told."""
 
     run: DryRun
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Tagged, frozen=True):
     """What llama.cpp does not know, in its words; empty: it knows it."""
 
     unknown: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Tagged, frozen=True):
     """There is no answer, for a reason that the user should read.
 
     Attributes:
@@ -102,8 +92,8 @@ class Refused:
     """
 
     code: str
-    message: str
-    hint: str
+    message: UserText
+    hint: UserText
     is_value: bool
     smaller_ctx: int
 
@@ -111,18 +101,8 @@ class Refused:
 Question = LookAt | TextsOf | Measure | Know
 Answer = Seen | Texts | Measured | Known | Refused
 
-_QUESTIONS = by_name(Question)
-_ANSWERS = by_name(Answer)
-
-
-def decode_question(payload: bytes) -> Question:
-    """Return the question that `encode_message` gave these bytes for.
-
-    Raises:
-        WireError: They are something else.
-    """
-    question: Question = decode_message(payload, _QUESTIONS)
-    return question
+decode_question: Callable[[bytes], Question] = decoder(Question)
+_decode_any_answer: Callable[[bytes], Answer] = decoder(Answer)
 
 
 def decode_answer(payload: bytes) -> Answer:
@@ -131,7 +111,7 @@ def decode_answer(payload: bytes) -> Answer:
     Raises:
         WireError: They are something else, or an answer that contradicts itself.
     """
-    answer: Answer = decode_message(payload, _ANSWERS)
+    answer = _decode_any_answer(payload)
     if isinstance(answer, Seen):
         check_seen(answer)
     return answer

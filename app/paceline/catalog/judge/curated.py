@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from paceline.catalog.sidecar import NOT_YET, Sidecar
-from paceline.codec import decode_part
+from paceline.codec import decode
 from paceline.errors import UserError
 from paceline.paths import resources
 from paceline.sentence import Sentence, joined, sentence
@@ -187,7 +187,7 @@ def load_curated(path: Path) -> tuple[CuratedPair, ...]:
             type; says which one.
     """
     try:
-        return decode_part(_List, json.loads(path.read_bytes())).pairs
+        return decode(_List, json.loads(path.read_bytes())).pairs
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(
             "bad-curated-pairs",

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import structs
 
 from paceline.catalog.card import Examined, ModelCard, Nature
 from paceline.codec import made_of
@@ -235,7 +237,7 @@ def _have_weights(target: ModelCard, draft: ModelCard) -> bool:
 
 def is_same_model(target: Examined, draft: Examined) -> bool:
     """Whether both are one model; file names are ignored."""
-    same = replace(target.card, name="") == replace(draft.card, name="")
+    same = structs.replace(target.card, name="") == structs.replace(draft.card, name="")
     return same and target.nature == draft.nature
 
 

@@ -27,10 +27,10 @@ from paceline.catalog.local.model_files import (
     model_at,
 )
 from paceline.catalog.sidecar import Sidecar, sidecar_in_path, sidecar_of
-from paceline.codec import CodecError, decode_part, encode_part
+from paceline.codec import CodecError, decode, encode
 from paceline.errors import CancelledError, ModelError
 from paceline.files import write_whole
-from paceline.sentence import Sentence, joined, sentence
+from paceline.sentence import Sentence, UserText, joined, sentence
 from paceline.sizes import part_and_whole
 
 CURRENT_S = 60.0
@@ -59,7 +59,7 @@ class LibraryEntry:
 
     file: ModelFile
     card: ModelCard | None
-    problem: str = ""
+    problem: UserText = ""
 
     @property
     def is_ours(self) -> bool:
@@ -321,7 +321,7 @@ def read_cache(cache_file: Path) -> dict[Path, LibraryEntry]:
 
 def write_cache(cache_file: Path, entries: Collection[LibraryEntry]) -> None:
     """Replace the cache file; if it cannot be written, the next start only takes longer."""
-    records = [*map(encode_part, entries)]
+    records = [*map(encode, entries)]
     text = json.dumps({"version": card_version(), "files": records}, separators=(",", ":"))
     try:
         write_whole(cache_file, text.encode())
@@ -332,7 +332,7 @@ def write_cache(cache_file: Path, entries: Collection[LibraryEntry]) -> None:
 def _entry(record: Any) -> LibraryEntry | None:
     """Return what a record says; None when it says nothing that can be used."""
     try:
-        entry = decode_part(LibraryEntry, record)
+        entry = decode(LibraryEntry, record)
     except CodecError:
         return None
     has_card = entry.card is not None and not entry.card.sidecar

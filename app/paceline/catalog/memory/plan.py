@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from msgspec import structs
+
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.use import Load, Machine, going_back, gpus_for, shares, without_heads
 from paceline.catalog.memory.values import (
@@ -320,7 +322,7 @@ def _quantised(load: Load) -> Load | None:
 
 def _part_of(card: ModelCard, n: int) -> ModelCard:
     """Return a made-up model of an n-th of the size, with the same vocabulary."""
-    return replace(
+    return structs.replace(
         card,
         n_bytes=card.n_bytes // n,
         n_layers=max(card.n_layers // n, 1),

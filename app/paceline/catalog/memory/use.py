@@ -25,6 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from paceline.catalog.card import ModelCard
 from paceline.catalog.memory.values import Measurement, Share
 from paceline.engine.model.memory_hints import CTX_STEP
@@ -190,17 +192,17 @@ def without_heads(card: ModelCard) -> ModelCard:
 def _heads_of(card: ModelCard) -> ModelCard:
     """Return what a file's MTP heads alone take; they share the target's embeddings and output."""
     if card.sidecar == "assistant":  # reads the target's cache
-        return replace(card, kv_elements=((0, 0),) * card.n_layers)
+        return structs.replace(card, kv_elements=((0, 0),) * card.n_layers)
     if card.sidecar:
         return card
     heads = _with_layers(card, range(card.n_layers - card.n_heads, card.n_layers))
-    return replace(heads, input_bytes=0, output_bytes=0, tied_bytes=0)
+    return structs.replace(heads, input_bytes=0, output_bytes=0, tied_bytes=0)
 
 
 def _with_layers(card: ModelCard, kept: range) -> ModelCard:
     """Return a model of which only these layers are loaded; the others keep their places."""
     kv = card.kv_elements
-    return replace(
+    return structs.replace(
         card,
         layer_bytes=tuple(n if i in kept else 0 for i, n in enumerate(card.layer_bytes)),
         expert_bytes=tuple(n if i in kept else 0 for i, n in enumerate(card.expert_bytes)),

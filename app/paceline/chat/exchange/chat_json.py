@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from paceline.chat.presets import check_settings, read_forbidden, write_forbidden
-from paceline.codec import CodecError, UnknownFieldError, decode_known, encode_part, made_of
+from paceline.codec import CodecError, UnknownFieldError, decode_known, encode, made_of
 from paceline.content import Content, StoredRole, beyond_text, of_text, text_of
 from paceline.conversation import Attachment, Conversation, Message, clean
 from paceline.errors import UserError, ValueOutOfRangeError
@@ -64,8 +64,9 @@ def scrubbed(value: Any) -> Any:
     """Return the JSON data with every text in it `clean`."""
     if isinstance(value, str):
         return clean(value)
-    if isinstance(value, list):
-        return [scrubbed(item) if isinstance(item, (str, list, dict)) else item for item in value]
+    if isinstance(value, (list, tuple)):
+        nested = (str, list, tuple, dict)
+        return [scrubbed(item) if isinstance(item, nested) else item for item in value]
     if isinstance(value, dict):
         return {clean(key): scrubbed(item) for key, item in value.items()}
     return value
@@ -128,7 +129,7 @@ def to_json(
 ) -> dict[str, Any]:
     """Return a conversation and the records of its replies as JSON data; nothing is left out."""
     messages, settings = conversation.messages, conversation.settings
-    head = encode_part(made_of(_Head, conversation, id=conversation.conversation_id))
+    head = encode(made_of(_Head, conversation, id=conversation.conversation_id))
     if settings is not None:
         head["settings"] = _without_infinity(head["settings"])
     return {
@@ -147,7 +148,7 @@ def to_json(
 
 def _message_object(message: Message) -> dict[str, Any]:
     parts = beyond_text(message.content)
-    data = encode_part(
+    data: dict[str, Any] = encode(
         made_of(_MessageObject, message, id=message.message_id, content=message.text, parts=parts)
     )
     if not parts:
@@ -307,14 +308,14 @@ def _finite(value: Any) -> Any:
     """Return the data with 0 for every number that JSON cannot write."""
     if isinstance(value, dict):
         return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_finite(part) for part in value] if value and _is_mixed(value[0]) else value
     return 0.0 if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _is_mixed(first: object) -> bool:
     """Whether a list holds something other than text and integers, which are always valid."""
-    return isinstance(first, (dict, list))
+    return isinstance(first, (dict, list, tuple))
 
 
 def _run(data: object, place: str, messages: Mapping[str, Message]) -> RunRecord:
@@ -353,7 +354,7 @@ def _check_record(record: RunRecord, place: str) -> None:
         raise broken(f"{place}.seed", "is not a number from 0 to 2^64")
     _check_time(f"{place}.started_s", record.started_s)
     figures = (
-        ("stats", record.stats and asdict(record.stats)),
+        ("stats", record.stats and encode(record.stats)),
         ("target", record.target and asdict(record.target)),
         ("draft", record.draft and asdict(record.draft)),
         ("first_token_s", record.first_token_s),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
 
-from paceline.codec import decode_known, encode_part
+from paceline.codec import decode_known, encode
 from paceline.engine.auto.tuning import TUNING
 from paceline.figures import PLACE_OF, ClassRate
 
@@ -217,7 +217,8 @@ class Acceptance:
             tuple(self._long_judged), tuple(self._long_accepted),
             self.n_judged, self.n_accepted, self.saved, gains,
         )  # fmt: skip
-        return encode_part(kept)
+        data: dict[str, object] = encode(kept)
+        return data
 
     @classmethod
     def from_json(cls, held: object) -> Acceptance:

@@ -20,6 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from paceline.engine.llama.backend import open_model
 from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.hidden_rows import shares_memory
@@ -120,7 +122,7 @@ class _Model:
             return run
         other = self._measure(replace(params, swa_full=not params.swa_full), n_rows)
         whole, windows = (run, other) if params.swa_full else (other, run)
-        return replace(run, kv_layers=whole.kv_layers, window_layers=windows.kv_layers)
+        return structs.replace(run, kv_layers=whole.kv_layers, window_layers=windows.kv_layers)
 
     def _measure(self, params: ModelParams, n_rows: int, n_kept: int = 1) -> DryRun:
         native = self._native(params, n_rows, n_kept)
@@ -141,7 +143,9 @@ class _Model:
         finally:
             llama_cpp.llama_free(other)
         run = self._told(lines, native.n_outputs_max, 0)
-        return replace(run, kv=(), kv_layers=(0,) * len(run.kv_layers)) if is_shared else run
+        return (
+            structs.replace(run, kv=(), kv_layers=(0,) * len(run.kv_layers)) if is_shared else run
+        )
 
     def _native(self, params: ModelParams, n_rows: int, n_kept: int = 0) -> Any:
         n_ctx = choose_ctx(params, llama_cpp.llama_model_n_ctx_train(self._pointer))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama.hidden_rows import HiddenRows, give_hidden_rows, last_rows, n_columns
@@ -412,7 +413,7 @@ class LlamaModel:
             self.n_ctx = 0  # so that no decode gets as far as llama.cpp
             raise
         self._memory = llama_cpp.llama_get_memory(self._context)
-        self.info = replace(self.info, n_ctx=n_ctx)
+        self.info = structs.replace(self.info, n_ctx=n_ctx)
         if self._assistant is not None:  # now, since it empties the cells that it shares
             self._assistant._make_anew(n_ctx, n_batch)
 
@@ -465,7 +466,7 @@ class LlamaModel:
         """Compute with so many threads from now on; see `backend.LanguageModel`."""
         llama_cpp.llama_set_n_threads(self._context, n_threads, n_threads_batch)
         self._wanted_context = self._wanted_context[0], n_threads, n_threads_batch
-        self.info = replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
+        self.info = structs.replace(self.info, n_threads=n_threads, n_threads_batch=n_threads_batch)
         self.facts_key = self._make_facts_key()
 
     def kernel_uses(self) -> tuple[KernelUse, ...]:

@@ -16,11 +16,11 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import hidden_rows
@@ -97,7 +97,7 @@ class MtpHead(LlamaModel):
             self._n_heads = max(llama_cpp.llama_model_n_layer_nextn(model), 1)
         self.n_most = self._n_heads if self._n_heads > 1 else N_BATCH
         name = f"MTP head of {target.info.name}"
-        self.info = replace(self.info, name=name, size_bytes=self._n_bytes)
+        self.info = structs.replace(self.info, name=name, size_bytes=self._n_bytes)
 
     @property
     def first_place(self) -> int:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from paceline.codec import Checked
 from paceline.errors import ModelError
 
 Scalar = bool | int | float | str
@@ -92,8 +93,7 @@ class GgufHeader:
         return self.of_architecture("nextn_predict_layers") if is_computed else 0
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
+class DryRun(Checked, frozen=True):
     """What llama.cpp would take for one model and its context.
 
     Attributes:

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from paceline.codec import decode_text
+from paceline.codec import decode
 from paceline.content import Part, Text
 from paceline.engine.children import end_of, start_own
 from paceline.errors import EngineError, ReasonError
 from paceline.messages import ChatMessage
-from paceline.sentence import sentence
+from paceline.sentence import UserText, sentence
 
 RENDER = "--render-templates"
 """The program's argument that makes it this process."""
@@ -131,7 +131,7 @@ class Renderer:
                 line = self._exchange(child, json.dumps(question).encode() + b"\n", DEADLINE_S)
             except _EndedError as error:
                 return [Outcome("failed", str(error))] * len(jobs)
-        return [Outcome(kind, decode_text(text)) for kind, text in json.loads(line)]
+        return [Outcome(kind, decode(UserText, text)) for kind, text in json.loads(line)]
 
     def close(self) -> None:
         """End the process; the next question starts another one."""

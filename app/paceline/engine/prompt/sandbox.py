@@ -26,7 +26,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from paceline.codec import encode_value
+from paceline.codec import encode
 from paceline.sentence import sentence
 
 if sys.platform != "win32":
@@ -183,7 +183,7 @@ def _answer(request: dict[str, Any]) -> Any:
         )
         for messages, variables in request["jobs"]
     )
-    return encode_value(outcomes)
+    return encode(outcomes)
 
 
 def serve() -> int:

@@ -8,8 +8,9 @@ with what it has, when the engine dies or other models are loaded. Lives on the 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, Protocol
+
+from msgspec import structs
 
 from paceline.bench.plan import Plan
 from paceline.bench.runner import BenchRun, Progress
@@ -152,10 +153,10 @@ class BenchDriver:
         """Submit it under a name of its own, so that a cancelled try is not taken for this one."""
         if isinstance(command, StartTurn):
             self._request_id = f"{command.turn_id}-{self._n_tries}"
-            named: Command = replace(command, turn_id=self._request_id)
+            named: Command = structs.replace(command, turn_id=self._request_id)
         elif isinstance(command, Calibrate):
             self._request_id = f"{command.request_id}-{self._n_tries}"
-            named = replace(command, request_id=self._request_id)
+            named = structs.replace(command, request_id=self._request_id)
         else:
             self._client.submit(command)
             return
@@ -193,7 +194,7 @@ class BenchDriver:
             return
         self._command = None
         if isinstance(command, StartTurn) and not isinstance(event, Calibrated):
-            event = replace(event, turn_id=command.turn_id)
+            event = structs.replace(event, turn_id=command.turn_id)
         run.on_event(event)
         self._go_on()
         if self._run is not None:

@@ -12,9 +12,10 @@ is used, together with the pair that was loaded at that time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from paceline.catalog.memory.values import MemoryPlan
@@ -103,7 +104,9 @@ class RoomPlanner:
         key = _key(room, pair)
         if key not in self._given_back:
             # The pair did fit, so what is free now must not decide any automatic value.
-            empty = tuple(replace(each, free_bytes=each.total_bytes) for each in room.devices)
+            empty = tuple(
+                structs.replace(each, free_bytes=each.total_bytes) for each in room.devices
+            )
             try:
                 plan = self._models.plan(pair.target, pair.draft, empty, mtp=pair.mtp)
                 self._given_back[key] = plan.gives_back
@@ -227,7 +230,7 @@ class CurrentDevices(QObject):
         ]
         known = {each.name: each.free_bytes for each in self.room.devices}
         room = Room(
-            tuple(replace(d, free_bytes=n) for d, n in zip(devices, free, strict=True)),
+            tuple(structs.replace(d, free_bytes=n) for d, n in zip(devices, free, strict=True)),
             tuple((name, pair) for name, pair in holders if pair is not None),
         )
         if (
