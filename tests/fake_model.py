@@ -50,6 +50,7 @@ class ByteVocabulary:
     add_bos = False
     add_eos = False
     eog = frozenset({EOG})
+    infill = None
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return the text's bytes; with `special`, ``<end>`` is the end token."""

@@ -29,9 +29,3 @@ def strategy(text: str) -> Strategy:
 def whole(text: str) -> Strategy:
     """Return the strategy of a text with all its settings, as events carry it."""
     return parse_strategy(text).value
-
-
-def with_strategy(options: dict[str, object]) -> dict[str, object]:
-    """Return a turn's options, with a strategy in place of its text."""
-    given = options.get("strategy")
-    return options | {"strategy": strategy(given)} if isinstance(given, str) else options

@@ -22,6 +22,8 @@ WORDS = (
 LETTERS = "▁abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,:;!?-_<>/|()[]'\"€ß"
 EXTRA = ("<|user|>", "<|assistant|>", "<think>", "</think>")
 """Control tokens."""
+INFILL = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
+"""Control tokens that mark a gap to fill in, as Qwen2.5 Coder has them."""
 
 
 def vocabulary(model: str, tokens: Sequence[tuple[str, int]], **settings: object) -> Gguf:
@@ -35,11 +37,11 @@ def vocabulary(model: str, tokens: Sequence[tuple[str, int]], **settings: object
     return file
 
 
-def sentencepiece(*, blank: bool) -> Gguf:
+def sentencepiece(*, blank: bool, extra: Sequence[str] = EXTRA) -> Gguf:
     """SentencePiece, with a blank before every text or without."""
     special = [("<unk>", UNKNOWN), ("<s>", CONTROL), ("</s>", CONTROL)]
     special += [(f"<0x{byte:02X}>", BYTE) for byte in range(256)]
-    special += [(text, CONTROL) for text in EXTRA]
+    special += [(text, CONTROL) for text in extra]
     words = [(text, NORMAL) for text in (*sorted(WORDS, key=len, reverse=True), *LETTERS)]
     return vocabulary(
         "llama", special + words, tokenizer__ggml__add_space_prefix=blank,

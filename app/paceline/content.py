@@ -1,8 +1,9 @@
-"""The content of a message: a tuple of parts, text now, other kinds to come. Any thread.
+"""What a model is given: the content of a message, and the prompts of a reply. Any thread.
 
-Parts are values that travel between processes and stand in files, each under the name of its kind.
-Every kind has a `text`, which stands for it where only text can stand: in titles, in searches, in
-texts that are exported. Where it is a field, it may get into a prompt.
+Content is a tuple of parts, text now, other kinds to come. Parts and prompts are values that travel
+between processes and stand in files, each under the name of its kind. Every kind of part has a
+`text`, which stands for it where only text can stand: in titles, in searches, in texts that are
+exported. Where it is a field, it may get into a prompt.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
-from msgspec import structs
+from msgspec import field, structs
 
-from paceline.codec import Tagged
+from paceline.codec import Checked, Tagged
+from paceline.params import Prompting
 
 StoredRole = Literal["user", "assistant"]
 """Who says something in a stored conversation."""
@@ -80,3 +82,64 @@ def joined(first: Content, second: Content, between: str = "\n\n") -> Content:
     if not (first and isinstance(first[-1], Text)):
         return first + second
     return (*appended(first, between + second[0].text), *second[1:])
+
+
+class ChatMessage(Checked, frozen=True):
+    """One message of a conversation."""
+
+    role: Role
+    content: Content
+
+    @classmethod
+    def of_text(cls, role: Role, text: str) -> ChatMessage:
+        """Return a message whose content is this text alone."""
+        return cls(role, of_text(text))
+
+    @property
+    def text(self) -> str:
+        """The texts of all parts, joined."""
+        return text_of(self.content)
+
+
+class Chat(Tagged, frozen=True):
+    """A conversation, put through the model's chat template.
+
+    Attributes:
+        messages: At least one with a text.
+        prompting: How the messages become a prompt.
+        cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
+            question and answer; the system prompt and the last question always stay.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    prompting: Prompting = field(default_factory=Prompting)
+    cuts: bool = False
+
+
+class RawText(Tagged, frozen=True):
+    """Text without a template; control tokens in it are plain text."""
+
+    text: str
+
+
+class Tokens(Tagged, frozen=True):
+    """Token ids, taken as they are."""
+
+    ids: tuple[int, ...]
+
+
+class Infill(Tagged, frozen=True):
+    """A text with a gap, which the reply fills in; control tokens in it are plain text.
+
+    Only models with tokens that mark the gap can do it.
+
+    Attributes:
+        before: The text up to the gap.
+        after: The text from the gap's end on.
+    """
+
+    before: str
+    after: str
+
+
+Prompt = Chat | RawText | Tokens | Infill

@@ -22,7 +22,12 @@ from typing import Literal
 from msgspec import field
 
 from paceline.codec import Checked, Tagged
-from paceline.content import Content, Role, of_text, text_of
+from paceline.content import Chat as Chat  # noqa: PLC0414
+from paceline.content import ChatMessage as ChatMessage  # noqa: PLC0414
+from paceline.content import Infill as Infill  # noqa: PLC0414
+from paceline.content import Prompt as Prompt  # noqa: PLC0414
+from paceline.content import RawText as RawText  # noqa: PLC0414
+from paceline.content import Tokens as Tokens  # noqa: PLC0414
 from paceline.figures import ClassRate as ClassRate  # noqa: PLC0414  they are found here, too
 from paceline.figures import Decision as Decision  # noqa: PLC0414
 from paceline.figures import DeviceInfo as DeviceInfo  # noqa: PLC0414
@@ -52,23 +57,6 @@ SOURCE_TARGET = "target"
 
 
 # ------------------------------------------------------------------------------------- values
-
-
-class ChatMessage(Checked, frozen=True):
-    """One message of a conversation."""
-
-    role: Role
-    content: Content
-
-    @classmethod
-    def of_text(cls, role: Role, text: str) -> ChatMessage:
-        """Return a message whose content is this text alone."""
-        return cls(role, of_text(text))
-
-    @property
-    def text(self) -> str:
-        """The texts of all parts, joined."""
-        return text_of(self.content)
 
 
 class EarlierReply(Checked, frozen=True):
@@ -121,13 +109,11 @@ class LoadPair(Tagged, frozen=True):
 
 
 class StartTurn(Tagged, frozen=True):
-    """Generate one reply. Exactly one of messages, prompt and prompt_tokens is given.
+    """Generate one reply.
 
     Attributes:
         turn_id: Answered in every event about this turn; also what `cancel` takes.
-        messages: A conversation, put through the model's chat template.
-        prompt: Raw text without a template; special tokens in it are plain text.
-        prompt_tokens: Token ids, taken as they are.
+        prompt: What it is generated from.
         sampling: How tokens are drawn.
         strategy: Which drafters are asked, and with which settings.
         max_tokens: Tokens to generate at most.
@@ -136,9 +122,6 @@ class StartTurn(Tagged, frozen=True):
         ignore_eog: Never end the generation: all end-of-generation tokens get -inf.
         remember: Whether lookups may use the texts of earlier chats (`Remember`), and how often
             drafts were accepted is kept in `cache_dir` (false: a private chat).
-        cuts: Whether the oldest messages are left out where the prompt does not fit, in turns of
-            question and answer; the system prompt and the last question always stay.
-        prompting: How the messages become a prompt.
         expected: A reply that was generated before, with the same prompt, sampling and seed; the
             turn ends with `TextDiverged` at the first token that differs. Empty: none are.
         begun: The reply's first tokens, which it goes on after at their positions; events tell only
@@ -149,9 +132,7 @@ class StartTurn(Tagged, frozen=True):
     """
 
     turn_id: str
-    messages: tuple[ChatMessage, ...] = ()
-    prompt: str | None = None
-    prompt_tokens: tuple[int, ...] | None = None
+    prompt: Prompt
     sampling: SamplingParams = field(default_factory=SamplingParams)
     strategy: Strategy = DEFAULT_STRATEGY
     max_tokens: int = 1024
@@ -159,8 +140,6 @@ class StartTurn(Tagged, frozen=True):
     stop: tuple[str, ...] = ()
     ignore_eog: bool = False
     remember: bool = False
-    cuts: bool = False
-    prompting: Prompting = field(default_factory=Prompting)
     expected: tuple[int, ...] = ()
     begun: tuple[int, ...] = ()
     begun_text: str = ""
@@ -185,25 +164,22 @@ class DescribeEngine(Tagged, frozen=True):
 
 
 class CountTokens(Tagged, frozen=True):
-    """Ask how many tokens a conversation has for the loaded target; answered by `TokensCounted`.
+    """Ask how many tokens a prompt has for the loaded target; answered by `TokensCounted`.
 
-    `max_tokens` is what is to be kept free for the reply; `cuts` and `prompting` as in
-    `StartTurn`. Of several that wait only the last one is answered.
+    `max_tokens` is what is to be kept free for the reply. Of several that wait only the last one
+    is answered.
     """
 
     request_id: str
-    messages: tuple[ChatMessage, ...]
+    prompt: Prompt
     max_tokens: int = 0
-    cuts: bool = False
-    prompting: Prompting = field(default_factory=Prompting)
 
 
 class RenderPrompt(Tagged, frozen=True):
     """Ask what the loaded target is given for a conversation; answered by `PromptRendered`."""
 
     request_id: str
-    messages: tuple[ChatMessage, ...]
-    prompting: Prompting = field(default_factory=Prompting)
+    chat: Chat
 
 
 class Remember(Tagged, frozen=True):
@@ -322,14 +298,15 @@ class Unloaded(Tagged, frozen=True):
 
 
 class TokensCounted(Tagged, frozen=True):
-    """The size of a conversation for the loaded target.
+    """The size of a prompt for the loaded target.
 
     Attributes:
         request_id: The question's.
-        n_tokens: Tokens of the prompt with everything in it; -1: no model is loaded, or its
-            template cannot take the messages.
+        n_tokens: Tokens of the prompt with everything in it; -1: no model is loaded, or it cannot
+            take the prompt.
         n_ctx: Tokens that the context holds.
-        per_message: Tokens that each message adds, in their order; of the system prompt, too.
+        per_message: Tokens that each message of a chat adds, in their order; of the system prompt,
+            too.
         n_cut: How many messages would be left out.
     """
 

@@ -42,6 +42,7 @@ from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext, common_prefix
 from paceline.engine.sameness.look import sample_tokens
 from paceline.messages import (
+    Chat,
     ChatMessage,
     KernelWish,
     LogitBias,
@@ -226,13 +227,13 @@ def _sampling(pair: Pair, temperature: float, n_few: int) -> SamplingParams:
 
 def _prompt(pair: Pair, number: int, n_before: int) -> list[ChatMessage]:
     """Return the conversation of this number, after so many tokens of other text."""
-    workloads = [
-        workload
+    chats = [
+        workload.prompt
         for name in ("standard", "held_out")
         for workload in read_workloads(shipped_workloads(name))
-        if workload.messages
+        if isinstance(workload.prompt, Chat)
     ]
-    first, *others = workloads[number % len(workloads)].messages
+    first, *others = chats[number % len(chats)].messages
     tokens = sample_tokens(pair.vocab, n_before, number)
     text = b"".join(map(pair.vocab.piece, tokens)).decode(errors="replace")
     return [ChatMessage.of_text(first.role, f"{text}\n\n{first.text}".strip()), *others]

@@ -148,7 +148,7 @@ def reply(
     """Make one reply; plain decoding's tokens are kept in `plain`."""
     workload = workloads[kind]
     begin = partial(
-        generate, pair, workload.messages, strategy=strategy, sampling=workload.sampling,
+        generate, pair, workload.prompt, strategy=strategy, sampling=workload.sampling,
         max_tokens=workload.max_tokens, seed=workload.seed, ignore_eog=workload.ignore_eog,
     )  # fmt: skip
     if pair.draft is not None:

@@ -20,6 +20,7 @@ from paceline.hosting.inline import InlineClient
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Chat,
     ChatMessage,
     DescribeEngine,
     EngineDied,
@@ -38,7 +39,7 @@ from paceline.params import Strategy
 
 
 def workload(name: str, text: str = "Hi", **more: object) -> Workload:
-    return Workload(name, (ChatMessage.of_text("user", text),), max_tokens=10, **more)  # type: ignore[arg-type]
+    return Workload(name, Chat((ChatMessage.of_text("user", text),)), max_tokens=10, **more)  # type: ignore[arg-type]
 
 
 A, B = workload("a"), workload("b", "A longer question.")
@@ -47,7 +48,7 @@ SPEED = {"off": 1.0, "draft": 0.5, "suffix": 2.0, "auto": 0.8}
 
 def reply(command: StartTurn) -> Event:
     """Draft takes half the time of plain decoding, suffix twice."""
-    plain_s = 2.0 if command.messages == B.messages else 1.0
+    plain_s = 2.0 if command.prompt == B.prompt else 1.0
     seconds = SPEED[strategy_text(command.strategy)] * plain_s
     return finished(command, stats(seconds, n_tokens=command.max_tokens, plain_s=plain_s))
 
@@ -66,8 +67,8 @@ def test_every_run_stands_behind_a_reset_and_the_warm_up_does_not_count() -> Non
     behind = zip(engine.commands, engine.commands[1:], strict=False)
     assert all(isinstance(a, Reset) for a, b in behind if isinstance(b, StartTurn))
     warm = [turn for turn in engine.turns if turn.max_tokens == WARM_UP_TOKENS]
-    assert [(t.messages, strategy_text(t.strategy)) for t in warm] == [
-        (A.messages, "off"), (B.messages, "off"), (A.messages, "draft"), (A.messages, "suffix"),
+    assert [(t.prompt, strategy_text(t.strategy)) for t in warm] == [
+        (A.prompt, "off"), (B.prompt, "off"), (A.prompt, "draft"), (A.prompt, "suffix"),
     ]  # fmt: skip
     counted = engine.turns[len(warm) :]
     assert all(turn.max_tokens == 10 for turn in counted)
@@ -92,7 +93,7 @@ def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
     engine.drive(run)
     counted = [t for t in engine.turns if t.max_tokens == 10]
     groups = [counted[i : i + 3] for i in range(0, len(counted), 3)]
-    assert all(len({turn.messages for turn in group}) == 1 for group in groups)
+    assert all(len({turn.prompt for turn in group}) == 1 for group in groups)
     assert all({strategy_text(t.strategy) for t in g} == {"off", "draft", "suffix"} for g in groups)
     assert len({tuple(t.strategy for t in g) for g in groups}) > 2
     again, other = bench(("draft", "suffix"), repeats=6)
@@ -195,7 +196,7 @@ def test_what_is_under_way_at_a_stop_does_not_count() -> None:
 
 def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
     def fail(command: StartTurn) -> Event:
-        if strategy_text(command.strategy) == "draft" and command.messages == B.messages:
+        if strategy_text(command.strategy) == "draft" and command.prompt == B.prompt:
             return TurnFailed(command.turn_id, "decode-failed", "It broke.", "Try less.")
         return reply(command)
 
@@ -214,7 +215,7 @@ def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
 
 def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
     def fail(command: StartTurn) -> Event:
-        if command.messages == B.messages:
+        if command.prompt == B.prompt:
             return TurnFailed(command.turn_id, "prompt-too-long", "Too long.", "")
         return reply(command)
 
@@ -224,7 +225,7 @@ def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
     report = run.result()
     assert [w.name for w in report.workloads] == ["a"]
     assert len(report.failures) == 1
-    assert sum(turn.messages == B.messages for turn in engine.turns) == 1
+    assert sum(turn.prompt == B.prompt for turn in engine.turns) == 1
 
 
 def test_the_death_of_the_engine_ends_it() -> None:

@@ -20,6 +20,7 @@ from paceline.bench.runs import (
     text_mark,
 )
 from paceline.bench.workload import Workload
+from paceline.messages import RawText
 from paceline.run_record import ModelRecord
 
 CONDITIONS = Conditions(
@@ -50,7 +51,7 @@ def report(
     runs: list[Run], strategies: tuple[str, ...] = ("draft",), names: tuple[str, ...] = ("a",)
 ) -> Report:
     repeats = max((r.repeat for r in runs), default=1)
-    plan = make_plan([Workload(name, prompt="x") for name in names], strategies, repeats)
+    plan = make_plan([Workload(name, RawText("x")) for name in names], strategies, repeats)
     return summarise(plan, runs, CONDITIONS, wall_s=3.0, is_complete=len(runs) == plan.n_runs)
 
 

@@ -14,7 +14,7 @@ from paceline.bench.workload import (
     shipped_workloads,
 )
 from paceline.errors import UserError
-from paceline.messages import ChatMessage, EarlierReply, SamplingParams
+from paceline.messages import Chat, ChatMessage, EarlierReply, RawText, SamplingParams, Tokens
 
 QUESTION = {"name": "q", "messages": [{"role": "user", "content": "What is a list?"}]}
 
@@ -34,7 +34,7 @@ def test_every_key_is_taken(tmp_path: Path) -> None:
     assert read_workloads(written(tmp_path, full)) == (
         Workload(
             "q",
-            (ChatMessage.of_text("user", "What is a list?"),),
+            Chat((ChatMessage.of_text("user", "What is a list?"),)),
             max_tokens=7,
             sampling=SamplingParams(temperature=0.0, top_k=3, top_p=0.5, min_p=0.25),
             seed=9,
@@ -55,8 +55,8 @@ def test_token_ids_and_raw_text(tmp_path: Path) -> None:
     raw = {"name": "raw", "messages": [{"role": "user", "content": "def f("}], "raw": True}
     ids = {"name": "ids", "prompt_tokens": [5, 6, 7]}
     text, tokens = read_workloads(written(tmp_path, raw, "", ids))
-    assert (text.messages, text.prompt) == ((), "def f(")
-    assert tokens.prompt_tokens == (5, 6, 7)
+    assert text.prompt == RawText("def f(")
+    assert tokens.prompt == Tokens((5, 6, 7))
 
 
 def test_an_earlier_reply(tmp_path: Path) -> None:
@@ -120,11 +120,11 @@ def test_the_shipped_ones() -> None:
     standard = read_workloads(shipped_workloads())
     held_out = read_workloads(shipped_workloads("held_out"))
     assert len(held_out) == 20
-    prompts = [w.messages[-1].text for w in (*standard, *held_out)]
+    prompts = [w.prompt.messages[-1].text for w in (*standard, *held_out)]
     assert len(set(prompts)) == len(prompts)
     assert len({w.seed for w in (*standard, *held_out)}) == len(prompts)
     temperatures = {w.sampling.temperature for w in standard}
     assert {0.0, 0.8, 1.0} <= temperatures
-    assert any(len(w.messages) == 3 for w in standard), "a chat of two turns"
-    assert max(len(w.messages[-1].text) for w in standard) > 6000, "a long context"
+    assert any(len(w.prompt.messages) == 3 for w in standard), "a chat of two turns"
+    assert max(len(w.prompt.messages[-1].text) for w in standard) > 6000, "a long context"
     assert all(48 <= w.max_tokens <= 128 for w in (*standard, *held_out))

@@ -55,11 +55,11 @@ def test_each_chat_keeps_its_own_and_a_new_one_begins_with_the_defaults(
     assert (turn.sampling, turn.max_tokens, turn.seed, turn.stop) == (
         COLD.sampling, 99, 7, ("END", "\n\n"),
     )  # fmt: skip
-    assert turn.messages[0].text == "Be kind. 🙂"
+    assert turn.prompt.messages[0].text == "Be kind. 🙂"
     bench.session.new()
     assert settings_of(bench) == MINE
     bench.ask("Two", "2")
-    assert bench.client.last(StartTurn).messages[0].text == "Of the defaults."
+    assert bench.client.last(StartTurn).prompt.messages[0].text == "Of the defaults."
     bench.session.show(cold)
     assert settings_of(bench) == COLD
     bench.session.regenerate()

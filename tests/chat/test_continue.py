@@ -45,7 +45,7 @@ def test_it_goes_on_as_another_version_with_its_own_settings(bench: ChatBench) -
     assert turn.begun == (1, 1, 2, 3)
     assert turn.begun_text == "One two"
     assert (turn.seed, turn.sampling, turn.max_tokens) == (7, SamplingParams(0.3), 9)
-    assert [m.text for m in turn.messages] == ["Be brief.", "Go?"]
+    assert [m.text for m in turn.prompt.messages] == ["Be brief.", "Go?"]
     bench.client.start_turn()
     bench.client.step(" three", 0)
     bench.client.finish_turn("One two three")

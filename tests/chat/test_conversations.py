@@ -21,7 +21,7 @@ def test_an_edited_question_gets_its_own_reply_and_the_old_ones_stay(bench: Chat
     bench.ask("Two", "2")
     first = bench.message(0)
     assert bench.session.edit(first, "  Uno\n")
-    assert [m.text for m in bench.client.last(StartTurn).messages] == ["Uno"]
+    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Uno"]
     bench.client.reply("eins")
     assert bench.texts == ["Uno", "eins"]
     assert bench.session.show_sibling(bench.message(0), -1)

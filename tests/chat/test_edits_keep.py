@@ -215,7 +215,7 @@ def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
         state = bench.session.later
         assert state is not None
         assert (state.n_asked, state.n_questions, state.is_last) == (n, 2, n == 2)
-        assert asked(bench).messages[-1].text == question
+        assert asked(bench).prompt.messages[-1].text == question
         assert asked(bench).seed == 7
         assert asked(bench).earlier[0].text == old
         bench.client.reply(f"New {old}")

@@ -102,7 +102,7 @@ def test_the_next_question_carries_what_came_from_the_store(store: ConversationS
     second = ChatBench(first.store, prefix="second")
     second.session.show(first.id)
     second.session.send("Two")
-    assert [m.text for m in second.client.last(StartTurn).messages] == ["One", "1", "Two"]
+    assert [m.text for m in second.client.last(StartTurn).prompt.messages] == ["One", "1", "Two"]
 
 
 @pytest.mark.parametrize("ending", ["close", "crash"])
@@ -211,7 +211,7 @@ def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: Conversation
     bench.session.conversations.set_settings(ReplySettings(stop=("END", "\n\n")))
     bench.session.send("One")
     command = bench.client.last(StartTurn)
-    assert (command.stop, command.cuts) == (("END", "\n\n"), True)
+    assert (command.stop, command.prompt.cuts) == (("END", "\n\n"), True)
     bench.client.emit(TurnStarted(command.turn_id, 10, 0, 7, n_cut=4))
     bench.client.step("1", 0)
     bench.client.finish_turn("1")

@@ -37,7 +37,7 @@ def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) ->
 def asked(bench: ChatBench) -> list[str]:
     """What the next prompt has."""
     assert bench.session.send("And?")
-    return [message.text for message in bench.client.last(StartTurn).messages]
+    return [message.text for message in bench.client.last(StartTurn).prompt.messages]
 
 
 REPLIES = [

@@ -24,6 +24,7 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     TextDiverged,
+    Tokens,
     TokenTrace,
     TurnFailed,
     TurnFinished,
@@ -122,9 +123,9 @@ def test_the_replay_is_the_same_turn_without_drafts(bench: Bench) -> None:
     assert replay.strategy == strategy("off")
     assert replay.expected == IDS
     assert not replay.remember
-    same = ("messages", "sampling", "max_tokens", "seed", "stop", "prompting")
+    same = ("sampling", "max_tokens", "seed", "stop")
     assert [getattr(replay, name) for name in same] == [getattr(asked, name) for name in same]
-    assert replay.messages[0] == ChatMessage.of_text("system", "Be brief.")
+    assert replay.prompt.messages[0] == ChatMessage.of_text("system", "Be brief.")
     assert bench.check.is_running
     assert bench.told == [(0, 5)]
 
@@ -133,7 +134,7 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
     bench.start()
     before, replay = bench.client.all(StartTurn)[-2:]
     assert replay.turn_id == "check"
-    assert before.prompt_tokens == IDS[:1], "with which no prompt of this reply begins"
+    assert before.prompt == Tokens(IDS[:1]), "with which no prompt of this reply begins"
     assert (before.strategy, before.max_tokens) == (strategy("off"), 1)
     assert not before.remember
     bench.client.emit(TurnStarted(before.turn_id, 1, 0, 7))
@@ -266,7 +267,7 @@ def test_messages_that_had_no_room_are_left_out_again(bench: Bench) -> None:
     reply = bench.session.conversations.reply_of(path[3].message_id)
     assert reply is not None
     bench.check.start(replace(to_record(reply), n_cut=2), path[3].text, path[:3])
-    sent = bench.client.last(StartTurn).messages
+    sent = bench.client.last(StartTurn).prompt.messages
     assert [(m.role, m.text) for m in sent] == [
         ("system", "Be brief."),
         ("user", "And the sea?"),

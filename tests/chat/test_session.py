@@ -77,7 +77,7 @@ def test_a_message_is_answered(bench: Bench) -> None:
     bench.session.conversations.set_settings(ReplySettings(SamplingParams(0.0), 99, 7, "Be kind."))
     assert bench.session.send("  Hello?\n")
     command = bench.client.last(StartTurn)
-    assert command.messages == (
+    assert command.prompt.messages == (
         ChatMessage.of_text("system", "Be kind."),
         ChatMessage.of_text("user", "Hello?"),
     )
@@ -97,7 +97,7 @@ def test_the_next_message_carries_the_conversation(bench: Bench) -> None:
     bench.session.send("One")
     bench.client.reply("Two")
     bench.session.send("Three")
-    assert [m.text for m in bench.client.last(StartTurn).messages] == ["One", "Two", "Three"]
+    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Three"]
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
@@ -108,7 +108,7 @@ def test_blank_messages_are_not_sent(bench: Bench, text: str) -> None:
 
 def test_a_stray_surrogate_becomes_a_question_mark(bench: Bench) -> None:
     bench.session.send("half \ud83d emoji")
-    assert bench.client.last(StartTurn).messages[0].text == "half ? emoji"
+    assert bench.client.last(StartTurn).prompt.messages[0].text == "half ? emoji"
 
 
 def test_one_reply_at_a_time(bench: Bench) -> None:
@@ -181,7 +181,7 @@ def test_regenerating_adds_a_sibling_and_asks_the_same(bench: Bench) -> None:
     bench.session.send("Hello?")
     bench.client.reply("One")
     assert bench.session.regenerate()
-    assert [m.text for m in bench.client.last(StartTurn).messages] == ["Hello?"]
+    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["Hello?"]
     bench.client.reply("Two")
     assert bench.path == [("user", "Hello?"), ("assistant", "Two")]
     answer = bench.session.current.path()[-1]
@@ -205,7 +205,7 @@ def test_a_message_waits_for_the_models() -> None:
     assert reply is not None
     assert reply.status == "waiting"
     bench.client.finish_load()
-    assert bench.client.last(StartTurn).messages == (ChatMessage.of_text("user", "Hello?"),)
+    assert bench.client.last(StartTurn).prompt.messages == (ChatMessage.of_text("user", "Hello?"),)
 
 
 def test_a_waiting_message_can_be_stopped_and_is_not_sent_later() -> None:
@@ -265,7 +265,7 @@ def test_a_waiting_message_survives_a_wrong_file(bench: Bench) -> None:
     bench.client.emit(LoadFailed(request_id, "broken", "It is broken.", ""))
     assert bench.session.active is not None
     bench.client.finish_load()
-    assert bench.client.last(StartTurn).messages == (ChatMessage.of_text("user", "Hello?"),)
+    assert bench.client.last(StartTurn).prompt.messages == (ChatMessage.of_text("user", "Hello?"),)
 
 
 def test_without_any_model_the_reply_says_so() -> None:
@@ -300,7 +300,7 @@ def test_after_the_engines_death_the_text_stays_and_the_next_message_revives_it(
     bench.session.send("Again?")
     assert len(bench.client.all(LoadPair)) == n_loads + 1
     bench.client.finish_load()
-    assert bench.client.last(StartTurn).messages[-1] == ChatMessage.of_text("user", "Again?")
+    assert bench.client.last(StartTurn).prompt.messages[-1] == ChatMessage.of_text("user", "Again?")
 
 
 def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_one(
@@ -476,7 +476,7 @@ def test_a_refused_later_message_leaves_what_was_before(bench: Bench) -> None:
     assert text_of(bench.session.take_back(refuse(bench))) == "Three"
     assert bench.path == [("user", "One"), ("assistant", "Two")]
     bench.session.send("Four")
-    assert [m.text for m in bench.client.last(StartTurn).messages] == ["One", "Two", "Four"]
+    assert [m.text for m in bench.client.last(StartTurn).prompt.messages] == ["One", "Two", "Four"]
 
 
 def test_a_refused_regeneration_shows_the_old_reply_and_keeps_the_question(bench: Bench) -> None:

@@ -22,6 +22,7 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     ModelParams,
+    RawText,
     StartTurn,
 )
 from paceline.paths import Paths
@@ -132,7 +133,7 @@ def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     load: LoadPair, plan: Planner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = Engine(gpu(GIB // 4), structs.replace(CPU, total_bytes=MIB, free_bytes=MIB))
-    request = ChatRequest(load, StartTurn("turn", prompt="p"))
+    request = ChatRequest(load, StartTurn("turn", RawText("p")))
     with Interrupts() as interrupts, pytest.raises(TurnError, match="It is a fake"):
         ChatRun(engine, request, interrupts, as_json=False, plan=plan).run()
     assert [each.target.n_gpu_layers for each in engine.loads] == [0]

@@ -161,10 +161,10 @@ def test_a_template_comes_by_its_name_or_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "own.jinja"
     file.write_text("{{ messages[0].content }}", encoding="utf-8")
     turn = request("--template", str(file), "--think", "low").turn
-    assert turn.prompting == Prompting("{{ messages[0].content }}", "low")
+    assert turn.prompt.prompting == Prompting("{{ messages[0].content }}", "low")
     turn = request("--template", "plain").turn
-    assert turn.prompting == Prompting(PLAIN.source)
-    assert request().turn.prompting == Prompting()
+    assert turn.prompt.prompting == Prompting(PLAIN.source)
+    assert request().turn.prompt.prompting == Prompting()
     missing = chat("--template", tmp_path / "none")
     assert_one_clear_line(missing)
     assert missing.code == 1

@@ -33,6 +33,7 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     PrefillProgressed,
+    RawText,
     StartTurn,
     StepCommitted,
     TokenTrace,
@@ -101,7 +102,7 @@ def run(
 ) -> tuple[int, ScriptedClient]:
     client = ScriptedClient([LOADED] if load is None else load, turn)
     request = ChatRequest(
-        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p"), ("A note.",)
+        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p")), ("A note.",)
     )
     with Interrupts() as interrupts:
         try:
@@ -288,7 +289,9 @@ def test_the_turn_is_cancelled_when_nobody_reads(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process there")
 def test_ctrl_c_before_anything_began_loads_nothing() -> None:
     client = ScriptedClient([LOADED], [])
-    request = ChatRequest(LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p"))
+    request = ChatRequest(
+        LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p"))
+    )
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGINT)
         while not interrupts.hit:
@@ -314,7 +317,7 @@ def test_ctrl_c_between_load_and_turn_reaches_the_turn() -> None:
 
         client = Interrupting([LOADED], [STARTED, finished("", reason="cancelled")])
         request = ChatRequest(
-            LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, prompt="p")
+            LoadPair(LOAD_ID, ModelParams("m.gguf")), StartTurn(TURN_ID, RawText("p"))
         )
         assert ChatRun(client, request, interrupts, as_json=False).run() == 130
     assert TURN_ID in client.cancelled

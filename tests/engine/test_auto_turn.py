@@ -34,6 +34,7 @@ from paceline.messages import (
     Event,
     LoadPair,
     ModelParams,
+    RawText,
     Reset,
     SamplingParams,
     StartTurn,
@@ -284,7 +285,7 @@ def test_a_turn_without_auto_keeps_nothing(tmp_path: Path) -> None:
     bench.client.submit(LoadPair("load", ModelParams("target"), cache_dir=str(tmp_path)))
     bench.client.submit(
         StartTurn(
-            "turn", prompt="ask", strategy=strategy_of("suffix"), remember=True, max_tokens=20
+            "turn", RawText("ask"), strategy=strategy_of("suffix"), remember=True, max_tokens=20
         )
     )
     finished(bench.events[-1])

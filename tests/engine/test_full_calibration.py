@@ -26,6 +26,7 @@ from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Chat,
     ChatMessage,
     Event,
     LoadPair,
@@ -176,7 +177,7 @@ class Bench:
         """Get a reply; returns how many tokens of the prompt were still there."""
         self.events.clear()
         self.client.submit(
-            StartTurn("t", ASK, strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
+            StartTurn("t", Chat(ASK), strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
         )
         assert isinstance(self.events[-1], TurnFinished)
         return next(e.n_reused for e in self.events if isinstance(e, TurnStarted)) and (
@@ -247,7 +248,7 @@ def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
     bench.client.submit(Calibrate("c"))
     bench.events.clear()
     monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
-    bench.client.submit(StartTurn("t", ASK, max_tokens=2))
+    bench.client.submit(StartTurn("t", Chat(ASK), max_tokens=2))
     assert isinstance(bench.events[0], SamenessChanged)
     work = bench.service._idle_work
     assert work is not None

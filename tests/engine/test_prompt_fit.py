@@ -26,6 +26,7 @@ from paceline.engine.prompt.size import (
 from paceline.engine.prompt.template import ChatTemplate
 from paceline.errors import EngineError
 from paceline.messages import (
+    Chat,
     ChatMessage,
     CountTokens,
     TokensCounted,
@@ -33,6 +34,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from turns import turn_of
 
 PLAIN = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}<end>\n{% endfor %}"
 THINKING = (
@@ -324,8 +326,10 @@ class Desk:
         self.bench.load()
 
     def count(self, messages: Sequence[ChatMessage], **options: object) -> TokensCounted:
-        options = {"max_tokens": 100, "cuts": True} | options
-        self.bench.client.submit(CountTokens("count", tuple(messages), **options))  # type: ignore[arg-type]
+        turn = turn_of(
+            "count", messages=tuple(messages), **{"max_tokens": 100, "cuts": True} | options
+        )
+        self.bench.client.submit(CountTokens("count", turn.prompt, turn.max_tokens))
         last = self.bench.events[-1]
         assert isinstance(last, TokensCounted)
         assert last.request_id == "count"
@@ -390,7 +394,7 @@ def test_a_question_that_no_cut_helps_is_refused() -> None:
 
 def test_without_a_model_there_is_no_number() -> None:
     bench = Bench()
-    bench.client.submit(CountTokens("c", tuple(chat(3))))
+    bench.client.submit(CountTokens("c", Chat(tuple(chat(3)))))
     assert bench.events == [TokensCounted("c", -1, 0)]
 
 
@@ -417,7 +421,7 @@ def test_a_question_in_mid_reply_waits_for_its_end() -> None:
     def ask_once(event: object) -> None:
         if isinstance(event, TurnStarted) and not asked:
             asked.append(lambda: None)
-            desk.bench.client.submit(CountTokens("late", tuple(chat(3))))
+            desk.bench.client.submit(CountTokens("late", Chat(tuple(chat(3)))))
 
     desk.bench.on_event = ask_once
     desk.bench.events.clear()

@@ -32,6 +32,7 @@ from paceline.errors import (
 )
 from paceline.hosting.inline import InlineClient, make_engine_service
 from paceline.messages import (
+    Chat,
     ChatMessage,
     Event,
     LoadFailed,
@@ -49,6 +50,7 @@ from paceline.messages import (
 )
 from strategies import strategy as strategy_of
 from strategies import whole
+from turns import turn_of
 
 REPLY = "The quick brown fox jumps."
 N_TOKENS = len(REPLY) + 1
@@ -510,10 +512,10 @@ class Bench:
         self.target.plan = {self.target.n_decodes + at: e for at, e in (plan or {}).items()}
         self.events.clear()
         self.client.submit(
-            StartTurn(
+            turn_of(
                 "turn",
                 messages=ASK,
-                strategy=strategy_of(strategy),
+                strategy=strategy,
                 seed=1,
                 max_tokens=60,
                 **options,
@@ -685,7 +687,7 @@ def test_a_file_that_is_written_to_while_it_is_loaded_is_loaded_once_more(tmp_pa
     service = service_of(file, write)
     service.handle(LoadPair("load", ModelParams(str(file))))
     assert isinstance(events[-1], PairLoaded)
-    service.handle(StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1))
+    service.handle(StartTurn("turn", Chat(ASK), strategy=strategy_of("off"), seed=1))
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].code == OVERWRITTEN
 
@@ -732,7 +734,7 @@ def test_another_thread_sees_which_decode_runs() -> None:
     )
     assert service.activity() is None
     service.handle(LoadPair("load", ModelParams("target")))
-    turn = StartTurn("turn", messages=ASK, strategy=strategy_of("off"), seed=1, max_tokens=40)
+    turn = StartTurn("turn", Chat(ASK), strategy=strategy_of("off"), seed=1, max_tokens=40)
     began = time.monotonic()
     thread = threading.Thread(target=service.handle, args=(turn,))
     thread.start()

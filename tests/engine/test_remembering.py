@@ -16,6 +16,7 @@ from paceline.messages import (
     Event,
     LoadPair,
     ModelParams,
+    RawText,
     Remember,
     Remembered,
     Reset,
@@ -48,7 +49,7 @@ def earlier(bench: Bench) -> EarlierTexts:
 def drafted(bench: Bench, *, remember: bool = True, which: str = "suffix") -> int:
     """Let the target write its reply, and return how many tokens of it were drafted."""
     turn = StartTurn(
-        "turn", prompt=PROMPT, strategy=strategy(which), max_tokens=60, seed=1, remember=remember
+        "turn", RawText(PROMPT), strategy=strategy(which), max_tokens=60, seed=1, remember=remember
     )
     bench.client.submit(turn)
     last = bench.events[-1]
@@ -133,7 +134,7 @@ def test_a_message_that_comes_in_an_idle_slice_waits_for_one_piece() -> None:
     broker = Broker()
     texts = EarlierTexts(lambda text: (tokenized.append(len(text)), [])[1])
     texts.put("chat", ["".join(map(chr, range(1000, 1000 + 9 * PIECE)))])
-    turn = StartTurn("turn")
+    turn = StartTurn("turn", RawText(""))
 
     def idle() -> bool:
         if len(tokenized) == 5:

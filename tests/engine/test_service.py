@@ -30,7 +30,6 @@ from paceline.messages import (
     PrefillProgressed,
     SamplingParams,
     Shutdown,
-    StartTurn,
     StepCommitted,
     Tune,
     TuneApplied,
@@ -41,7 +40,8 @@ from paceline.messages import (
     Unload,
     Unloaded,
 )
-from strategies import strategy, with_strategy
+from strategies import strategy
+from turns import turn_of
 
 ASK = (ChatMessage.of_text("user", "hi"),)
 PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
@@ -70,7 +70,7 @@ class Bench:
 
     def ask(self, **options: object) -> Event:
         options = {"messages": ASK, "strategy": "off", "seed": 1, "max_tokens": 40} | options
-        self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]
+        self.client.submit(turn_of("turn", **options))  # type: ignore[arg-type]
         return self.events[-1]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from paceline.bench.plan import Plan, make_plan
 from paceline.bench.runs import Conditions, Machine, Run, summarise
 from paceline.bench.workload import Workload
+from paceline.messages import RawText
 from paceline.run_record import ModelRecord
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def plan_of(
 ) -> Plan:
     """A plan of prompts without words."""
     workloads = [
-        Workload(f"prompt {n}", prompt="x", max_tokens=max_tokens) for n in range(n_workloads)
+        Workload(f"prompt {n}", RawText("x"), max_tokens=max_tokens) for n in range(n_workloads)
     ]
     return make_plan(workloads, strategies, n_repeats)
 
@@ -46,7 +47,7 @@ def report_of(
     """
     named = strategies or tuple(dict.fromkeys(name for each in times.values() for name in each))
     plan = Plan(
-        tuple(Workload(name, prompt="x") for name in times), tuple(named or ("off",)), n_repeats=3
+        tuple(Workload(name, RawText("x")) for name in times), tuple(named or ("off",)), n_repeats=3
     )
     runs = [
         _run(workload, strategy, repeat, seconds, plain_s, is_other=strategy in other_text)

@@ -519,10 +519,10 @@ def test_questions_of_the_chat_are_used_with_their_context(
     dialog.start.click()
     client.emit(described())
     client.emit(Calibrated(client.last(Calibrate).request_id))
-    contents = [message.text for message in next_turn(client).messages]
+    contents = [message.text for message in next_turn(client).prompt.messages]
     assert contents == ["First?", "Answer", "Second?"]
     finish(client, 1)
-    contents = [message.text for message in next_turn(client).messages]
+    contents = [message.text for message in next_turn(client).prompt.messages]
     assert contents == ["First?", "Answer", "Second?", "Answer", "Third?"]
     shown = dialog.results.strip.now
     qtbot.waitUntil(lambda: "“3. Third?”" in shown.text())

@@ -28,6 +28,7 @@ from paceline.gui.bench.words import PLAIN, kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.messages import Chat
 from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
@@ -314,9 +315,11 @@ def test_questions_of_a_long_chat_take_no_time() -> None:
     workloads = chat_workloads(chat, settings, 50)
     assert counted - began < 0.1  # with all prompts it was a multiple of this, at every click
     assert perf_counter() - counted < 0.4
-    assert [replace(w, messages=()) for w in workloads] == [
-        replace(w, messages=()) for w in outline
+    assert [replace(w, prompt=Chat(())) for w in workloads] == [
+        replace(w, prompt=Chat(())) for w in outline
     ]
-    assert [w.messages[0].text for w in outline] == [f"Text {n}." for n in range(9_900, 10_000, 2)]
-    assert workloads[0].messages == build_messages(messages[:9_901], "Be brief.")
-    assert workloads[-1].messages == build_messages(messages[:9_999], "Be brief.")
+    assert [w.prompt.messages[0].text for w in outline] == [
+        f"Text {n}." for n in range(9_900, 10_000, 2)
+    ]
+    assert workloads[0].prompt.messages == build_messages(messages[:9_901], "Be brief.")
+    assert workloads[-1].prompt.messages == build_messages(messages[:9_999], "Be brief.")

@@ -198,8 +198,8 @@ def asked(client: FakeClient, qtbot: QtBot, n: int) -> CountTokens:
 
 
 def answer(client: FakeClient, question: CountTokens, n_tokens: int, n_cut: int = 0) -> None:
-    share = n_tokens // max(len(question.messages), 1)
-    each = (share,) * len(question.messages)
+    share = n_tokens // max(len(question.prompt.messages), 1)
+    each = (share,) * len(question.prompt.messages)
     client.emit(TokensCounted(question.request_id, n_tokens, 2048, each, n_cut))
 
 
@@ -213,7 +213,7 @@ def test_what_is_typed_is_counted_when_the_typing_stops(
         qtbot.keyClicks(composer.edit, letter)
     qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
     question = client.last(CountTokens)
-    assert question.messages[-1] == ChatMessage.of_text("user", "Hello")
+    assert question.prompt.messages[-1] == ChatMessage.of_text("user", "Hello")
     assert len(client.all(CountTokens)) == n_before + 1
     answer(client, question, 300)
     assert meter_of(program).text() == "Context 300 of 2k"
@@ -255,7 +255,7 @@ class TestQuickly:
         assert len(client.all(CountTokens)) == 1
         client.finish_turn("Hi there")
         question = asked(client, qtbot, 2)
-        assert [m.role for m in question.messages] == ["user", "assistant", "user"]
+        assert [m.role for m in question.prompt.messages] == ["user", "assistant", "user"]
 
     def test_an_empty_chat_is_not_asked_about(
         self, program: Program, client: FakeClient, qtbot: QtBot
@@ -268,7 +268,7 @@ class TestQuickly:
     def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
         program.window.chat_pane.composer.files.add([Attachment("a.py", "print(1)", 8)])
         question = asked(client, qtbot, 1)
-        assert "print(1)" in question.messages[-1].text
+        assert "print(1)" in question.prompt.messages[-1].text
 
     def test_settings_and_the_system_prompt_are_asked_with(
         self, program: Program, client: FakeClient, qtbot: QtBot
@@ -279,7 +279,10 @@ class TestQuickly:
         settings = sampling.settings
         sampling.use(replace(settings, system_prompt="Be brief.", max_tokens=77))
         second = asked(client, qtbot, 2)
-        assert second.messages == (ChatMessage.of_text("system", "Be brief."), *first.messages)
+        assert second.prompt.messages == (
+            ChatMessage.of_text("system", "Be brief."),
+            *first.prompt.messages,
+        )
         assert second.max_tokens == 77
 
     def test_without_models_there_is_no_meter(
@@ -313,10 +316,13 @@ class TestQuickly:
         program.context_meter.ask_now()
         assert client.all(CountTokens) == []
         first = asked(client, qtbot, 1)
-        assert [m.text for m in first.messages] == [f"Text {n}" for n in range(400)]
+        assert [m.text for m in first.prompt.messages] == [f"Text {n}" for n in range(400)]
         program.window.chat_pane.composer.set_text("And more")
         second = asked(client, qtbot, 2)
-        assert second.messages == (*first.messages, ChatMessage.of_text("user", "And more"))
+        assert second.prompt.messages == (
+            *first.prompt.messages,
+            ChatMessage.of_text("user", "And more"),
+        )
 
 
 def test_the_real_engine_answers(

@@ -12,7 +12,7 @@ from hosting.test_threaded import Maker, Scripted
 from paceline.gui.engine_bridge import EngineBridge
 from paceline.hosting.broker import Priority
 from paceline.hosting.threaded import ThreadedClient
-from paceline.messages import Event, StartTurn, TurnFailed, Unload, Unloaded
+from paceline.messages import Event, RawText, StartTurn, TurnFailed, Unload, Unloaded
 
 
 @pytest.fixture
@@ -40,8 +40,10 @@ def test_what_waits_is_answered_after_the_call_that_cancels_it(
     bridge: EngineBridge, qtbot: QtBot
 ) -> None:
     heard: list[Event] = []
-    running = bridge.request(StartTurn("a"), on_event=heard.append)
-    waiting = bridge.request(StartTurn("b"), Priority.PROGRAM, heard.append, asker="an editor")
+    running = bridge.request(StartTurn("a", RawText("")), on_event=heard.append)
+    waiting = bridge.request(
+        StartTurn("b", RawText("")), Priority.PROGRAM, heard.append, asker="an editor"
+    )
     qtbot.waitUntil(lambda: bridge.running is running)
     waiting.cancel()
     assert (waiting.state, heard) == ("over", [])

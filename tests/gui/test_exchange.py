@@ -362,11 +362,11 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     qtbot.waitUntil(
         lambda: (
             bool(client.all(CountTokens))
-            and "answer = 42" in client.last(CountTokens).messages[-1].text
+            and "answer = 42" in client.last(CountTokens).prompt.messages[-1].text
         )
     )
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert "answer = 42" in client.last(StartTurn).messages[-1].text
+    assert "answer = 42" in client.last(StartTurn).prompt.messages[-1].text
     assert composer.attachments == ()
     assert talked.shown.conversation.path()[-2].attachments[0].name == "good.py"
 

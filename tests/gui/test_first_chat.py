@@ -71,7 +71,7 @@ def test_a_question_of_the_first_page_goes_to_it_greedily(
     client.finish_load()
     turn = client.last(StartTurn)
     assert turn.sampling.temperature == 0
-    assert turn.messages[-1].text == page.first.options[0].words
+    assert turn.prompt.messages[-1].text == page.first.options[0].words
     assert len(client.all(LoadPair)) == 1
 
 

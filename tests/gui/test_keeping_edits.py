@@ -114,4 +114,4 @@ def test_later_turns_by_key(program: Program, client: FakeClient, qtbot: QtBot) 
     program.chat.edit(program.shown.conversation.path()[0].message_id, "Won?")
     client.reply("Won.")
     qtbot.keyClick(program.window, Qt.Key.Key_U, CTRL_ALT)
-    assert client.last(StartTurn).messages[-1].text == "Two?"
+    assert client.last(StartTurn).prompt.messages[-1].text == "Two?"

@@ -103,7 +103,7 @@ def test_what_was_said_is_shown_again_after_a_restart(live: Callable[..., Life])
     assert second.program.live.reply is not None
     assert second.program.live.reply.stats is not None
     second.program.chat.send("And a tuple?")
-    contents = [m.text for m in second.client.last(StartTurn).messages]
+    contents = [m.text for m in second.client.last(StartTurn).prompt.messages]
     assert contents == ["What is a list?", "A **sequence**.", "And a tuple?"]
 
 

@@ -77,7 +77,7 @@ def count(program: Program, client: FakeClient, qtbot: QtBot, n_tokens: int) -> 
     program.context_meter.ask_soon()
     qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before)
     question = client.last(CountTokens)
-    each = (n_tokens // len(question.messages),) * len(question.messages)
+    each = (n_tokens // len(question.prompt.messages),) * len(question.prompt.messages)
     n_ctx = program.pair.state.target.n_ctx  # type: ignore[union-attr]
     client.emit(TokensCounted(question.request_id, n_tokens, n_ctx, each, 0))
 

@@ -76,7 +76,7 @@ def test_a_message_is_typed_sent_and_answered(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     write(program, "What is a list?", qtbot)
-    assert client.last(StartTurn).messages[-1].text == "What is a list?"
+    assert client.last(StartTurn).prompt.messages[-1].text == "What is a list?"
     assert "Stop" in program.window.chat_pane.composer.button.text()
     client.reply("A **sequence**.")
     assert [view.plain_text for view in replies(program)] == ["A sequence."]
@@ -168,7 +168,7 @@ def test_a_message_before_the_models_are_there_waits_and_says_so(
     client.emit(LoadProgressed(request_id, "target", 0.42))
     assert "42 %" in program.window.model_bar.pill.text()
     client.finish_load()
-    assert client.last(StartTurn).messages[-1].text == "Hello?"
+    assert client.last(StartTurn).prompt.messages[-1].text == "Hello?"
     client.reply("Hi")
     assert replies(program)[-1].plain_text == "Hi"
 
@@ -242,7 +242,7 @@ def test_a_message_in_another_chat_stays_while_the_first_one_is_answered(
     client.finish_turn("Long answer.")
     assert composer.elsewhere.isHidden()
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert client.last(StartTurn).messages[-1].text == "Next"
+    assert client.last(StartTurn).prompt.messages[-1].text == "Next"
 
 
 @pytest.mark.parametrize(("private", "title"), [(False, "New chat"), (True, "Private chat")])

@@ -268,7 +268,7 @@ def test_sampling_settings_go_into_the_next_reply(program: Program, client: Fake
     command = client.last(StartTurn)
     assert command.sampling == SamplingParams(0.0, 1, 0.5, 0.1)
     assert (command.max_tokens, command.seed) == (33, 2**40)
-    assert command.messages[0].text == "Be kind."
+    assert command.prompt.messages[0].text == "Be kind."
     assert str(2**40) in program.window.status.settings.text()
 
 

@@ -220,7 +220,7 @@ def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient)
     program.chat.send("Hello?")
     command = client.last(StartTurn)
     assert command.sampling.temperature == 0.2
-    assert command.messages[0].text == "Be kind."
+    assert command.prompt.messages[0].text == "Be kind."
     for button in (program.sampling.card_button, program.sampling.foot_button):
         assert button.text() == "Preset: Precise ▾"
     assert program.sampling.foot_button.isVisibleTo(program.window)

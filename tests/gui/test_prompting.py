@@ -69,7 +69,7 @@ def opened(program: Program) -> TemplateEditor:
 
 def rendered(client: FakeClient, qtbot: QtBot, editor: TemplateEditor) -> RenderPrompt:
     """The question about what is written in the editor."""
-    qtbot.waitUntil(lambda: client.last(RenderPrompt).prompting.template == editor.source)
+    qtbot.waitUntil(lambda: client.last(RenderPrompt).chat.prompting.template == editor.source)
     return client.last(RenderPrompt)
 
 
@@ -84,7 +84,7 @@ def test_reasoning_can_be_chosen_where_the_template_has_a_switch(
     think(program, "low")
     assert kept(program) == (ModelPrompting(target_of(client), Prompting(think="low")),)
     program.chat.send("Hello?")
-    assert client.last(StartTurn).prompting == Prompting(think="low")
+    assert client.last(StartTurn).prompt.prompting == Prompting(think="low")
     client.reply("Hi.")
     think(program, "")
     assert kept(program) == ()
@@ -106,7 +106,7 @@ def test_a_choice_is_kept_for_its_model_and_dropped_where_it_is_gone(
     assert kept(program) == (others,)
     program.models.load_models(Pair(ModelParams("/elsewhere/other.gguf")))
     client.finish_load()
-    assert client.last(RenderPrompt).prompting == others.prompting
+    assert client.last(RenderPrompt).chat.prompting == others.prompting
     assert program.next_reply.options().prompting == others.prompting
 
 
@@ -137,7 +137,7 @@ def test_the_meter_counts_by_the_template_in_force(
     client.reply("Hi.")
     think(program, "off")
     qtbot.waitUntil(
-        lambda: any(c.prompting == Prompting(think="off") for c in client.all(CountTokens))
+        lambda: any(c.prompt.prompting == Prompting(think="off") for c in client.all(CountTokens))
     )
 
 
@@ -151,7 +151,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     assert editor.source == OWN
     assert not editor.reset_button.isEnabled()
     asked = client.last(RenderPrompt)
-    assert [m.text for m in asked.messages] == ["Hello?", "Hi."]
+    assert [m.text for m in asked.chat.messages] == ["Hello?", "Hi."]
     client.emit(PromptRendered(asked.request_id, "A prompt.", 9, stops=("\nUser:",), own=OWN))
     assert editor.preview.toPlainText() == "A prompt."
     assert "“User:”" in editor.verdict.text()
@@ -168,7 +168,7 @@ def test_an_empty_chat_is_shown_by_an_example(program: Program, client: FakeClie
     tell(client)
     program.window.panel.sampling.system_prompt.setPlainText("Be brief.")
     opened(program)
-    assert [m.role for m in client.last(RenderPrompt).messages] == ["system", "user"]
+    assert [m.role for m in client.last(RenderPrompt).chat.messages] == ["system", "user"]
 
 
 def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -> None:
@@ -177,7 +177,7 @@ def test_of_a_long_chat_the_end_is_shown(program: Program, client: FakeClient) -
         program.chat.send(word * 25_000)
         client.reply("Hi.")
     opened(program)
-    messages = client.last(RenderPrompt).messages
+    messages = client.last(RenderPrompt).chat.messages
     assert [m.text[:3] for m in messages] == ["new", "Hi."]
 
 
@@ -200,7 +200,7 @@ def test_a_template_is_used_kept_and_reset(
     tell(client)
     assert "your own" in card.template_button.text()
     program.chat.send("Once")
-    assert client.last(StartTurn).prompting.template == CONTINUE.source
+    assert client.last(StartTurn).prompt.prompting.template == CONTINUE.source
     client.reply(" upon")
     editor = opened(program)
     assert editor.source == CONTINUE.source

@@ -101,7 +101,7 @@ def test_everything_acts_at_once_and_is_kept(
     dialog.looks.size_field.slider.setValue(16)
     assert look.reduces_motion
     program.chat.send("Hello?")
-    assert client.last(StartTurn).cuts is False
+    assert client.last(StartTurn).prompt.cuts is False
     client.reply("Hi")
     program.settings.save()
     kept = load_settings(paceline_home / "config" / "settings.json").settings

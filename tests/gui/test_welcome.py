@@ -95,7 +95,7 @@ def test_one_key_asks_the_built_in_pair(first: Program, client: FakeClient) -> N
     option = welcome_of(first).page.first.options[0]
     option.setFocus()
     QTest.keyClick(option, Qt.Key.Key_Space)
-    assert client.last(StartTurn).messages[-1].text == starters("", is_demo=True)[0].text
+    assert client.last(StartTurn).prompt.messages[-1].text == starters("", is_demo=True)[0].text
     assert not welcome_of(first).page.isVisible()
 
 
@@ -103,7 +103,7 @@ def test_one_key_sends_a_question_of_an_empty_chat(program: Program, client: Fak
     question = welcome_of(program).start.questions[2]
     question.setFocus()
     QTest.keyClick(question, Qt.Key.Key_Space)
-    assert client.last(StartTurn).messages[-1].text == question.words
+    assert client.last(StartTurn).prompt.messages[-1].text == question.words
     assert program.window.focusWidget() is program.window.chat_pane.composer.edit
 
 

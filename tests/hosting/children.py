@@ -31,6 +31,7 @@ from paceline.messages import (
     LoadPair,
     LoadProgressed,
     PairLoaded,
+    RawText,
     Shutdown,
     StartTurn,
     StepCommitted,
@@ -117,7 +118,8 @@ def answer(line: Line, command: Command) -> None:
             line.send(structs.replace(sample(PairLoaded), request_id=command.request_id))
         case StartTurn():
             line.send(structs.replace(sample(TurnStarted), turn_id=command.turn_id))
-            _TURNS[(command.prompt or "finish").split()[0]](line, command)
+            prompt = command.prompt.text if isinstance(command.prompt, RawText) else ""
+            _TURNS[prompt.partition(" ")[0] or "finish"](line, command)
         case Tune():
             line.send(TuneRejected(command.turn_id, command.strategy, "not-running", "", ""))
         case DescribeEngine():
@@ -141,8 +143,8 @@ def _finish(line: Line, turn: StartTurn) -> None:
 
 
 def _fail(line: Line, turn: StartTurn) -> None:
-    assert turn.prompt is not None
-    line.send(step(turn), TurnFailed(turn.turn_id, turn.prompt.split()[1], "", ""))
+    assert isinstance(turn.prompt, RawText)
+    line.send(step(turn), TurnFailed(turn.turn_id, turn.prompt.text.split()[1], "", ""))
 
 
 def _until_cancelled(line: Line, turn: StartTurn) -> None:
@@ -186,7 +188,8 @@ def _steps(line: Line, turn: StartTurn) -> None:
 
 
 def _measure(line: Line, turn: StartTurn) -> None:
-    content = turn.messages[0].text.encode()
+    assert isinstance(turn.prompt, RawText)
+    content = turn.prompt.text.removeprefix("measure ").encode()
     line.send(TurnFailed(turn.turn_id, "measured", f"{len(content)} {zlib.crc32(content)}", ""))
 
 

@@ -22,10 +22,9 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     PairLoaded,
-    StartTurn,
     TurnFinished,
 )
-from strategies import with_strategy
+from turns import turn_of
 
 HOSTS = ("process", "thread")
 
@@ -86,7 +85,7 @@ class Host:
 
     def turn(self, **options: object) -> Event:
         self._n += 1
-        return self.submit(StartTurn(f"turn-{self._n}", **with_strategy(options)))  # type: ignore[arg-type]
+        return self.submit(turn_of(f"turn-{self._n}", **options))  # type: ignore[arg-type]
 
     def reply(self, **options: object) -> TurnFinished:
         last = self.turn(**options)

@@ -16,6 +16,7 @@ from paceline.hosting.exit_reasons import RestartPolicy
 from paceline.hosting.inline import InlineClient
 from paceline.hosting.process import ProcessService
 from paceline.messages import (
+    Chat,
     ChatMessage,
     Command,
     EngineDied,
@@ -92,7 +93,7 @@ class Host:
         """Ask for a reply of `max_tokens` tokens."""
         messages = (ChatMessage.of_text("user", question),)
         return self.submit(
-            StartTurn(turn_id, messages, seed=seed, max_tokens=max_tokens, ignore_eog=True)
+            StartTurn(turn_id, Chat(messages), seed=seed, max_tokens=max_tokens, ignore_eog=True)
         )
 
     def __enter__(self) -> Host:

@@ -20,6 +20,7 @@ from paceline.hosting.broker import CLOSED, Broker, Priority, Ticket
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Chat,
     Command,
     CountTokens,
     DescribeEngine,
@@ -29,6 +30,7 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     ModelParams,
+    RawText,
     Remember,
     Remembered,
     Reset,
@@ -45,7 +47,7 @@ from paceline.params import Strategy
 
 PERSON, PROGRAM, TOOL, COUNTING, IDLE = Priority
 LOAD = LoadPair("l", ModelParams("m.gguf"))
-TURN = StartTurn("t")
+TURN = StartTurn("t", RawText(""))
 END = TurnFailed("t", "x", "The end.", "")
 DEATH = EngineDied("It died.")
 STOPPED = TurnFailed("t", "cancelled", "Stopped.", "")
@@ -136,7 +138,7 @@ def test_a_late_cancel_cannot_stop_the_next_turn(broker: Broker) -> None:
         (TURN, STOPPED),
         (LOAD, LoadFailed("l", "cancelled", "Stopped.", "")),
         (Calibrate("c"), Calibrated("c", problem="Stopped.")),
-        (CountTokens("n", ()), None),
+        (CountTokens("n", Chat(())), None),
         (Reset(), None),
     ],
 )
@@ -180,7 +182,7 @@ def test_idle_work_gives_way_to_a_reply_or_a_load(
 ) -> None:
     ticket, events = begun(broker, TURN, IDLE)
     broker.request(DescribeEngine())
-    broker.request(CountTokens("n", ()), COUNTING)
+    broker.request(CountTokens("n", Chat(())), COUNTING)
     broker.request(TURN, COUNTING)
     assert not broker.flag.is_set()
     broker.request(command, priority)
@@ -222,7 +224,7 @@ def test_a_turn_that_waits_begins_with_its_new_strategy(broker: Broker) -> None:
     ticket.tune(Strategy.of("suffix"))
     broker.done()
     broker.take(0)
-    assert ticket.command == StartTurn("t", strategy=Strategy.of("suffix"))
+    assert ticket.command == StartTurn("t", RawText(""), strategy=Strategy.of("suffix"))
     assert broker.take_between() is None
 
 
@@ -313,7 +315,7 @@ def test_a_death_answers_all_that_needs_the_models_once(broker: Broker) -> None:
     remembering, of_remembering = listened(broker, Remember("chat"), IDLE)
     broker.take_between()
     turn, of_turn = listened(broker, TURN, PROGRAM)
-    count, of_count = listened(broker, CountTokens("n", ()), COUNTING)
+    count, of_count = listened(broker, CountTokens("n", Chat(())), COUNTING)
     load, of_load = listened(broker, LOAD)
     broker.emit(DEATH)
     broker.emit(END)
@@ -390,7 +392,7 @@ class Lives(RuleBasedStateMachine):
 
     tickets = Bundle("tickets")
     COMMANDS: tuple[Command, ...] = (
-        TURN, LOAD, DescribeEngine(), CountTokens("n", ()), Remember("chat"), Calibrate("c"),
+        TURN, LOAD, DescribeEngine(), CountTokens("n", Chat(())), Remember("chat"), Calibrate("c"),
         Reset(), Unload(),
     )  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_the_windows_process_never_loads_the_native_library() -> None:
             client.set_listener(events.append)
             client.submit(DescribeEngine())
             client.submit(LoadPair("l", *(ModelParams(str(p), n_threads=1) for p in demo_pair())))
-            client.submit(StartTurn("t", prompt="hello", max_tokens=8))
+            client.submit(StartTurn("t", RawText("hello"), max_tokens=8))
             assert isinstance(events[-1], TurnFinished), events[-1]
             maps = Path("/proc/self/maps").read_text()
             client.submit(Unload())

@@ -22,6 +22,7 @@ from paceline.hosting.client import next_ticket
 from paceline.messages import (
     Calibrate,
     Calibrated,
+    Chat,
     ChatMessage,
     CountTokens,
     DescribeEngine,
@@ -29,6 +30,7 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     PairLoaded,
+    RawText,
     Reset,
     Shutdown,
     StartTurn,
@@ -47,7 +49,14 @@ def broker() -> Broker:
 
 
 @pytest.mark.parametrize(
-    "command", [StartTurn("t"), CountTokens("c", ()), Shutdown(), DescribeEngine(), Reset()]
+    "command",
+    [
+        StartTurn("t", RawText("")),
+        CountTokens("c", Chat(())),
+        Shutdown(),
+        DescribeEngine(),
+        Reset(),
+    ],
 )
 def test_whatever_comes_in_idle_time_sets_the_flag_and_is_not_lost(
     broker: Broker, command: DescribeEngine
@@ -65,7 +74,7 @@ def test_whatever_comes_in_idle_time_sets_the_flag_and_is_not_lost(
 def test_a_request_after_idle_time_sets_no_flag(broker: Broker) -> None:
     assert broker.begin_idle()
     assert broker.take(0) is None
-    broker.request(StartTurn("t"))
+    broker.request(StartTurn("t", RawText("")))
     assert not broker.flag.is_set()
 
 
@@ -126,11 +135,11 @@ def test_a_command_ends_idle_time_and_is_not_kept_waiting(
         nonlocal put_at
         waits.wait(5)
         put_at = time.monotonic()
-        broker.request(StartTurn("t"), priority)
+        broker.request(StartTurn("t", RawText("")), priority)
 
     thread = threading.Thread(target=put)
     thread.start()
-    assert taken(broker, idle) == StartTurn("t")
+    assert taken(broker, idle) == StartTurn("t", RawText(""))
     assert time.monotonic() - put_at < 0.5
     thread.join()
     assert not broker.flag.is_set()
@@ -190,7 +199,7 @@ def test_commands_in_the_middle_of_it_are_carried_out_as_ever(
     for pause in range(6):
         time.sleep(hosting_client.IDLE_AFTER_S / 2 + 0.04 * pause)
         assert finished_text(host.reply(max_tokens=30)) == expected
-        (count,) = host.submit(CountTokens("c", (ChatMessage.of_text("user", "hello"),)))
+        (count,) = host.submit(CountTokens("c", Chat((ChatMessage.of_text("user", "hello"),))))
         assert count.n_tokens > 0  # type: ignore[union-attr]
     wait_until(lambda: measured(tmp_path), 20)
 

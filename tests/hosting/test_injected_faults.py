@@ -38,6 +38,7 @@ from paceline.messages import (
     LoadFailed,
     StartTurn,
     StepCommitted,
+    Tokens,
     TurnFailed,
     TurnFinished,
     TurnStarted,
@@ -353,7 +354,7 @@ def test_memory_that_runs_out_in_a_prefill(demo_pair: Pair, room: int | None) ->
             limit = psutil.Process(pid).memory_info().vms + room
             resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
         tokens = tuple(100 + i % 400 for i in range(1500))
-        turn = functools.partial(StartTurn, prompt_tokens=tokens, seed=1, max_tokens=20)
+        turn = functools.partial(StartTurn, prompt=Tokens(tokens), seed=1, max_tokens=20)
         events = host.submit(turn("turn"))
         if room is None:
             assert finished_text(events)

@@ -16,11 +16,10 @@ from paceline.messages import (
     LoadFailed,
     ModelParams,
     PairLoaded,
-    StartTurn,
     TurnFailed,
     TurnFinished,
 )
-from strategies import with_strategy
+from turns import turn_of
 
 SHORT = {"prompt": "What is a list?", "seed": 1, "max_tokens": 8, "strategy": "off"}
 
@@ -131,7 +130,7 @@ def test_the_pair_that_worked_last_comes_back(host: Host) -> None:
         n_ctx = 256 if loader.state.pair == other else good.target.n_ctx or 2048
         assert loader.state.target.n_ctx == n_ctx
         host.on_event = lambda event: None
-        last = host.submit(StartTurn("t", **with_strategy(SHORT | {"prompt": "a " * 300})))  # type: ignore[arg-type]
+        last = host.submit(turn_of("t", **SHORT | {"prompt": "a " * 300}))  # type: ignore[arg-type]
         if n_ctx == 256:  # and it is this pair that the engine has
             assert isinstance(last, TurnFailed)
             assert last.code == "prompt-too-long"

@@ -22,6 +22,7 @@ from paceline.messages import (
     LoadFailed,
     LoadPair,
     LoadProgressed,
+    RawText,
     StartTurn,
     StepCommitted,
     Tune,
@@ -46,7 +47,7 @@ def test_a_cancel_is_passed_on(rig: MakeRig, delay_s: float) -> None:
     timer = threading.Timer(delay_s, r.client.cancel, ["t"])
     r.on_event = lambda e: timer.start() if isinstance(e, TurnStarted) else None
     began = time.monotonic()
-    last = r.submit(StartTurn("t", prompt="until-cancelled"))[-1]
+    last = r.submit(StartTurn("t", RawText("until-cancelled")))[-1]
     assert isinstance(last, TurnFinished)
     assert last.reason == "cancelled"
     assert time.monotonic() - began < 2
@@ -59,8 +60,8 @@ def test_a_cancel_of_another_turn_is_not(rig: MakeRig, monkeypatch: pytest.Monke
     r.load()
     r.client.cancel("other")
     r.on_event = lambda e: r.client.cancel("other")
-    assert isinstance(r.submit(StartTurn("t", prompt="finish"))[-1], TurnFinished)
-    assert isinstance(r.submit(StartTurn("t", prompt="steps", seed=1))[-1], TurnFinished)
+    assert isinstance(r.submit(StartTurn("t", RawText("finish")))[-1], TurnFinished)
+    assert isinstance(r.submit(StartTurn("t", RawText("steps"), seed=1))[-1], TurnFinished)
 
 
 def test_a_turn_that_ignores_its_cancel_ends_with_the_process(
@@ -72,7 +73,7 @@ def test_a_turn_that_ignores_its_cancel_ends_with_the_process(
     assert r.service._keeper.start(lambda: False) is None
     r.on_event = lambda e: r.client.cancel("t")
     began = time.monotonic()
-    r.submit(StartTurn("t"))
+    r.submit(StartTurn("t", RawText("")))
     assert 0.3 <= time.monotonic() - began < 2
     assert r.kinds == [StepCommitted, EngineDied]
     assert "did not stop in time" in r.events[-1].reason
@@ -151,7 +152,7 @@ def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
                 r.client.cancel("t")
 
     r.on_event = hear
-    r.submit(StartTurn("t", prompt=prompt))
+    r.submit(StartTurn("t", RawText(prompt)))
     timer.join()
     assert gap_s
     assert r.kinds == [TurnStarted, TurnFinished]
@@ -166,7 +167,7 @@ def test_a_tune_is_taken_in_mid_turn(rig: MakeRig) -> None:
     r.on_event = lambda e: (
         r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
     )
-    r.submit(StartTurn("t", prompt="take-tune"))
+    r.submit(StartTurn("t", RawText("take-tune")))
     assert r.kinds == [TurnStarted, TuneApplied, TurnFinished]
 
 
@@ -176,10 +177,10 @@ def test_a_tune_that_comes_too_late_is_answered_once_and_handle_returns(rig: Mak
     r.on_event = lambda e: (
         r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnStarted) else None
     )
-    r.submit(StartTurn("t", prompt="miss-tune"))
+    r.submit(StartTurn("t", RawText("miss-tune")))
     assert r.kinds == [TurnStarted, TurnFinished, TuneRejected]
     r.on_event = lambda e: None
-    assert isinstance(r.submit(StartTurn("u"))[-1], TurnFinished)
+    assert isinstance(r.submit(StartTurn("u", RawText("")))[-1], TurnFinished)
 
 
 def test_a_tune_after_the_end_of_its_turn_is_dropped(rig: MakeRig) -> None:
@@ -188,7 +189,7 @@ def test_a_tune_after_the_end_of_its_turn_is_dropped(rig: MakeRig) -> None:
     r.on_event = lambda e: (
         r.client.submit(Tune("t", Strategy.of("draft"))) if isinstance(e, TurnFinished) else None
     )
-    r.submit(StartTurn("t"))
+    r.submit(StartTurn("t", RawText("")))
     assert r.kinds == [TurnStarted, TurnFinished]
 
 
@@ -221,7 +222,7 @@ def test_no_tune_has_two_answers_whenever_it_comes(rig: MakeRig) -> None:
     r.on_event = ask
     answers = []
     for number in range(40):
-        r.submit(StartTurn(str(number), prompt="steps", seed=number))
+        r.submit(StartTurn(str(number), RawText("steps"), seed=number))
         assert r.kinds.count(TurnFinished) == 1
         answers += [e for e in r.events if isinstance(e, (TuneApplied, TuneRejected))]
     told = [answer.strategy for answer in answers]
@@ -239,7 +240,7 @@ def test_a_turn_behind_which_nothing_can_be_trusted_costs_the_process(rig: MakeR
     r = rig()
     r.load()
     pid = r.service.pid
-    r.submit(StartTurn("t", prompt="fail compute-failed"))
+    r.submit(StartTurn("t", RawText("fail compute-failed")))
     assert r.kinds == [TurnStarted, StepCommitted, TurnFailed]
     assert r.service.pid == 0
     assert is_gone(pid)
@@ -251,8 +252,8 @@ def test_any_other_failure_does_not(rig: MakeRig) -> None:
     r = rig()
     r.load()
     pid = r.service.pid
-    assert r.submit(StartTurn("t", prompt="fail batch-refused"))[-1].code == "batch-refused"
-    assert isinstance(r.submit(StartTurn("u"))[-1], TurnFinished)
+    assert r.submit(StartTurn("t", RawText("fail batch-refused")))[-1].code == "batch-refused"
+    assert isinstance(r.submit(StartTurn("u", RawText("")))[-1], TurnFinished)
     assert r.service.pid == pid
 
 
@@ -265,7 +266,7 @@ def test_what_never_ends_behind_a_reply_does_not_hold_up_the_next_one_for_ever(
     r.load()
     pid = r.service.pid
     began = time.monotonic()
-    r.submit(StartTurn("t", prompt="long-keep"))
+    r.submit(StartTurn("t", RawText("long-keep")))
     assert 0.3 <= time.monotonic() - began < 2
     assert r.kinds == [TurnStarted, TurnFinished, EngineDied]
     assert is_gone(pid)
@@ -281,8 +282,8 @@ def test_a_listener_that_fails_leaves_no_half_done_command_behind(rig: MakeRig) 
 
     r.on_event = fail
     with pytest.raises(ZeroDivisionError):
-        r.submit(StartTurn("t", prompt="steps", seed=1))
+        r.submit(StartTurn("t", RawText("steps"), seed=1))
     r.on_event = lambda event: None
     r.load()
-    r.submit(StartTurn("u"))
+    r.submit(StartTurn("u", RawText("")))
     assert [event.turn_id for event in r.events] == ["u", "u"]

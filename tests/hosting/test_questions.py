@@ -12,6 +12,7 @@ import pytest
 from hosting.engines import HOSTS, Host
 from hosting.rig import MakeRig
 from paceline.messages import (
+    Chat,
     ChatMessage,
     CountTokens,
     EngineDied,
@@ -22,7 +23,7 @@ from paceline.messages import (
 from paceline.workers.frames import MAX_FRAME
 
 AllowWarnings = Callable[[str], None]
-QUESTION = CountTokens("q", (ChatMessage.of_text("user", "How long is this?"),))
+QUESTION = CountTokens("q", Chat((ChatMessage.of_text("user", "How long is this?"),)))
 
 
 def test_no_process_is_started_to_count(rig: MakeRig) -> None:
@@ -49,7 +50,7 @@ def test_a_dead_process_is_told_and_not_started_again(
 def test_a_conversation_beyond_a_frame_is_not_counted(rig: MakeRig) -> None:
     r = rig()
     r.load()
-    huge = CountTokens("q", (ChatMessage.of_text("user", "x" * MAX_FRAME),))
+    huge = CountTokens("q", Chat((ChatMessage.of_text("user", "x" * MAX_FRAME),)))
     assert r.submit(huge) == [TokensCounted("q", -1, 0)]
     assert r.service.pid
 
@@ -75,7 +76,7 @@ def test_the_real_engine_counts(kind: str, demo_pair: tuple[Path, Path]) -> None
             ChatMessage.of_text("system", "Be brief."),
             ChatMessage.of_text("user", "What does os.path.join do?"),
         )
-        counted = host.submit(CountTokens("q", messages, 64, cuts=True))
+        counted = host.submit(CountTokens("q", Chat(messages, cuts=True), 64))
         assert isinstance(counted, TokensCounted)
         host.reply(messages=messages, max_tokens=2, seed=1)
         started = next(event for event in host.events if isinstance(event, TurnStarted))

@@ -16,7 +16,7 @@ from hosting.engines import HOSTS, Host
 from hosting.quick import impatient_everywhere
 from paceline.engine.prompt.renderer import MEMORY, RENDER, renderer
 from paceline.hosting.process import ProcessService
-from paceline.messages import ChatMessage, PairLoaded, Prompting, PromptRendered, RenderPrompt
+from paceline.messages import Chat, ChatMessage, PairLoaded, Prompting, PromptRendered, RenderPrompt
 
 HI = (ChatMessage.of_text("user", "hi"),)
 FAR_TOO_LONG_S = 10.0
@@ -31,7 +31,7 @@ def host(request: pytest.FixtureRequest, demo_pair: tuple[Path, Path]) -> Iterat
             impatient_everywhere(stack.enter_context(pytest.MonkeyPatch.context()).setattr)
         made = stack.enter_context(Host(request.param, demo_pair))
         assert isinstance(made.load(), PairLoaded)
-        made.submit(RenderPrompt("warm", HI))
+        made.submit(RenderPrompt("warm", Chat(HI)))
         yield made
 
 
@@ -71,14 +71,14 @@ def test_an_attack_costs_nothing_but_its_own_prompt(host: Host, name: str) -> No
     engine = engine_of(host)
     with Watch(engine) as watch:
         began = time.monotonic()
-        answer = host.submit(RenderPrompt(name, HI, Prompting(ATTACKS[name])))
+        answer = host.submit(RenderPrompt(name, Chat(HI, Prompting(ATTACKS[name]))))
         seconds = time.monotonic() - began
     assert isinstance(answer, PromptRendered)
     assert answer.problem.startswith("The chat template") or not answer.problem
     assert seconds < FAR_TOO_LONG_S
     assert watch.most <= MEMORY
     assert engine_of(host).pid == engine.pid, "the engine was ended"
-    usual = host.submit(RenderPrompt("usual", HI))
+    usual = host.submit(RenderPrompt("usual", Chat(HI)))
     assert isinstance(usual, PromptRendered)
     assert "hi" in usual.text
 

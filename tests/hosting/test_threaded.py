@@ -16,6 +16,7 @@ from paceline.hosting.broker import CLOSED, Broker, Ticket
 from paceline.hosting.inline import make_engine_service
 from paceline.hosting.threaded import ThreadedClient, make_process_service, service_factory
 from paceline.messages import (
+    Chat,
     ChatMessage,
     Command,
     DescribeEngine,
@@ -25,6 +26,7 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     PairLoaded,
+    RawText,
     Shutdown,
     StartTurn,
     StepCommitted,
@@ -94,7 +96,7 @@ def client(maker: Maker) -> Iterator[ThreadedClient]:
     assert made.close()
 
 
-TURN = StartTurn("t")
+TURN = StartTurn("t", RawText(""))
 
 
 def begun(client: ThreadedClient, command: Command = TURN) -> Ticket:
@@ -153,13 +155,15 @@ def test_closing_stops_what_runs_and_answers_what_waits(
     client: ThreadedClient, maker: Maker
 ) -> None:
     running = begun(client)
-    waiting = [client.request(StartTurn("t")) for _ in range(5)]
+    waiting = [client.request(StartTurn("t", RawText(""))) for _ in range(5)]
     began = time.perf_counter()
     assert client.close()
     assert time.perf_counter() - began < 2
     assert list(running) == [ENDED]
     assert [list(ticket) for ticket in waiting] == [[CLOSED]] * 5
-    assert maker.last.handled == [StartTurn("t"), Shutdown()], "what waits is not begun"
+    assert maker.last.handled == [StartTurn("t", RawText("")), Shutdown()], (
+        "what waits is not begun"
+    )
     assert not maker.last.thread.is_alive()
     assert client.request(Unload()).wait(0) == CLOSED
 
@@ -314,7 +318,7 @@ def test_another_host_takes_over_when_the_work_before_it_is_done(
     assert other.made == []
     turn.cancel()
     assert unload.wait(10) == Unloaded()
-    assert maker.last.handled == [StartTurn("t"), Shutdown()]
+    assert maker.last.handled == [StartTurn("t", RawText("")), Shutdown()]
     assert other.last.handled == [Unload()]
     assert other.last.thread is maker.last.thread
     assert wished == ["thread"]
@@ -378,14 +382,14 @@ def test_a_request_takes_idle_time_back_at_once(
 ) -> None:
     for _ in range(3):
         began = time.monotonic()
-        answer = client.request(StartTurn("t")).wait(10)
+        answer = client.request(StartTurn("t", RawText(""))).wait(10)
         assert answer == TurnFailed("t", "False", "", ""), "the flag was for the idle work"
         assert time.monotonic() - began < 1
         wait_until(lambda: idling().slices == 2)
 
 
 def test_closing_takes_it_back_too(idling: Callable[[], Idling], client: ThreadedClient) -> None:
-    client.request(StartTurn("t")).wait(10)
+    client.request(StartTurn("t", RawText(""))).wait(10)
     wait_until(lambda: idling().slices == 2)
     began = time.monotonic()
     assert client.close()
@@ -395,7 +399,7 @@ def test_closing_takes_it_back_too(idling: Callable[[], Idling], client: Threade
 def test_when_nothing_is_left_to_do_the_thread_rests(
     idling: Callable[[], Idling], client: ThreadedClient
 ) -> None:
-    client.request(StartTurn("t")).wait(10)
+    client.request(StartTurn("t", RawText(""))).wait(10)
     wait_until(lambda: idling().slices == 2)
     idling().broker.flag.set()
     wait_until(lambda: idling().n_asked == 4)
@@ -417,7 +421,7 @@ def test_what_breaks_in_idle_time_is_the_engines_death(
     deaths: list[Event] = []
     client.watch(deaths.append)
     for number in (1, 2):
-        client.request(StartTurn("t")).wait(10)
+        client.request(StartTurn("t", RawText(""))).wait(10)
         wait_until(lambda n=number: len(deaths) == n)  # type: ignore[misc]
         assert isinstance(deaths[-1], EngineDied)
         assert "device is gone" in deaths[-1].reason
@@ -433,7 +437,7 @@ def test_the_real_engine_measures_in_idle_time_and_replies_in_the_middle_of_it(
     texts = set()
     for _ in range(3):
         time.sleep(0.15)
-        turn = client.request(StartTurn("t", prompt="A list is", max_tokens=8, seed=1))
+        turn = client.request(StartTurn("t", RawText("A list is"), max_tokens=8, seed=1))
         finished = turn.wait(30)
         assert isinstance(finished, TurnFinished)
         texts.add(finished.text)
@@ -459,7 +463,7 @@ def engine(
 def turn(max_tokens: int = 40) -> StartTurn:
     return StartTurn(
         "t",
-        messages=(ChatMessage.of_text("user", "What is a list?"),),
+        Chat((ChatMessage.of_text("user", "What is a list?"),)),
         strategy=strategy("draft:n_max=4"),
         max_tokens=max_tokens,
         seed=7,

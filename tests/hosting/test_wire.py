@@ -28,9 +28,11 @@ from paceline.hosting.wire import (
     encode_message,
 )
 from paceline.messages import (
+    Chat,
     ChatMessage,
     CountTokens,
     PairLoaded,
+    RawText,
     StartTurn,
     TokenTrace,
     Tune,
@@ -159,12 +161,12 @@ LONE = ["\ud800", "a\udfffb", "\udc80" * 3]
 @pytest.mark.parametrize("text", LONE)
 def test_half_a_surrogate_pair_costs_a_character_and_no_message(text: str) -> None:
     down = decode_command(
-        encode_message(StartTurn("t", messages=(ChatMessage.of_text("user", text),)))
+        encode_message(StartTurn("t", Chat((ChatMessage.of_text("user", text),))))
     )
     assert isinstance(down, StartTurn)
     up = decode_upward(encode_message(TurnFailed("t", "bug", text, "")))
     assert isinstance(up, TurnFailed)
-    for back in (down.messages[0].text, up.message):
+    for back in (down.prompt.messages[0].text, up.message):
         assert len(back) == len(text)
         assert back == "".join("?" if "\ud800" <= c <= "\udfff" else c for c in text)
 
@@ -181,10 +183,10 @@ def test_every_other_text_comes_through_unchanged(text: str) -> None:
 def test_a_long_chat_comes_through_unchanged(n_messages: int) -> None:
     texts = ('He said: "no"', "\U0001f600\n", "", "[1, 2]")
     messages = tuple(ChatMessage.of_text("user", texts[i % 4]) for i in range(n_messages))
-    command = CountTokens("q", messages, 100, cuts=True)
+    command = CountTokens("q", Chat(messages, cuts=True), 100)
     payload = encode_message(command)
     assert decode_command(payload) == command
-    assert unpacked(payload)["messages"][:4] == [
+    assert unpacked(payload)["prompt"]["messages"][:4] == [
         {"role": "user", "content": [{"type": "Text", "text": text}]} for text in texts[:n_messages]
     ]
 
@@ -204,7 +206,8 @@ def test_a_figure_may_be_a_number_that_is_not_finite_and_a_count_may_not(number:
 )
 def test_an_integer_of_more_than_64_bits_costs_no_message(number: int, nearest: int) -> None:
     def turn(token: int) -> StartTurn:
-        return StartTurn("t", sampling=SamplingParams(logit_bias=(LogitBias(token, -math.inf),)))
+        sampling = SamplingParams(logit_bias=(LogitBias(token, -math.inf),))
+        return StartTurn("t", RawText(""), sampling=sampling)
 
     assert decode_command(encode_message(turn(number))) == turn(nearest)
 

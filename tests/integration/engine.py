@@ -22,12 +22,11 @@ from paceline.messages import (
     ModelParams,
     PairLoaded,
     SamplingParams,
-    StartTurn,
     StepCommitted,
     TurnFailed,
     TurnFinished,
 )
-from strategies import with_strategy
+from turns import turn_of
 
 FEW = range(100, 106)
 """The only tokens of `of_few_tokens`, so that random weights write what repeats now and then."""
@@ -132,7 +131,7 @@ class Engine:
         self.checks = 0
         defaults = {"strategy": "off", "max_tokens": 200, "seed": 1, "sampling": GREEDY}
         options = defaults | {"messages": (ChatMessage.of_text("user", prompt),)} | options
-        self.client.submit(StartTurn("turn", **with_strategy(options)))  # type: ignore[arg-type]
+        self.client.submit(turn_of("turn", **options))  # type: ignore[arg-type]
         last = self.events[-1]
         assert isinstance(last, (TurnFinished, TurnFailed))
         return last

@@ -39,7 +39,9 @@ from paceline.messages import (
     LoadPair,
     ModelParams,
     PairLoaded,
+    RawText,
     StartTurn,
+    Tokens,
     TurnFinished,
 )
 from paceline.workers.process import ChildMain
@@ -391,7 +393,7 @@ def test_a_load_says_whose_kernels_compute(
             assert loaded.draft is not None
             assert not loaded.draft.kernels
             run.client.submit(
-                StartTurn("t", prompt="def f", strategy=strategy("off"), max_tokens=2)
+                StartTurn("t", RawText("def f"), strategy=strategy("off"), max_tokens=2)
             )
             last = run.events[-1]
             assert isinstance(last, TurnFinished)
@@ -457,9 +459,7 @@ def test_kernels_with_which_a_decode_hangs_are_not_used_again(
     run = Loaded(demo_pair, main, kernels=wish, cache_dir=str(tmp_path))
     with run as loaded:
         tokens = tuple(range(100, 100 + hanging.TRIGGER))
-        run.client.submit(
-            StartTurn("t", prompt_tokens=tokens, strategy=strategy("off"), ignore_eog=True)
-        )
+        run.client.submit(StartTurn("t", Tokens(tokens), strategy=strategy("off"), ignore_eog=True))
         died = run.events[-1]
         assert isinstance(died, EngineDied)
         assert "hangs" in died.reason

@@ -27,7 +27,15 @@ from paceline.engine.llama.native_params import (
 )
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.hosting.inline import InlineClient
-from paceline.messages import ChatMessage, DeviceInfo, LoadPair, ModelParams, PairLoaded, StartTurn
+from paceline.messages import (
+    Chat,
+    ChatMessage,
+    DeviceInfo,
+    LoadPair,
+    ModelParams,
+    PairLoaded,
+    StartTurn,
+)
 from strategies import strategy
 
 DEVICES = [
@@ -250,7 +258,7 @@ def pair(demo_pair: tuple[Path, Path]) -> Iterator[InlineClient]:
     assert isinstance(events[-1], PairLoaded), events[-1]
     client.submit(
         StartTurn(
-            "turn", messages=(ChatMessage.of_text("user", "hello"),), strategy=strategy("draft"),
+            "turn", Chat((ChatMessage.of_text("user", "hello"),)), strategy=strategy("draft"),
             max_tokens=4, seed=1, sampling=GREEDY,
         )
     )  # fmt: skip

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from paceline.bench.workload import Workload
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.errors import UserError, ValueOutOfRangeError
+from paceline.messages import Chat, Infill, RawText, Tokens
 
 PLAIN = "off"
 AUTO = "auto"
@@ -114,5 +115,12 @@ def is_controlled(strategy: str) -> bool:
 
 
 def _size(workload: Workload) -> int:
-    prompt = len(workload.prompt or "") + sum(len(m.text) for m in workload.messages)
-    return prompt + len(workload.prompt_tokens or ())
+    match workload.prompt:
+        case Chat() as chat:
+            return sum(len(message.text) for message in chat.messages)
+        case RawText() as raw:
+            return len(raw.text)
+        case Tokens() as tokens:
+            return len(tokens.ids)
+        case Infill() as infill:
+            return len(infill.before) + len(infill.after)

@@ -29,7 +29,15 @@ from paceline.codec import CodecError, decode, made_of
 from paceline.engine.draft.strategy import read_strategy
 from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import open_ordinary
-from paceline.messages import ChatMessage, EarlierReply, SamplingParams, StartTurn
+from paceline.messages import (
+    Chat,
+    EarlierReply,
+    Prompt,
+    RawText,
+    SamplingParams,
+    StartTurn,
+    Tokens,
+)
 from paceline.parameters import check_fields
 from paceline.params import ReplySettings
 from paceline.paths import resources
@@ -47,13 +55,11 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One prompt and how its reply is drawn. Exactly one of the three prompts is given.
+    """One prompt and how its reply is drawn.
 
     Attributes:
         name: What it is called in reports; unique in a benchmark.
-        messages: A conversation, put through the model's chat template.
-        prompt: A text without a template.
-        prompt_tokens: Token ids, taken as they are.
+        prompt: What the reply is generated from.
         max_tokens: Tokens of the reply at most.
         sampling: How they are drawn.
         seed: Key of the noise; the same in every repeat.
@@ -62,9 +68,7 @@ class Workload:
     """
 
     name: str
-    messages: tuple[ChatMessage, ...] = ()
-    prompt: str | None = None
-    prompt_tokens: tuple[int, ...] | None = None
+    prompt: Prompt
     max_tokens: int = _MOST_TOKENS
     sampling: SamplingParams = field(default_factory=SamplingParams)
     seed: int = _SEED
@@ -174,21 +178,17 @@ def parse_workload(data: object) -> Workload:
         has = "both messages and prompt_tokens" if given else "neither messages nor prompt_tokens"
         raise PromptDataError(f"It has {has}.", "Give one of them.")
     is_raw = _flag(data, "raw")
-    messages: tuple[ChatMessage, ...] = ()
-    prompt = tokens = None
+    prompt: Prompt
     if given == ["prompt_tokens"]:
-        tokens = read_token_ids(data["prompt_tokens"], "in prompt_tokens")
+        prompt = Tokens(read_token_ids(data["prompt_tokens"], "in prompt_tokens"))
     else:
         messages = read_conversation(data["messages"], "in messages")
-        if is_raw:
-            prompt = "".join(message.text for message in messages)
-            messages = ()
+        texts = (message.text for message in messages)
+        prompt = RawText("".join(texts)) if is_raw else Chat(messages)
     earlier, reply = data.get("earlier"), _reply(data)
     return Workload(
         _name(data),
-        messages,
         prompt,
-        tokens,
         reply.max_tokens,
         reply.sampling,
         _SEED if reply.seed is None else reply.seed,

@@ -30,6 +30,7 @@ from paceline.errors import UserError
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
+    Chat,
     ControlReported,
     EarlierReply,
     EngineDescribed,
@@ -427,11 +428,11 @@ def start_turn(
         StartTurn,
         settings,
         turn_id=reply.turn_id,
-        messages=build_messages(path, settings.system_prompt, known),
+        prompt=Chat(
+            build_messages(path, settings.system_prompt, known), options.prompting, options.cuts
+        ),
         strategy=options.strategy,
         remember=options.remember,
-        cuts=options.cuts,
-        prompting=options.prompting,
         begun=tuple(trace.token for trace in reply.traces),
         begun_text=reply.text,
         earlier=reply.earlier,

@@ -30,6 +30,7 @@ from paceline.codec import made_of
 from paceline.conversation import Message
 from paceline.hosting.client import EngineClient
 from paceline.messages import (
+    Chat,
     ChatMessage,
     EngineDied,
     Event,
@@ -38,6 +39,7 @@ from paceline.messages import (
     StepCommitted,
     Strategy,
     TextDiverged,
+    Tokens,
     TurnFailed,
     TurnFinished,
     TurnStarted,
@@ -237,12 +239,14 @@ class SamenessCheck:
             StartTurn,
             record,
             turn_id=self._run.turn_id,
-            messages=_without(build_messages(path, record.system_prompt, known), record.n_cut),
+            prompt=Chat(
+                _without(build_messages(path, record.system_prompt, known), record.n_cut),
+                record.prompting,
+            ),
             strategy=PLAIN,
             # A stopped reply, or one that filled its context, did not end by a token.
             max_tokens=len(tokens) if was_cut_off else record.max_tokens,
             expected=tokens,
-            cuts=False,
         )
         self._listener.sameness_progressed(record.message_id, 0, len(tokens))
         if stats is not None and stats.n_reused == 0:
@@ -361,7 +365,7 @@ def _emptying(command: StartTurn, token: int) -> StartTurn:
     """
     return StartTurn(
         f"{command.turn_id}-before",
-        prompt_tokens=(token,),
+        Tokens((token,)),
         sampling=command.sampling,
         strategy=PLAIN,
         max_tokens=1,

@@ -30,11 +30,15 @@ from paceline.cli.usage import Parser, UsageError, plain_text
 from paceline.errors import UserError
 from paceline.files import open_ordinary
 from paceline.messages import (
+    Chat,
     ChatMessage,
     LoadPair,
+    Prompt,
     Prompting,
+    RawText,
     SamplingParams,
     StartTurn,
+    Tokens,
     Translating,
 )
 from paceline.parameters import parameters_of
@@ -257,15 +261,12 @@ def read_request(args: argparse.Namespace, folders: Paths) -> ChatRequest:
         ),
         turn=StartTurn(
             turn_id=TURN_ID,
-            messages=_messages(args),
-            prompt=args.prompt if args.raw else None,
-            prompt_tokens=_read_json(args.prompt_tokens, "a list of token ids", read_token_ids),
+            prompt=_read_prompt(args),
             sampling=sampling,
             strategy=read_strategy(args.strategy),
             **given(args, _REPLY),
             ignore_eog=args.ignore_eog,
             remember=args.remember,
-            prompting=_prompting(args),
             earlier=() if earlier is None else (earlier,),
         ),
         strategy=args.strategy,
@@ -351,12 +352,21 @@ def _lookup_cache(args: argparse.Namespace) -> str:
     return str(path.absolute())
 
 
-def _messages(args: argparse.Namespace) -> tuple[ChatMessage, ...]:
+def _read_prompt(args: argparse.Namespace) -> Prompt:
+    ids = _read_json(args.prompt_tokens, "a list of token ids", read_token_ids)
+    if ids is not None:
+        return Tokens(ids)
+    if args.raw:
+        return RawText(args.prompt)
     messages = _read_json(args.messages, "a list of messages", read_conversation)
-    if args.prompt is not None and not args.raw:
-        messages = (ChatMessage.of_text("user", args.prompt),)
     if messages is None:
-        return ()
+        messages = (ChatMessage.of_text("user", args.prompt),)
+    return Chat(_with_system(args, messages), _prompting(args))
+
+
+def _with_system(
+    args: argparse.Namespace, messages: tuple[ChatMessage, ...]
+) -> tuple[ChatMessage, ...]:
     if args.system is None:
         return messages
     if any(message.role == "system" for message in messages):

@@ -48,23 +48,28 @@ from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import AGAIN, DIED
 from paceline.messages import (
     Calibrated,
+    Chat,
     ControlReported,
     EngineDescribed,
     EngineDied,
     Event,
     FiguresReported,
+    Infill,
     LoadFailed,
     LoadPair,
     LoadProgressed,
     PairLoaded,
     PrefillProgressed,
+    Prompt,
     PromptRendered,
+    RawText,
     Remember,
     Remembered,
     SamenessChanged,
     StartTurn,
     StepCommitted,
     TextDiverged,
+    Tokens,
     TokensCounted,
     TuneApplied,
     TuneRejected,
@@ -157,8 +162,7 @@ class ChatRun:
                 self._loaded.draft,
             )
             save_last_run(folder, run)
-            prompt = [message.text for message in turn.messages] or [turn.prompt or ""]
-            add_texts(folder, [*prompt, self._finished.text])
+            add_texts(folder, [*_texts_of(turn.prompt), self._finished.text])
 
     def _exit_code(self) -> int:
         if self._error is not None:
@@ -216,6 +220,18 @@ class ChatRun:
     def _tell(notes: tuple[str, ...]) -> None:
         for note in notes:
             remark(note)
+
+
+def _texts_of(prompt: Prompt) -> list[str]:
+    match prompt:
+        case Chat():
+            return [message.text for message in prompt.messages]
+        case RawText():
+            return [prompt.text]
+        case Infill():
+            return [prompt.before, prompt.after]
+        case Tokens():
+            return [""]
 
 
 # ----------------------------------------------------------------------------------------- printers

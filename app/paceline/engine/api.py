@@ -23,6 +23,7 @@ from paceline.engine.service import EngineService
 from paceline.engine.turn import Turn
 from paceline.errors import UserError
 from paceline.messages import (
+    Chat,
     ChatMessage,
     EarlierReply,
     Event,
@@ -30,10 +31,12 @@ from paceline.messages import (
     LoadPair,
     ModelInfo,
     ModelParams,
+    Prompt,
     SamplingParams,
     StartTurn,
     StepCommitted,
     Strategy,
+    Tokens,
     Translating,
     Tune,
     TuneRejected,
@@ -82,7 +85,8 @@ def _name_of(make: MakeDrafter) -> str:
     return name if isinstance(name, str) else type(make).__name__
 
 
-Prompt = str | Sequence[ChatMessage] | Sequence[int]
+PromptLike = Prompt | str | Sequence[ChatMessage] | Sequence[int]
+"""A prompt, or what a user says, or a whole conversation, or token ids."""
 
 
 class _Closing(ABC):
@@ -338,7 +342,7 @@ def _params(model: str | Path | ModelParams) -> ModelParams:
 
 def generate(
     pair: Pair,
-    prompt: Prompt,
+    prompt: PromptLike,
     *,
     strategy: StrategyLike = "off",
     drafters: Mapping[str, MakeDrafter | DrafterInfo] | None = None,
@@ -360,7 +364,8 @@ def generate(
     Args:
         pair: From `load_pair`; its thread is the one to call from.
         prompt: What the user says, put through the chat template; or a whole conversation; or
-            token ids, taken as they are (``pair.vocab.tokenize("…", special=False)``).
+            token ids, taken as they are (``pair.vocab.tokenize("…", special=False)``); or a value
+            that says more, such as ``Infill("The sum of ", " is 4.")``.
         strategy: A text such as ``"draft:n_max=4"`` or ``"prompt-lookup+draft"``; or a drafter's
             class (or what else makes one), which is then used with its default settings.
         drafters: Own drafters by name, for use in strategy texts: ``{"mine": MyDrafter}`` allows
@@ -385,11 +390,9 @@ def generate(
         TypeError: A drafter's class or function is neither.
     """
     names = Names(drafters or {})
-    messages, tokens = _prompt(prompt)
     command = StartTurn(
         "reply",
-        messages,
-        prompt_tokens=tokens,
+        _prompt(prompt),
         sampling=sampling or SamplingParams(),
         strategy=names.read(strategy),
         max_tokens=max_tokens,
@@ -402,10 +405,11 @@ def generate(
     return Reply(pair, command, secrets.randbits(32) if seed is None else seed, names, on_event)
 
 
-def _prompt(prompt: Prompt) -> tuple[tuple[ChatMessage, ...], tuple[int, ...] | None]:
-    """Return messages, or token ids."""
+def _prompt(prompt: PromptLike) -> Prompt:
+    if isinstance(prompt, Prompt):
+        return prompt
     if isinstance(prompt, str):
-        return (ChatMessage.of_text("user", prompt),), None
+        return Chat((ChatMessage.of_text("user", prompt),))
     if all(isinstance(item, ChatMessage) for item in prompt):
-        return tuple(cast("Sequence[ChatMessage]", prompt)), None
-    return (), tuple(int(token) for token in cast("Sequence[int]", prompt))
+        return Chat(tuple(cast("Sequence[ChatMessage]", prompt)))
+    return Tokens(tuple(int(token) for token in cast("Sequence[int]", prompt)))

@@ -30,12 +30,16 @@ from paceline.engine.refusals import no_prompt, not_counted
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError, UserError, ValueOutOfRangeError, refuse
 from paceline.messages import (
+    Chat,
     ChatMessage,
     CountTokens,
+    Infill,
     Prompting,
     PromptRendered,
+    RawText,
     RenderPrompt,
     StartTurn,
+    Tokens,
     TokensCounted,
 )
 from paceline.sentence import sentence
@@ -209,42 +213,69 @@ def encode_prompt(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
 
     Raises:
         ValueOutOfRangeError: It is empty, or holds a token or a role that does not exist.
+        UserError: The model has no tokens that mark a gap to fill in.
     """
-    vocab = pair.target.model.vocab
-    if command.prompt_tokens is not None:
-        tokens = list(command.prompt_tokens)
-        _check_tokens(vocab, tokens)
-    elif command.prompt is not None:
-        tokens = vocab.tokenize(command.prompt, special=False)
-        if tokens and vocab.add_bos and vocab.bos >= 0:
-            tokens.insert(0, vocab.bos)
-    else:
-        return _encode_messages(pair, command)
-    if not tokens:
-        raise _empty()
+    if isinstance(command.prompt, Chat):
+        return _encode_chat(pair, command, command.prompt)
+    tokens = _tokens_of(pair.target.model.vocab, command.prompt)
     return FittedPrompt(tokens, (), 0)
 
 
-def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
-    check_messages(command.messages)
+def _tokens_of(vocab: Vocabulary, prompt: RawText | Tokens | Infill) -> list[int]:
+    """Return the tokens of a prompt that needs no template; see `encode_prompt`."""
+    match prompt:
+        case Tokens():
+            _check_tokens(vocab, prompt.ids)
+            tokens = list(prompt.ids)
+        case RawText():
+            tokens = _begun_by_bos(vocab, vocab.tokenize(prompt.text, special=False))
+        case Infill():
+            tokens = _infill_tokens(vocab, prompt)
+    if not tokens:
+        raise _empty()
+    return tokens
+
+
+def _infill_tokens(vocab: Vocabulary, prompt: Infill) -> list[int]:
+    """Return what is before the gap, what is after it, and the mark that asks for the rest."""
+    marks = vocab.infill
+    if marks is None:
+        raise UserError(
+            "no-infill",
+            "This model cannot fill in a gap: its vocabulary has no tokens that mark one.",
+            "Load a model that was trained for it, as most base models for code were.",
+        )
+    before = vocab.tokenize(prompt.before, special=False)
+    after = tokenize_after(vocab, prompt.after, special=False)
+    if not (before or after):
+        return []
+    return _begun_by_bos(vocab, [marks.before, *before, marks.after, *after, marks.gap])
+
+
+def _begun_by_bos(vocab: Vocabulary, tokens: list[int]) -> list[int]:
+    return [vocab.bos, *tokens] if tokens and vocab.add_bos and vocab.bos >= 0 else tokens
+
+
+def _encode_chat(pair: LoadedPair, command: StartTurn, chat: Chat) -> FittedPrompt:
+    check_messages(chat.messages)
     vocab = pair.target.model.vocab
 
     def encode(prompts: PromptSizes) -> FittedPrompt:
         template = prompts.template
-        if command.cuts:
+        if chat.cuts:
             n_begun = len(vocab.tokenize(command.begun_text, special=False))
             n_ctx = max(pair.target.n_ctx - n_begun, 1)
-            fitted = encode_fitting(prompts, command.messages, n_ctx, command.max_tokens)
+            fitted = encode_fitting(prompts, chat.messages, n_ctx, command.max_tokens)
         else:
-            fitted = FittedPrompt(*template.encode(command.messages), 0)
-        template.check_question(command.messages, _text_of(vocab, fitted.tokens))
-        opening = _opening(template, fitted.tokens, command.messages)
+            fitted = FittedPrompt(*template.encode(chat.messages), 0)
+        template.check_question(chat.messages, _text_of(vocab, fitted.tokens))
+        opening = _opening(template, fitted.tokens, chat.messages)
         return fitted._replace(
             opening=opening,
             marks=as_texts(template.marks, vocab),
             knows_marks=template.knows_marks or bool(opening),
             stops=template.stops,
-            reasoning=_reasoning(template, opening, command.prompting.think),
+            reasoning=_reasoning(template, opening, chat.prompting.think),
         )
 
     def encode_all(prompts: PromptSizes) -> FittedPrompt:
@@ -258,17 +289,17 @@ def _encode_messages(pair: LoadedPair, command: StartTurn) -> FittedPrompt:
         # What is to go on is an answer.
         template = prompts.template
         if "off" in template.switch.choices:
-            closed = encode(pair.prompts(replace(command.prompting, think="off")))
+            closed = encode(pair.prompts(replace(chat.prompting, think="off")))
             if not closed.opening:
                 return closed
         closing = template.marks.closing or f"\n{PAIRS[opening.strip()]}\n\n"
         end = tokenize_after(vocab, closing, special=True)
         return fitted._replace(tokens=[*fitted.tokens, *end], opening="", reasoning=None)
 
-    fitted = _by_template(pair, command.prompting, encode_all)
+    fitted = _by_template(pair, chat.prompting, encode_all)
     if not fitted.tokens:
         raise _empty()
-    if pair.template_failure and not command.prompting.template:
+    if pair.template_failure and not chat.prompting.template:
         fitted = fitted._replace(notes=(pair.template_failure, *fitted.notes))
     return fitted
 
@@ -346,21 +377,25 @@ def count_tokens(pair: LoadedPair | None, command: CountTokens) -> TokensCounted
     """Answer the question; what cannot be counted is -1."""
     if pair is None or pair.is_lost:
         return not_counted(command)
-    n_ctx, messages = pair.target.n_ctx, command.messages
+    n_ctx, prompt = pair.target.n_ctx, command.prompt
     limit = n_ctx - room_for_reply(n_ctx, command.max_tokens)
 
-    def count(sizes: PromptSizes) -> TokensCounted:
+    def count(sizes: PromptSizes, chat: Chat) -> TokensCounted:
+        messages = chat.messages
         n_cut, n_tokens = 0, sizes.count(messages, limit)
-        if command.cuts and n_tokens > limit:
+        if chat.cuts and n_tokens > limit:
             n_cut = Cutter(messages, sizes, limit).n_cut(lambda kept: sizes.count(kept, limit))
         per_message = at_most(sizes.of_messages(messages), n_tokens)
         return TokensCounted(command.request_id, n_tokens, n_ctx, per_message, n_cut)
 
     try:
-        check_messages(messages)
-        return _by_template(pair, command.prompting, count)
+        if not isinstance(prompt, Chat):
+            n_tokens = len(_tokens_of(pair.target.model.vocab, prompt))
+            return TokensCounted(command.request_id, n_tokens, n_ctx)
+        check_messages(prompt.messages)
+        return _by_template(pair, prompt.prompting, lambda sizes: count(sizes, prompt))
     except UserError as error:
-        _log.debug("a conversation cannot be counted: %s", error)
+        _log.debug("a prompt cannot be counted: %s", error)
         return TokensCounted(command.request_id, -1, n_ctx)
 
 
@@ -374,8 +409,8 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         nonlocal shown
         template = prompts.template
         shown = structs.replace(shown, thinking=template.switch.choices)
-        text, notes = template.render_with_notes(command.messages)
-        template.check_question(command.messages, text)
+        text, notes = template.render_with_notes(command.chat.messages)
+        template.check_question(command.chat.messages, text)
         return structs.replace(
             shown,
             text=text[-_LONGEST_SHOWN:],
@@ -385,7 +420,7 @@ def render_prompt(pair: LoadedPair | None, command: RenderPrompt) -> PromptRende
         )
 
     try:
-        shown = _by_template(pair, command.prompting, render)
+        shown = _by_template(pair, command.chat.prompting, render)
     except UserError as error:
         shown = structs.replace(shown, problem=error.message, hint=error.hint)
     own = pair.own_template if len(pair.own_template) <= _LONGEST_OWN else ""

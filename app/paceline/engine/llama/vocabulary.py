@@ -17,7 +17,7 @@ from paceline.engine.llama.grammar import (
     rules_before,
 )
 from paceline.engine.llama.library import llama_cpp
-from paceline.engine.model.backend import Grammar, Reasoning
+from paceline.engine.model.backend import Grammar, InfillMarks, Reasoning
 from paceline.engine.model.threads import on_big_stack
 from paceline.engine.prompt.reasoning_marks import HARMONY, visible_tokens
 from paceline.engine.prompt.segments import tokenize_after
@@ -50,6 +50,7 @@ class LlamaVocabulary:
         self.add_eos: bool = llama_cpp.llama_vocab_get_add_eos(pointer)
         is_eog = llama_cpp.llama_vocab_is_eog
         self.eog = frozenset(t for t in range(self.n_tokens) if is_eog(pointer, t))
+        self.infill = _infill_marks(pointer)
         self._buffer = ctypes.create_string_buffer(256)
         self._grammar_pieces: list[bytes] = []
 
@@ -197,6 +198,15 @@ class LlamaVocabulary:
             t if self._is_control(t) else self.piece(t).decode("utf-8", "replace")
             for t in self._tokenize(mark, special=True)
         ]
+
+
+def _infill_marks(pointer: Any) -> InfillMarks | None:
+    marks = InfillMarks(
+        llama_cpp.llama_vocab_fim_pre(pointer),
+        llama_cpp.llama_vocab_fim_suf(pointer),
+        llama_cpp.llama_vocab_fim_mid(pointer),
+    )
+    return marks if min(marks) >= 0 else None
 
 
 class LlamaVocabularyFile(LlamaVocabulary):

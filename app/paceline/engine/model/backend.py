@@ -65,8 +65,27 @@ class Grammar(Protocol):
         """Free it; the object is dead afterwards."""
 
 
+class InfillMarks(NamedTuple):
+    """Ids of the tokens around a text with a gap.
+
+    Attributes:
+        before: Comes before the text up to the gap.
+        after: Comes before the text from the gap's end on.
+        gap: Asks for what is in the gap.
+    """
+
+    before: int
+    after: int
+    gap: int
+
+
 class Vocabulary(Protocol):
-    """A model's tokens. `eog` holds the ids that end a generation."""
+    """A model's tokens.
+
+    Attributes:
+        eog: The ids that end a generation.
+        infill: The tokens that mark a gap to fill in; None: there are none.
+    """
 
     kind: int
     n_tokens: int
@@ -75,6 +94,7 @@ class Vocabulary(Protocol):
     add_bos: bool
     add_eos: bool
     eog: frozenset[int]
+    infill: InfillMarks | None
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Return token ids, without BOS; with `special`, ``<|im_end|>`` becomes one token."""

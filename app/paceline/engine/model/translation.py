@@ -22,7 +22,7 @@ import numpy as np
 
 from paceline.engine.model.backend import LanguageModel, Row, Rows, Vocabulary
 from paceline.engine.model.context import CachedContext, common_prefix
-from paceline.engine.model.vocabularies import BYTE_PAIR_ENCODING, Mismatch, Tokens
+from paceline.engine.model.vocabularies import BYTE_PAIR_ENCODING, Mismatch, TokenTable
 from paceline.errors import NothingAllowedError, refuse
 from paceline.params import Translating
 from paceline.sentence import sentence
@@ -79,7 +79,7 @@ def words_on_translation(differs: Mismatch, share: float) -> str:
     )
 
 
-def bytes_of_tokens(tokens: Tokens) -> list[bytes]:
+def bytes_of_tokens(tokens: TokenTable) -> list[bytes]:
     """Return what every token writes, by id; a control token is written by its name.
 
     Takes 0.3 s for 262k tokens.
@@ -113,7 +113,7 @@ def _from_marked(text: bytes) -> bytes:
     return text.replace(_SPACE, b" ")
 
 
-def share_of(target: Tokens, draft: Tokens) -> float:
+def share_of(target: TokenTable, draft: TokenTable) -> float:
     """Return how many of the target's tokens in the sample are the draft model's, too, 0..1."""
     return _share({*bytes_of_tokens(target)}, {*bytes_of_tokens(draft)})
 
@@ -185,7 +185,7 @@ class Translation:
         ValueOutOfRangeError: A replacement is empty.
     """
 
-    def __init__(self, target: Vocabulary, draft: Tokens, how: Translating) -> None:
+    def __init__(self, target: Vocabulary, draft: TokenTable, how: Translating) -> None:
         if not all(map(all, how.replace)):
             refuse(
                 "A text that is to be replaced for the draft model, or its replacement, is empty.",

@@ -16,6 +16,7 @@ from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.bench.words import PLAIN, title_of
 from paceline.gui.kit.translation import translator
 from paceline.gui.state.speculation import GROUPS, SpeculationModel
+from paceline.messages import Chat
 from paceline.params import ReplySettings
 
 USUAL = (PLAIN, "auto", "draft:n_max=3", "draft:n_max=8", "suffix", "suffix+draft")
@@ -53,7 +54,7 @@ def chat_workloads(
     found = []
     for at, workload in _outlines(path, settings, n_last):
         prompt.take(path[: at + 1], settings.system_prompt, inf, known)
-        found.append(replace(workload, messages=prompt.messages()))
+        found.append(replace(workload, prompt=Chat(prompt.messages())))
     return tuple(found)
 
 
@@ -75,7 +76,7 @@ def _outlines(
                 at,
                 Workload(
                     f"{number}. {_beginning(path[at].text)}".strip(),
-                    build_messages(path[at : at + 1]),
+                    Chat(build_messages(path[at : at + 1])),
                     max_tokens=min(settings.max_tokens, CHAT_TOKENS),
                     sampling=settings.sampling,
                     seed=_SEED if settings.seed is None else settings.seed,

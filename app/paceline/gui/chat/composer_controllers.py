@@ -30,7 +30,7 @@ from paceline.gui.context import AppContext
 from paceline.gui.kit.file_dialogs import FileChooser
 from paceline.gui.kit.translation import local
 from paceline.gui.state.current_devices import CurrentDevices, Room, RoomPlanner
-from paceline.messages import ChatMessage, CountTokens, Event, TokensCounted, TurnStarted
+from paceline.messages import Chat, ChatMessage, CountTokens, Event, TokensCounted, TurnStarted
 
 KEEP_AFTER_MS = 400
 """After the last key press; a switch and the end of the program keep it at once."""
@@ -236,7 +236,9 @@ class ContextMeterController(QObject):
         self._asked = messages, bool(unsent), settings.max_tokens
         self._client.submit(
             CountTokens(
-                self._request_id, messages, settings.max_tokens, options.cuts, options.prompting
+                self._request_id,
+                Chat(messages, options.prompting, options.cuts),
+                settings.max_tokens,
             )
         )
 

@@ -25,7 +25,7 @@ from paceline.gui.look.scale import SMALL, STEP, px
 from paceline.gui.look.theme import mono_font
 from paceline.gui.sampling.sampling_settings import SamplingSettings
 from paceline.gui.state.next_reply import kept_for, names_of
-from paceline.messages import ChatMessage, Event, PromptRendered, RenderPrompt
+from paceline.messages import Chat, ChatMessage, Event, PromptRendered, RenderPrompt
 from paceline.params import Prompting
 from paceline.settings import MAX_PROMPTINGS, ModelPrompting
 
@@ -235,7 +235,7 @@ class PromptingController(DialogOwner[TemplateEditor]):
     def _ask(self, messages: tuple[ChatMessage, ...], prompting: Prompting) -> str:
         self._n_asked += 1
         request_id = f"prompt-{self._n_asked}"
-        self._context.client.submit(RenderPrompt(request_id, messages, prompting))
+        self._context.client.submit(RenderPrompt(request_id, Chat(messages, prompting)))
         return request_id
 
     @Slot()

@@ -1,0 +1,131 @@
+"""A gap in a text to fill in: the tokens of the prompt, and models that have no marks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.test_service import Bench
+from fake_model import ByteVocabulary, FakeModel, scripted
+from paceline.engine.llama.backend import LlamaBackend
+from paceline.engine.model.backend import InfillMarks, Vocabulary, VocabularyFile
+from paceline.messages import (
+    CountTokens,
+    Infill,
+    Prompt,
+    RawText,
+    Tokens,
+    TokensCounted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from tiny_vocabularies import EXTRA, INFILL, sentencepiece
+
+GAP = Infill("He", "llo")
+
+
+class MarkedVocabulary(ByteVocabulary):
+    """Bytes, three of which mark a gap."""
+
+    infill = InfillMarks(before=1, after=2, gap=3)
+
+
+class BeginningVocabulary(MarkedVocabulary):
+    """A text begins with a token, too."""
+
+    bos = 4
+    add_bos = True
+
+
+def bench_of(vocab: Vocabulary) -> Bench:
+    model = FakeModel(scripted("x", 0))
+    model.vocab = vocab
+    bench = Bench(target=model)
+    bench.load()
+    return bench
+
+
+def prompt_tokens(bench: Bench, prompt: Prompt) -> list[int]:
+    """The tokens that the model was given before the reply."""
+    assert isinstance(bench.ask(prompt=prompt, max_tokens=1), TurnFinished)
+    n_prompt = next(e.n_prompt for e in reversed(bench.events) if isinstance(e, TurnStarted))
+    return list(bench.models["target"].tokens[:n_prompt])
+
+
+def count(bench: Bench, prompt: Prompt) -> int:
+    bench.client.submit(CountTokens("q", prompt))
+    counted = bench.events[-1]
+    assert isinstance(counted, TokensCounted)
+    assert counted.per_message == ()
+    return counted.n_tokens
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tokens"),
+    [
+        (GAP, [1, *b"He", 2, *b"llo", 3]),
+        (Infill("He", ""), [1, *b"He", 2, 3]),
+        (Infill("", "<end>"), [1, 2, *b"<end>", 3]),  # no control token
+        (RawText("He"), [*b"He"]),
+        (Tokens((7, 1, 8)), [7, 1, 8]),
+    ],
+)
+def test_the_prompt_has_these_tokens(prompt: Prompt, tokens: list[int]) -> None:
+    bench = bench_of(MarkedVocabulary())
+    assert prompt_tokens(bench, prompt) == tokens
+    assert count(bench, prompt) == len(tokens)
+    begun = tokens if isinstance(prompt, Tokens) else [4, *tokens]
+    assert prompt_tokens(bench_of(BeginningVocabulary()), prompt) == begun
+
+
+@pytest.mark.parametrize(
+    ("vocab", "prompt", "code"),
+    [
+        (ByteVocabulary(), GAP, "no-infill"),
+        (MarkedVocabulary(), Infill("", ""), "empty-prompt"),
+        (BeginningVocabulary(), Infill("", ""), "empty-prompt"),
+    ],
+)
+def test_a_gap_that_cannot_be_filled_in_is_refused(
+    vocab: Vocabulary, prompt: Prompt, code: str
+) -> None:
+    bench = bench_of(vocab)
+    failed = bench.ask(prompt=prompt)
+    assert isinstance(failed, TurnFailed)
+    assert failed.code == code
+    assert failed.message
+    assert failed.hint
+    assert count(bench, prompt) == -1
+    assert isinstance(bench.ask(), TurnFinished), "the next reply is made"
+
+
+@pytest.fixture
+def real(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VocabularyFile]:
+    file = tmp_path / "vocabulary.gguf"
+    with file.open("wb") as out:
+        sentencepiece(blank=True, extra=request.param).write(out)
+    loaded = LlamaBackend().load_vocabulary(str(file))
+    yield loaded
+    loaded.close()
+
+
+@pytest.mark.parametrize("real", [INFILL], indirect=True)
+def test_a_files_marks_stand_around_the_text(real: VocabularyFile) -> None:
+    marks = real.infill
+    assert marks is not None
+    assert [real.text(mark).decode() for mark in marks] == list(INFILL)
+    bench = bench_of(real)
+    tokens = prompt_tokens(bench, Infill("Hello", "world"))
+    texts = [real.text(token).decode() for token in tokens]
+    at = texts.index(INFILL[1])
+    assert texts[:2] == ["<s>", INFILL[0]]
+    assert ("".join(texts[2:at]), texts[-1]) == ("▁Hello", INFILL[2])
+    assert "".join(texts[at + 1 : -1]) == "world", "no blank comes between the gap and it"
+
+
+@pytest.mark.parametrize("real", [EXTRA, INFILL[:2]], indirect=True)
+def test_a_file_without_all_marks_has_none(real: VocabularyFile) -> None:
+    assert real.infill is None
