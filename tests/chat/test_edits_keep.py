@@ -12,9 +12,10 @@ from chat.chat_bench import ChatBench
 from gui.fake_client import STATS
 from paceline.chat.conversations import later_turns
 from paceline.chat.pair import Pair
-from paceline.hosting.wire import encode_message, frame
+from paceline.hosting.wire import encode_message
 from paceline.messages import EarlierReply, StartTurn, Strategy, TurnFailed, TurnFinished, Unloaded
 from paceline.params import ModelParams, Prompting, ReplySettings, SamplingParams
+from paceline.workers.frames import frame
 
 if TYPE_CHECKING:
     from paceline.storage.archive import ConversationStore
