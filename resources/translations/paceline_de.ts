@@ -8071,6 +8071,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Wenig Speicher</translation>
     </message>
     <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>Load a model that was trained for it, as most base models for code were.</source>
+        <translation>Laden Sie ein Modell, das dafür trainiert wurde, wie die meisten Basismodelle für Code.</translation>
+    </message>
+    <message>
         <location filename="../../app/catalog/sidecar.py"/>
         <source>Load it together with its target: in the list of draft models, or by --mtp FILE.</source>
         <translation>Laden Sie ihn zusammen mit seinem Zielmodell: in der Liste der Entwurfsmodelle oder mit --mtp DATEI.</translation>
@@ -9468,6 +9473,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/engine/model/states.py"/>
         <source>This model can take back {n} tokens: drafts end there.</source>
         <translation>Dieses Modell kann {n} Token zurücknehmen: Entwürfe enden dort.</translation>
+    </message>
+    <message>
+        <location filename="../../app/engine/request.py"/>
+        <source>This model cannot fill in a gap: its vocabulary has no tokens that mark one.</source>
+        <translation>Dieses Modell kann keine Lücke füllen: Sein Vokabular hat keine Tokens, die eine bezeichnen.</translation>
     </message>
     <message>
         <location filename="../../app/engine/model/context.py"/>
