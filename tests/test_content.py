@@ -53,10 +53,12 @@ def test_pieces_that_are_appended_are_one_text(first: str, pieces: list[str]) ->
 
 @given(CONTENTS, CONTENTS)
 def test_two_texts_that_meet_become_one(first: Content, second: Content) -> None:
-    both = joined(first, second, "\n\n")
-    between = "\n\n" if first and second else ""
-    assert text_of(both) == text_of(first) + between + text_of(second)
-    assert len(both) == len(first) + len(second) - bool(between)
+    both = joined(first, second)
+    if not (first and second):
+        assert both == first + second
+        return
+    between = Text(f"{first[-1].text}\n\n{second[0].text}")
+    assert both == (*first[:-1], between, *second[1:])
 
 
 @given(CONTENTS)
@@ -77,17 +79,17 @@ def test_a_content_travels(content: Content) -> None:
 def test_another_kind_stays_where_it_stands(place: int) -> None:
     around = [Text("a"), Text("b")]
     content = (*around[:place], Picture("ab"), *around[place:])
-    assert text_of(content) == "ab"
+    assert text_of(content) == "a\n\nb"
     assert not is_empty(content)
     assert not is_empty((Picture("ab"),))
     assert with_texts(content, str.upper)[place] == Picture("ab")
     assert appended(content, "c")[place] == Picture("ab")
-    assert text_of(appended(content, "c")) == "abc"
+    assert text_of(appended(content, "c")) == ("a\n\nbc" if place < 2 else "a\n\nb\n\nc")
 
 
 def test_the_words_of_another_kind_count() -> None:
     content = (Text("a"), Note("b"))
-    assert text_of(content) == "ab"
+    assert text_of(content) == "a\n\nb"
     assert with_texts(content, str.upper) == (Text("A"), Note("B"))
     assert appended(content, "c") == (*content, Text("c"))
     assert not is_empty((Note(""),))
@@ -95,9 +97,9 @@ def test_the_words_of_another_kind_count() -> None:
 
 def test_texts_on_both_sides_of_another_kind_are_not_joined() -> None:
     picture = (Picture("ab"),)
-    assert joined(of_text("a"), (*picture, Text("b")), "\n") == (Text("a"), *picture, Text("b"))
-    assert joined((Text("a"), *picture), of_text("b"), "\n") == (Text("a"), *picture, Text("b"))
-    assert joined(SEEN, SEEN, "-") == (*SEEN[:2], Text("this-See "), *SEEN[1:])
+    assert joined(of_text("a"), (*picture, Text("b"))) == (Text("a"), *picture, Text("b"))
+    assert joined((Text("a"), *picture), of_text("b")) == (Text("a"), *picture, Text("b"))
+    assert joined(SEEN, SEEN) == (*SEEN[:2], Text("this\n\nSee "), *SEEN[1:])
     assert appended(SEEN[:2], "!") == (*SEEN[:2], Text("!"))
 
 

@@ -3,7 +3,7 @@
 Content is a tuple of parts, text now, other kinds to come. Parts and prompts are values that travel
 between processes and stand in files, each under the name of its kind. Every kind of part has a
 `text`, which stands for it where only text can stand: in titles, in searches, in texts that are
-exported. Where it is a field, it may get into a prompt.
+exported. If that may get into a prompt, it is a field: control tokens in it are broken up.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ Part = Text
 
 Content = tuple[Part, ...]
 
+BETWEEN = "\n\n"
+"""What stands between parts where all are one text."""
+
 
 def of_text(text: str) -> Content:
     """Return the content that is this text alone."""
@@ -43,8 +46,10 @@ def of_text(text: str) -> Content:
 
 
 def text_of(content: Content) -> str:
-    """Return the texts of all parts, joined."""
-    return content[0].text if len(content) == 1 else "".join([part.text for part in content])
+    """Return the texts of all parts, with a blank line between two of them."""
+    if len(content) == 1:
+        return content[0].text
+    return BETWEEN.join([part.text for part in content if part.text])
 
 
 def beyond_text(content: Content) -> Content:
@@ -72,8 +77,8 @@ def appended(content: Content, text: str) -> Content:
     return (*content, Text(text))
 
 
-def joined(first: Content, second: Content, between: str = "\n\n") -> Content:
-    """Return both contents as one, with a text between two texts that meet.
+def joined(first: Content, second: Content) -> Content:
+    """Return both contents as one, with a blank line between two texts that meet.
 
     These become one part, as models are trained to see a message.
     """
@@ -81,7 +86,7 @@ def joined(first: Content, second: Content, between: str = "\n\n") -> Content:
         return first + second
     if not (first and isinstance(first[-1], Text)):
         return first + second
-    return (*appended(first, between + second[0].text), *second[1:])
+    return (*appended(first, BETWEEN + second[0].text), *second[1:])
 
 
 class ChatMessage(Checked, frozen=True):
@@ -97,7 +102,7 @@ class ChatMessage(Checked, frozen=True):
 
     @property
     def text(self) -> str:
-        """The texts of all parts, joined."""
+        """The texts of all parts; see `text_of`."""
         return text_of(self.content)
 
 

@@ -66,7 +66,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The texts of all parts, joined."""
+        """The texts of all parts; see `text_of`."""
         return text_of(self.content)
 
 

@@ -7218,6 +7218,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <translation>Auto: {reason}, {n:.1f} Token erwartet ({gain:.1f}×)</translation>
     </message>
     <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Before this version of Paceline changes the file {path} with the chats, it copies it, and there is no room for the copy.</source>
+        <translation>Bevor diese Version von Paceline die Datei {path} mit den Chats ändert, kopiert sie sie, und für die Kopie ist kein Platz.</translation>
+    </message>
+    <message>
         <location filename="../../app/engine/prompt/template.py"/>
         <source>Beside a system prompt, this model's chat template ignores how much the model is to reason.</source>
         <translation>Neben einem System-Prompt beachtet die Chat-Vorlage dieses Modells nicht, wie viel das Modell nachdenken soll.</translation>
@@ -8194,6 +8199,11 @@ Aus: Sie werden nur im jeweiligen Chat nachgeschlagen.</translation>
         <location filename="../../app/catalog/download/downloads.py"/>
         <source>Make room there and resume; what has arrived is kept.</source>
         <translation>Schaffen Sie dort Platz, und setzen Sie fort; was angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <location filename="../../app/storage/problems.py"/>
+        <source>Make {needed:size} free on that disk. Until then, the chats can be read. {kept}</source>
+        <translation>Machen Sie auf diesem Datenträger {needed:size} frei. Bis dahin sind die Chats lesbar. {kept}</translation>
     </message>
     <message>
         <location filename="../../app/engine/decode/decoder.py"/>

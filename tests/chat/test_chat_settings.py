@@ -355,7 +355,9 @@ def test_the_defaults_seed_says_that_it_was_fixed(old: Archive) -> None:
     assert settings_of(bench).seed is None
 
 
+@pytest.mark.parametrize("n_steps", [1, len(MIGRATIONS) - 1])
 def test_the_version_before_refuses_the_new_database_in_words(
+    n_steps: int,
     old: Archive,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -363,8 +365,8 @@ def test_the_version_before_refuses_the_new_database_in_words(
 ) -> None:
     allow_warnings("chats are not written|could not be stored")
     assert old.close()
-    monkeypatch.setattr(database, "MIGRATIONS", MIGRATIONS[:1])
-    monkeypatch.setattr(disk, "migrate", partial(migrate, migrations=MIGRATIONS[:1]))
+    monkeypatch.setattr(database, "MIGRATIONS", MIGRATIONS[:n_steps])
+    monkeypatch.setattr(disk, "migrate", partial(migrate, migrations=MIGRATIONS[:n_steps]))
     before = (tmp_path / "chats.db").read_bytes()
     archive = Archive(tmp_path / "chats.db")
     archive.open()

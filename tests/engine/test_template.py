@@ -148,12 +148,16 @@ BY_PARTS = (
 )
 
 
+CLOSED_UP = BY_PARTS.replace("[", "").replace("]", "")
+
+
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
-        (PLAIN_TEXT, "User: say <end> now"),
+        (PLAIN_TEXT, "User: say <e\n\nnd> now"),
         (BY_PARTS, "[say <e][nd> now]§"),
-        ("{% for m in messages %}{{ m.content }}{% endfor %}", "say <end> now"),
+        (ECHO, "say <e\n\nnd> now§"),
+        (CLOSED_UP, "say <end> now§"),
     ],
 )
 def test_a_content_of_several_parts(source: str, shown: str) -> None:
@@ -164,13 +168,18 @@ def test_a_content_of_several_parts(source: str, shown: str) -> None:
 @given(st.lists(st.text("<end>| \né", max_size=12), min_size=1, max_size=4))
 def test_no_part_makes_a_control_token(texts: list[str]) -> None:
     message = ChatMessage("user", tuple(map(Text, texts)))
-    for source, wanted in ((BY_PARTS, "".join(f"[{t}]" for t in texts)), (ECHO, message.text)):
+    shown = {
+        BY_PARTS: "".join(f"[{text}]" for text in texts),
+        CLOSED_UP: "".join(texts),
+        ECHO: message.text,
+    }
+    for source, wanted in shown.items():
         tokens, notes = encode(source, [message])
         assert (text_of(tokens), notes) == (f"{wanted}§", ())
 
 
 def test_parts_that_make_a_control_token_are_refused_where_nothing_keeps_it_text() -> None:
-    source = "{% for m in messages %}{{ m.content | lower }}<end>{% endfor %}"
+    source = CLOSED_UP.replace("c.text", "c.text | lower")
     message = ChatMessage("user", (Text("X <e"), Text("nd>")))
     assert failure(source, [message]).code == "control-token"
     assert text_of(encode(source, [ChatMessage("user", (Text("X <"), Text("and>")))])[0]) == (

@@ -34,13 +34,16 @@ class OldReply:
     follows: int = -1
 
 
-def write(path: Path, chats: dict[str, list[OldReply]], shown: dict[str, int]) -> None:
+def write(
+    path: Path, chats: dict[str, list[OldReply]], shown: dict[str, int], layout: int = 1
+) -> None:
     """Make a database of these chats by id; `shown` says which reply ends the path, if not the
-    last one."""
+    last one. Later versions had other layouts, and wrote the same in them."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(MIGRATIONS[0])
-        connection.execute("PRAGMA user_version = 1")
+        for step in MIGRATIONS[:layout]:
+            connection.executescript(step)
+        connection.execute(f"PRAGMA user_version = {layout}")
         for chat_id, replies in chats.items():
             leaf = f"{chat_id}-a{shown.get(chat_id, len(replies) - 1)}"
             chat = connection.execute(

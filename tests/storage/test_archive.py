@@ -20,12 +20,12 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from paceline.content import of_text
+from paceline.content import Content, Text, of_text, text_of
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.params import ReplySettings
 from paceline.run_record import INTERRUPTED, RunRecord
 from paceline.storage import archive as archives
-from paceline.storage import writer
+from paceline.storage import salvage, writer
 from paceline.storage.archive import NEW_CHAT, Archive, ConversationStore
 from paceline.storage.disk import Disk
 from paceline.storage.problems import StorageError
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 WORDS = ("alpha", "beta", "gamma")
 CHATS = ("a", "b")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join)
+contents = st.lists(texts.map(lambda text: Text(f"{text} ")), min_size=1, max_size=2).map(tuple)
 places = st.integers(0, 5)
 
 
@@ -87,8 +88,8 @@ class Store(RuleBasedStateMachine):
         self.put(made, [message_id])
 
     @precondition(lambda self: self.chats)
-    @rule(data=st.data(), pieces=st.lists(texts, max_size=3), end=st.one_of(st.none(), texts))
-    def reply(self, data: st.DataObject, pieces: list[str], end: str | None) -> None:
+    @rule(data=st.data(), pieces=st.lists(texts, max_size=3), end=st.one_of(st.none(), contents))
+    def reply(self, data: st.DataObject, pieces: list[str], end: Content | None) -> None:
         """Begin a reply, or go on with one, and perhaps end it."""
         key = data.draw(st.sampled_from(sorted(self.chats)))
         if not self.running(key):
@@ -102,9 +103,9 @@ class Store(RuleBasedStateMachine):
             text = self.chats[key].messages[message_id].text + f"{text} "  # noqa: PLW2901
             self.chats[key] = self.chats[key].with_content(message_id, of_text(text))
         if end is not None:
-            self.records[message_id] = record(message_id, *end.split())
-            self.chats[key] = self.chats[key].with_content(message_id, of_text(end))
-            self.store.end_run(key, self.records[message_id], of_text(end))
+            self.records[message_id] = record(message_id, *text_of(end).split())
+            self.chats[key] = self.chats[key].with_content(message_id, end)
+            self.store.end_run(key, self.records[message_id], end)
 
     def begin(self, key: str) -> None:
         message_id, self.n_messages = f"m{self.n_messages}", self.n_messages + 1
@@ -116,13 +117,13 @@ class Store(RuleBasedStateMachine):
         self.store.begin_run(key, self.records[message_id])
 
     @precondition(lambda self: self.chats)
-    @rule(data=st.data(), text=texts, at=places)
-    def change(self, data: st.DataObject, text: str, at: int) -> None:
+    @rule(data=st.data(), text=texts, content=contents, at=places)
+    def change(self, data: st.DataObject, text: str, content: Content, at: int) -> None:
         key = data.draw(st.sampled_from(sorted(self.chats)))
         made = self.chats[key].renamed(text)
         message = self.message(key, at)
         if message.role == "user":
-            made = made.with_content(message.message_id, of_text(text))
+            made = made.with_content(message.message_id, content)
         self.put(replace(made, pinned=not made.pinned, tags=(text,)), [message.message_id])
 
     @precondition(lambda self: self.chats)
@@ -148,7 +149,7 @@ class Store(RuleBasedStateMachine):
         if was is not None:
             was = self.records[message.message_id] = replace(was, status="finished")
             self.store.begin_run(key, replace(was, steps=()))
-            self.store.end_run(key, was, of_text(message.text))
+            self.store.end_run(key, was, message.content)
 
     @rule(key=st.sampled_from(CHATS), back=st.booleans())
     def remove(self, key: str, *, back: bool) -> None:
@@ -313,7 +314,8 @@ def test_whatever_a_chat_holds_comes_back(kind: str, open_archive: Callable[[], 
     before = before.add(
         Message.of_text("m0", None, "user", "Question?\0 with NUL", 11.0, attachments=files)
     )
-    before = before.add(Message.of_text("m1", "m0", "assistant", "Answer", 12.0))
+    answer = (Text("An"), Text("swer\ud83d"), Text(""))
+    before = before.add(Message("m1", "m0", "assistant", answer, 12.0))
     before = before.add(Message.of_text("m2", "m0", "assistant", "Another answer", 13.0)).activate(
         "m1"
     )
@@ -321,11 +323,42 @@ def test_whatever_a_chat_holds_comes_back(kind: str, open_archive: Callable[[], 
     store = ConversationStore() if kind == "memory" else open_archive()
     store.save(before, ["m0", "m1", "m2"])
     store.save_unsent(NEW_CHAT, "half a thought \ud83d")
-    assert store.load("c") == before
+    written = before.with_content("m1", (Text("An"), Text("swer?"), Text("")))
+    assert store.load("c") == written
     assert store.unsent(NEW_CHAT) == "half a thought ?"
     (summary,) = store.summaries()
     assert (summary.title, summary.pinned, summary.tags) == ("Title", True, ("work", "ü"))
     assert (summary.created_s, summary.changed_s, summary.private) == (10.5, 20.25, False)
+
+
+def test_parts_are_salvaged_with_their_message(
+    db: Path, open_archive: Callable[[], Archive], allow_warnings: Callable[[str], None]
+) -> None:
+    allow_warnings("was salvaged")
+    made = chat("c", "question", "").with_content("c-1", (Text("ans"), Text("wer")))
+    archive = open_archive()
+    archive.save(made, ["c-0", "c-1"])
+    assert archive.close()
+    salvage.mark(db)
+    again = Archive(db)
+    assert again.open().salvaged
+    assert again.load("c") == made
+    assert again.close()
+
+
+@pytest.mark.parametrize("broken", ["[", "{}", "[5]", '[{"type": "Smell"}]', "[]", b"\xff", 5])
+def test_where_parts_are_broken_the_text_is_left(
+    broken: object, db: Path, open_archive: Callable[[], Archive]
+) -> None:
+    archive = open_archive()
+    made = chat("c", "question").with_content("c-0", (Text("que"), Text("stion")))
+    archive.save(made, ["c-0"])
+    assert archive.flush()
+    assert archive.load("c") == made
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("UPDATE messages SET parts = ?", (broken,))
+    assert archive.load("c") == made.with_content("c-0", of_text("que\n\nstion"))
+    assert [hit.message_id for hit in archive.search("stion") if hit.message_id] == ["c-0"]
 
 
 def test_what_was_sent_or_finished_is_on_the_disk_at_once(

@@ -72,6 +72,32 @@ def test_the_version_before_can_read_a_conversation(db: Path) -> None:
     assert not any("parts" in one for one in (*saved_chat["messages"], end))
 
 
+OF_THE_VERSION_BEFORE = """{"format": 1, "database": "chats.db", "changes": [
+{"kind": "SaveChat", "head": {"conversation_id": "c", "title": "Hi", "created_s": 1.0,
+ "changed_s": 2.0, "pinned": false, "tags": [], "origin": null, "leaf_id": "a", "settings": null},
+ "messages": [{"message_id": "q", "parent_id": null, "role": "user", "content": "Hi",
+ "created_s": 1.0, "attachments": [{"name": "f", "text": "x", "n_bytes": 1}]},
+ {"message_id": "a", "parent_id": "q", "role": "assistant", "content": "", "created_s": 2.0,
+ "attachments": []}], "removed": []},
+{"kind": "BeginRun", "conversation_id": "c", "record": {"message_id": "a", "status": "running"}},
+{"kind": "EndRun", "conversation_id": "c", "record": {"message_id": "a", "status": "finished"},
+ "text": "Hello"}]}"""
+
+
+def test_what_the_version_before_could_not_write_is_taken_in(db: Path) -> None:
+    path = rescue.rescue(db, CHANGES)
+    assert path is not None
+    path.write_text(OF_THE_VERSION_BEFORE)
+    archive = Archive(db)
+    archive.open()
+    made = archive.load("c")
+    assert [message.content for message in made.path()] == [of_text("Hi"), of_text("Hello")]
+    assert made.messages["q"].attachments[0].text == "x"
+    assert archive.runs("c")["a"].status == "finished"
+    assert archive.close()
+    assert not path.exists()
+
+
 def test_parts_are_beside_their_text(db: Path) -> None:
     content = (Text("a"), Text("b"))
     made = chat("c", "question").with_content("c-0", content)
@@ -79,7 +105,7 @@ def test_parts_are_beside_their_text(db: Path) -> None:
     path = rescue.rescue(db, changes)
     assert path is not None
     saved_chat, end = json.loads(path.read_text())["changes"]
-    assert (saved_chat["messages"][0]["content"], end["text"]) == ("ab", "ab")
+    assert (saved_chat["messages"][0]["content"], end["text"]) == ("a\n\nb", "a\n\nb")
     assert rescue.read_rescued(path) == changes
 
 

@@ -239,7 +239,9 @@ class Archive(ConversationStore):
         self._rested_at = 0.0
 
     def open(self) -> Opened:
-        """Open or create the database and start writing; blocks for some 10 ms.
+        """Open or create the database and start writing.
+
+        Blocks for some 10 ms, and once, where the layout changes, as long as the file is copied.
 
         The archive works with any file: what cannot be read is missing, and what cannot be written
         is kept in memory; `problem` says so.

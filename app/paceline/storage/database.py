@@ -11,13 +11,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from paceline.files import private_folder
-from paceline.storage.problems import BROKEN, DamageError, MovedError, NewerSchemaError, is_busy
+from paceline.storage.problems import (
+    BROKEN,
+    DamageError,
+    MovedError,
+    NewerSchemaError,
+    NoRoomError,
+    is_busy,
+)
 from paceline.storage.search import Unindexed, check_index
 from paceline.storage.tables import TABLES
 
@@ -30,6 +38,7 @@ LOCK_WAIT_S = 5.0
 _WAIT_S = 0.25
 _FORMAT = 2
 _LOG_BYTES = 4 * 2**20
+_ROOM_LEFT = 2**20  # of the disk beside a copy, for the step and for what is said meanwhile
 
 
 class Database:
@@ -113,6 +122,7 @@ def copy_to(connection: sqlite3.Connection, path: Path) -> None:
     path.unlink(missing_ok=True)
     create_private(path)
     with contextlib.closing(sqlite3.connect(path)) as copy:
+        copy.execute("PRAGMA journal_mode = OFF")  # half a copy is thrown away
         connection.backup(copy)
 
 
@@ -143,13 +153,12 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
 
 def _fill_in(connection: sqlite3.Connection) -> None:
     """Let an older layout, which cannot be changed here, be read like the newest."""
-    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(conversations)")}
-    later = ", ".join(f"NULL AS {name}" for name in TABLES["conversations"] if name not in there)
-    if later:
-        connection.execute("PRAGMA temp_store = MEMORY")
-        connection.execute(
-            f"CREATE TEMP VIEW conversations AS SELECT *, {later} FROM main.conversations"
-        )
+    connection.execute("PRAGMA temp_store = MEMORY")
+    for table, columns in TABLES.items():
+        there = {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+        later = ", ".join(f"NULL AS {name}" for name in columns if name not in {*there, "rowid"})
+        if later:
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT *, {later} FROM main.{table}")
 
 
 @contextlib.contextmanager
@@ -281,6 +290,8 @@ MIGRATIONS = (
     # What a conversation has of its own, and where a branch comes from: JSON objects or NULL.
     "ALTER TABLE conversations ADD COLUMN settings TEXT",
     "ALTER TABLE conversations ADD COLUMN origin TEXT",
+    # The parts of a content that is more than its text, which stays beside them: a JSON list.
+    "ALTER TABLE messages ADD COLUMN parts TEXT",
 )
 """The steps to the newest layout: SQL, each of whose statements ends a line."""
 
@@ -308,7 +319,8 @@ def migrate(
 
     A step is never changed once it has been published; another layout is another step. Each runs in
     one transaction with its number (`PRAGMA user_version`), so that a crash leaves the layout
-    before or after it. Before the first step on a database that has content, it is copied.
+    before or after it. A database that has content is copied in the transaction of the first step,
+    so that no program writes between copy and step, and of several only one makes a copy.
 
     Args:
         connection: In autocommit mode.
@@ -320,21 +332,45 @@ def migrate(
 
     Raises:
         NewerSchemaError: More steps were taken than are known; nothing was touched.
-        sqlite3.Error: It cannot be read or written; it has the layout that it had.
+        NoRoomError: There is no room for the copy; it has the layout that it had.
+        OSError: The copy cannot be made; likewise.
+        sqlite3.Error: It cannot be read or written; likewise.
     """
     version = user_version(connection)
     if version > len(migrations):
         raise NewerSchemaError(f"layout {version}, known are {len(migrations)}")
-    if version == len(migrations):
-        return None
-    copy = path.with_name(f"{path.name}.before-layout-{version + 1}") if version else None
-    if copy:
-        copy_to(connection, copy)
+    copy: Path | None = None
     for number, step in enumerate(migrations[version:], version + 1):
         with transaction(connection):
             if user_version(connection) < number:  # another program may have been faster
+                if version and copy is None:
+                    copy = _copied(path, number)
                 _take(connection, step)
                 connection.execute(f"PRAGMA user_version = {number}")
+    return copy
+
+
+def _copied(path: Path, number: int) -> Path:
+    """Copy a database before a step; the copy has its name only when it is whole.
+
+    Raises:
+        NoRoomError: It does not fit on the disk.
+        OSError: It cannot be written; likewise `sqlite3.Error`.
+    """
+    copy = path.with_name(f"{path.name}.before-layout-{number}")
+    part = copy.with_name(f"{copy.name}.part")
+    with contextlib.closing(_connect(path)) as connection:
+        ((n_pages,),) = connection.execute("PRAGMA page_count")
+        ((page_bytes,),) = connection.execute("PRAGMA page_size")
+        n_needed = n_pages * page_bytes + _ROOM_LEFT
+        if shutil.disk_usage(path.parent).free < n_needed:
+            raise NoRoomError(n_needed)
+        try:
+            copy_to(connection, part)
+            part.replace(copy)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
     return copy
 
 

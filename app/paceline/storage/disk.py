@@ -216,11 +216,13 @@ class Disk:
         self._is_checked = self.path.stat().st_size < _CHECKED_AT_ONCE
         try:
             try:
-                migrate(database.writer, self.path)
+                copy = migrate(database.writer, self.path)
             except NewerSchemaError as error:
                 if has_layout(database.reader):  # a later version would have another one
                     raise DamageError("its number is broken") from error
                 raise
+            if copy is not None:
+                _logger.info("the chats have a new layout; before it they were copied to %s", copy)
             if self._is_checked:
                 self._check(database)
             unfinished_ids(database.reader)  # sees damage where most is written

@@ -57,6 +57,18 @@ class NewerSchemaError(Exception):
     """The database was written by a later version of the program."""
 
 
+class NoRoomError(OSError):
+    """There is no room for the copy that is made before the database gets a new layout.
+
+    Attributes:
+        n_needed: Bytes that have to be free for it.
+    """
+
+    def __init__(self, n_needed: int) -> None:
+        super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.n_needed = n_needed
+
+
 class MovedError(Exception):
     """The database's file is no longer the one that was opened."""
 
@@ -123,6 +135,14 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
             "The file {path} was replaced by another one while Paceline was using it.",
             "{kept} Start Paceline again to use the new file.",
         )
+    if isinstance(error, NoRoomError):
+        places["needed"] = error.n_needed
+        return problem(
+            "no-room-for-copy",
+            "Before this version of Paceline changes the file {path} with the chats, it copies it, "
+            "and there is no room for the copy.",
+            "Make {needed:size} free on that disk. Until then, the chats can be read. {kept}",
+        )
     number = error.errno if isinstance(error, OSError) else None
     if code == _FULL or number in (errno.ENOSPC, errno.EDQUOT):
         return problem(
@@ -150,16 +170,18 @@ def problem_of(error: Exception, path: Path) -> StorageProblem:
             "The file {path} with the chats is damaged.",
             "A copy is put aside, and what can be read is taken over. {kept}",
         )
-    if code == _CANTOPEN or isinstance(error, OSError):
-        return problem(
+    return (
+        problem(
             "chats-not-opened",
             "The chats in {path} cannot be opened ({why}).",
             "See whether the folder is there and you may read and write in it. {kept}",
         )
-    return problem(
-        "chats-not-written",
-        "The chats in {path} cannot be written ({why}).",
-        "See whether the disk is in order. {kept}",
+        if code == _CANTOPEN or isinstance(error, OSError)
+        else problem(
+            "chats-not-written",
+            "The chats in {path} cannot be written ({why}).",
+            "See whether the disk is in order. {kept}",
+        )
     )
 
 

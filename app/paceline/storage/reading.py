@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from paceline.codec import made_of
-from paceline.content import appended, of_text
+from paceline.content import appended
 from paceline.conversation import (
     Conversation,
     ConversationSummary,
@@ -33,6 +33,7 @@ from paceline.storage.tables import (
     Records,
     read_as,
     read_attachments,
+    read_content,
     read_part,
     read_record,
     read_steps,
@@ -44,7 +45,7 @@ _SUMMARY = read_as(
 )
 _HEAD = f"{_SUMMARY}, {read_as('conversations', ('leaf_id', 'settings'))}"
 _MESSAGE = read_as(
-    "messages", ("id", "parent_id", "role", "content", "created_s", "attachments"), "m"
+    "messages", ("id", "parent_id", "role", "content", "created_s", "attachments", "parts"), "m"
 )
 _ID = read_as("messages", ["id"], "m")
 _RECORD = read_as("runs", ["record"], "r")
@@ -276,7 +277,8 @@ def _summary(row: Sequence[Any]) -> ConversationSummary:
 
 
 def _message(row: Sequence[Any]) -> Message:
-    return Message(row[0], row[1], row[2], of_text(row[3]), row[4], read_attachments(row[5]))
+    content = read_content(row[3], row[6])
+    return Message(row[0], row[1], row[2], content, row[4], read_attachments(row[5]))
 
 
 def _conversation(head: Head, messages: dict[str, Message]) -> Conversation:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from paceline.codec import decode, decode_known, encode
+from paceline.content import Content, of_text
 from paceline.conversation import Attachment, clean
 from paceline.messages import StepCommitted
 from paceline.run_record import RunRecord, record_from_json, steps_from_json
@@ -42,7 +43,7 @@ TABLES = {
     },
     "messages": {
         "key": "key", "conversation": "int", "id": "text", "parent_id": "text?", "role": "role",
-        "content": "text", "created_s": "time", "attachments": "text?",
+        "content": "text", "created_s": "time", "attachments": "text?", "parts": "text?",
     },
     "runs": {"message": "key", "status": "text", "record": "bytes"},
     "steps": {"message": "key", "data": "bytes"},
@@ -113,6 +114,14 @@ def read_attachments(text: str | None) -> tuple[Attachment, ...]:
     if text is None:
         return ()
     return _or((), lambda: tuple(decode(Attachment, file) for file in json.loads(text)))
+
+
+def read_content(text: str, parts: str | None) -> Content:
+    """Return the content that a message's text, and its parts where they are more, stand for."""
+    whole = of_text(text)
+    if parts is None:
+        return whole
+    return _or(whole, lambda: decode(Content, json.loads(parts))) or whole
 
 
 class Records(Mapping[str, RunRecord]):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, assert_never
 
+from paceline.content import Content, beyond_text, text_of
 from paceline.conversation import Head, Message
 from paceline.run_record import RunRecord, record_to_json, steps_to_json
 from paceline.storage import search
@@ -113,11 +114,17 @@ def _write_head(connection: sqlite3.Connection, head: Head) -> int:
 def _write_message(connection: sqlite3.Connection, conversation: int, message: Message) -> int:
     new = {"id": message.message_id, "conversation": conversation}
     values = {
-        "parent_id": message.parent_id, "role": message.role, "content": message.text,
-        "created_s": message.created_s,
+        "parent_id": message.parent_id, "role": message.role, "created_s": message.created_s,
+        **_columns_of(message.content),
         "attachments": json_text(message.attachments) if message.attachments else None,
     }  # fmt: skip
     return _put(connection, "messages", new, values)
+
+
+def _columns_of(content: Content) -> dict[str, str | None]:
+    """Return the text, and the parts where they are more than the text."""
+    parts = beyond_text(content)
+    return {"content": text_of(content), "parts": json_text(parts) if parts else None}
 
 
 def _put(
@@ -165,7 +172,10 @@ def _end(connection: sqlite3.Connection, change: EndRun) -> None:
         return
     key, _, old = row
     new = replace(old, content=change.content)
-    connection.execute("UPDATE messages SET content = ? WHERE key = ?", (new.text, key))
+    connection.execute(
+        "UPDATE messages SET content = :content, parts = :parts WHERE key = :key",
+        {"key": key, **_columns_of(new.content)},
+    )
     search.index(connection, key, search.text_of(old), search.text_of(new))
     _write_record(connection, key, change.record)
     for table in ("steps", "checkpoints"):

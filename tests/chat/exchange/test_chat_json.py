@@ -45,7 +45,7 @@ def test_a_text_is_written_as_the_version_before_reads_it() -> None:
     made = chat("c", "Why?", "Because so.")
     parts = (Text("Because "), Text("so."))
     plain, several = to_json(made, {}), to_json(made.with_content("c-1", parts), {})
-    assert [message["content"] for message in several["messages"]] == ["Why?", "Because so."]
+    assert [message["content"] for message in several["messages"]] == ["Why?", "Because \n\nso."]
     assert not any("parts" in message for message in plain["messages"])
     assert [message.get("parts") for message in several["messages"]] == [
         None,

@@ -134,7 +134,9 @@ class Template:
 
 
 def _text_of(message: Message) -> str:
-    return "".join(part.get("text", "") for part in message["content"])
+    """Return the content of a message as `paceline.content.text_of` does."""
+    texts = [part.get("text", "") for part in message["content"]]
+    return texts[0] if len(texts) == 1 else "\n\n".join(filter(None, texts))
 
 
 _prepared = functools.lru_cache(_KEPT_TEMPLATES)(Template)

@@ -261,8 +261,8 @@ class ChatTemplate:
     def _segments(self, messages: Sequence[ChatMessage], notes: list[str]) -> list[Segment]:
         variables = self.switch.variables(self._think) if self._think else {}
         plain = self._render(messages, variables)
-        # All in one text, since a template may put two contents side by side.
-        if not self._holds_control_tokens("".join(m.text for m in messages)):
+        # All in one text, since a template may put two contents, or parts of one, side by side.
+        if not self._holds_control_tokens("".join(map(_closed_up, messages))):
             return [(plain, True)]  # in one piece, as the model saw it when it was trained
         nonce = secrets.token_hex(8)
         texts: dict[str, str] = {}
@@ -286,8 +286,8 @@ class ChatTemplate:
             )
         )
         broken = _with_texts(messages, self._break_up)
-        if any(self._holds_control_tokens(message.text) for message in broken):
-            raise _cannot_be_kept()  # two parts make one, where the template joins them
+        if any(self._holds_control_tokens(_closed_up(message)) for message in broken):
+            raise _cannot_be_kept()  # two parts make one together
         return [(self._render(broken, variables), True)]
 
     def check_question(self, messages: Sequence[ChatMessage], prompt: str) -> None:
@@ -369,6 +369,10 @@ class ChatTemplate:
         v = self.vocab
         bos, eos = (v.text(t).decode("utf-8", "replace") if t >= 0 else "" for t in (v.bos, v.eos))
         return renderer().render((self._source, bos, eos), jobs)
+
+
+def _closed_up(message: ChatMessage) -> str:
+    return "".join(part.text for part in message.content)
 
 
 def _cannot_be_kept() -> EngineError:
