@@ -40,7 +40,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 
 
 def test_it_holds_no_word_and_no_token_of_the_reply(tmp_path: Path) -> None:
-    reply = replace(
+    reply = structs.replace(
         sample(TurnFinished), text="a secret", tokens=(424242,), seed=313131, strategy="off"
     )
     info = structs.replace(sample(ModelInfo), path="/home/somebody/models/m.gguf")
