@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from paceline.parameters import Parameter, parameters_of
 from paceline.params import LogitBias, ModelParams, Prompting, ReplySettings, SamplingParams
@@ -19,7 +19,7 @@ from paceline.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OTHER: dict[type, dict[str, Any]] = {
+GIVEN: dict[type, dict[str, Any]] = {
     SamplingParams: {
         "temperature": 0.3, "top_k": 20, "top_p": 0.9, "min_p": 0.1, "repeat_penalty": 1.1,
         "presence_penalty": 0.5, "frequency_penalty": -0.5,
@@ -32,25 +32,43 @@ OTHER: dict[type, dict[str, Any]] = {
     ModelParams: {
         "n_ctx": 8192, "n_threads": 4, "n_threads_batch": 6, "n_gpu_layers": 12, "device": "CUDA0",
         "flash_attn": "on", "kv_type_k": "q8_0", "kv_type_v": "q4_0", "n_cpu_moe": -1,
-        "split_mode": "row", "tensor_split": (3.0, 1.0), "main_gpu": 1, "extra_bufts": False,
-        "swa_full": False,
+        "split_mode": "row", "tensor_split": (3.0, 1.0),
     },
 }  # fmt: skip
+"""Values that cannot be told from the declaration, or that are better chosen by hand."""
+
+
+def _other(of: Parameter) -> Any:
+    """Return a value that the window offers, next to the default."""
+    match of.kind:
+        case "bool":
+            return not of.default
+        case "choice":
+            return next(value for value, words in of.choices if words and value != of.default)
+        case "int" | "float":
+            low, high = of.on_slider
+            if of.can_be_auto or of.default is None:
+                return type(low)(low + 1)
+            up = of.default + 1 if of.kind == "int" else round((of.default + high) / 2, 1)
+            return up if up <= high else type(up)(low)
+    raise LookupError(f"give {of.name} another value in `GIVEN`")
+
+
+def _others(cls: type) -> dict[str, Any]:
+    return {
+        name: GIVEN[cls][name] if name in GIVEN[cls] else _other(of)
+        for name, of in parameters_of(cls).items()
+    }
+
+
+OTHER: dict[type, dict[str, Any]] = {cls: _others(cls) for cls in GIVEN}
 OTHER_REPLY = ReplySettings(
     SamplingParams(**OTHER[SamplingParams] | {"grammar": ""}), **OTHER[ReplySettings]
 )
 """All of them at once; a reply has one form."""
-OTHER_SETTINGS = Settings(
-    theme="dark",
-    token_colours=False,
-    wraps_code=False,
-    strategies=("ngram-simple:n=3", "draft:n_max=5"),
-    learns_from_chats=False,
-    learned_mb=4,
-    was_told_of_learning=True,
-    engine_host="thread",
-    kernels="stock",
-    window=WindowSettings(
+_GIVEN_SETTINGS = {
+    "strategies": ("ngram-simple:n=3", "draft:n_max=5"),
+    "window": WindowSettings(
         sidebar_visible=False,
         sidebar_width=260,
         panel_width=380,
@@ -58,7 +76,7 @@ OTHER_SETTINGS = Settings(
         open_sections=("loading",),
         open_conversation="",
     ),
-    pairs=(
+    "pairs": (
         SavedPair(
             ModelParams("/m/große.gguf", **OTHER[ModelParams]),
             ModelParams("/b.gguf"),
@@ -68,21 +86,32 @@ OTHER_SETTINGS = Settings(
         ),
         SavedPair(ModelParams("")),
     ),
-    model_folders=("/models",),
-    hub_offline=True,
-    reply_presets=(ReplyPreset("Calm", OTHER_REPLY), ReplyPreset("Usual")),
-    default_preset="Calm",
-    draft_presets=(DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
-    promptings=(ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
-    keeps_on_edit=False,
-    cuts_long_chats=False,
-    font_px=16,
-    motion="reduced",
-    language="en",
-    send_key="ctrl+enter",
-    opens_last_chat=False,
-    was_welcomed=True,
-    recent_commands=(("View", "Token colours"),),
+    "model_folders": ("/models",),
+    "reply_presets": (ReplyPreset("Calm", OTHER_REPLY), ReplyPreset("Usual")),
+    "default_preset": "Calm",
+    "draft_presets": (DraftPreset("Fast", "a.gguf", "b.gguf", "draft:n_max=9"),),
+    "promptings": (ModelPrompting("a.gguf", Prompting("{{ messages }}", "off")),),
+    "language": "en",
+    "recent_commands": (("View", "Token colours"),),
+}
+
+
+def _other_setting(name: str, hint: Any) -> Any:
+    default = getattr(Settings(), name)
+    if hint is bool:
+        return not default
+    if hint is int:
+        return default + 2
+    if get_origin(hint) is Literal:
+        return next(value for value in reversed(get_args(hint)) if value != default)
+    raise LookupError(f"give {name} another value in `_GIVEN_SETTINGS`")
+
+
+OTHER_SETTINGS = Settings(
+    **{
+        name: _GIVEN_SETTINGS[name] if name in _GIVEN_SETTINGS else _other_setting(name, hint)
+        for name, hint in get_type_hints(Settings).items()
+    }
 )
 """Everything that is remembered, otherwise than by default."""
 FIELDS = [(cls, name) for cls, values in OTHER.items() for name in values]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Literal
 
 from paceline.chat.reasoning import UNKNOWN, Known
 from paceline.codec import made_of
 from paceline.engine.draft.strategy import short_text, strategy_named
 from paceline.messages import (
-    ControlReported,
     EarlierReply,
     FiguresReported,
     FinishReason,
@@ -19,12 +18,9 @@ from paceline.messages import (
     Prompting,
     StepCommitted,
     Strategy,
-    TextDiverged,
     TokenTrace,
     TuneApplied,
-    TuneRejected,
     TurnEvent,
-    TurnFailed,
     TurnFinished,
     TurnStarted,
     TurnStats,
@@ -168,7 +164,9 @@ class Reply:
         return self.first_token_s is not None
 
     def grow(self, event: TurnEvent, clock_s: float) -> None:
-        """Take what an event of its turn says; how it ended is set by `ReplyRunner`.
+        """Take what an event of its turn says, if it says something of the reply.
+
+        How it ended is set by `ReplyRunner`.
 
         Args:
             event: What happened.
@@ -195,10 +193,6 @@ class Reply:
             case TurnFinished():
                 self.text, self.reason, self.stats = event.text, event.reason, event.stats
                 self.seed, self.strategy = event.seed, event.strategy
-            case ControlReported() | TuneRejected() | TextDiverged() | TurnFailed():
-                pass
-            case _:
-                assert_never(event)
 
 
 def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:

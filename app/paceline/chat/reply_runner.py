@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, assert_never
+from typing import Literal
 
 from paceline import __version__
 from paceline.chat.conversations import Conversations
@@ -31,11 +31,9 @@ from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import NOT_STARTED
 from paceline.messages import (
     Chat,
-    ControlReported,
     EarlierReply,
     EngineDescribed,
     EngineDied,
-    FiguresReported,
     LoadFailed,
     LoadProgressed,
     ModelInfo,
@@ -44,7 +42,6 @@ from paceline.messages import (
     StartTurn,
     StepCommitted,
     Strategy,
-    TextDiverged,
     Tune,
     TuneApplied,
     TuneRejected,
@@ -376,7 +373,10 @@ class ReplyRunner:
         return self._pair.reload()
 
     def on_turn_event(self, event: TurnEvent) -> None:
-        """Take an event of a turn; those of other turns are dropped."""
+        """Take an event of a turn; those of other turns are dropped.
+
+        What says nothing of a reply's course is for those who watch the engine.
+        """
         reply = self.active
         if reply is None or not self._is_submitted or event.turn_id != reply.turn_id:
             return
@@ -398,10 +398,6 @@ class ReplyRunner:
                 if event.code == OVERWRITTEN and self._waits_again(reply):
                     return  # usually it was only touched, or copied onto itself
                 self._fail(reply, RunError(event.code, event.message, event.hint))
-            case ControlReported() | FiguresReported() | TextDiverged():
-                pass  # observers show the first; a chat is compared with nothing
-            case _:
-                assert_never(event)
 
     def _fail(self, reply: Reply, error: RunError) -> None:
         reply.error = error

@@ -38,7 +38,6 @@ from paceline.conversation import (
 )
 from paceline.hosting.client import EngineClient
 from paceline.messages import (
-    Calibrated,
     DescribeEngine,
     EngineDescribed,
     EngineDied,
@@ -46,11 +45,10 @@ from paceline.messages import (
     LoadFailed,
     LoadProgressed,
     PairLoaded,
-    PromptRendered,
     Remembered,
     SamenessChanged,
     Strategy,
-    TokensCounted,
+    TurnEvent,
     TurnStarted,
     Unloaded,
 )
@@ -164,11 +162,9 @@ class ChatSession:
                 self._listener.engine_described(event)
             case SamenessChanged():
                 self._pair.on_event(event)
-            case TokensCounted() | PromptRendered() | Calibrated():
-                pass  # for observers only
             case Remembered():
                 self.stored_texts.on_remembered(event.chat)
-            case _:
+            case _ if isinstance(event, TurnEvent):
                 if isinstance(event, TurnStarted):
                     self.stored_texts.on_turn()
                 self._runner.on_turn_event(event)

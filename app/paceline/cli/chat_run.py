@@ -32,7 +32,7 @@ import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
 from msgspec import structs
 
@@ -47,13 +47,10 @@ from paceline.files import delete_folder, write_whole
 from paceline.hosting.client import EngineClient
 from paceline.hosting.exit_reasons import AGAIN, DIED
 from paceline.messages import (
-    Calibrated,
     Chat,
     ControlReported,
-    EngineDescribed,
     EngineDied,
     Event,
-    FiguresReported,
     Infill,
     LoadFailed,
     LoadPair,
@@ -61,23 +58,16 @@ from paceline.messages import (
     PairLoaded,
     PrefillProgressed,
     Prompt,
-    PromptRendered,
     RawText,
     Remember,
-    Remembered,
-    SamenessChanged,
     StartTurn,
     StepCommitted,
-    TextDiverged,
     Tokens,
-    TokensCounted,
-    TuneApplied,
     TuneRejected,
     TurnFailed,
     TurnFinished,
     TurnStarted,
     TurnStats,
-    Unloaded,
 )
 from paceline.paths import OLD_MEMORY
 from paceline.sizes import percent
@@ -207,14 +197,6 @@ class ChatRun:
                 self._error = TurnError(DIED, event.reason, hint)
             case TuneRejected():
                 remark(f"{event.message} {event.hint}")  # a drafter failed on the way
-            case (
-                EngineDescribed() | Unloaded() | TuneApplied() | TokensCounted() | PromptRendered()
-                | Remembered()
-                | TextDiverged() | Calibrated() | SamenessChanged() | FiguresReported()
-            ):  # fmt: skip
-                pass  # answers to commands that are not used here
-            case _:
-                assert_never(event)
 
     @staticmethod
     def _tell(notes: tuple[str, ...]) -> None:
